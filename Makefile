@@ -28,7 +28,7 @@ screenshots: setup
 
 accuracy: setup
 	$(BIN)/rigplanner validate $(JUDGED) $(CASES) --write docs/accuracy.md
-	$(BIN)/python -m tools.memory_left_out tests/workload/measured_memory.jsonl --bounds
+	$(BIN)/python -m tools.memory_left_out tests/memory/measured_memory.jsonl --bounds
 
 translations: setup
 	$(BIN)/python -m tools.gather_texts

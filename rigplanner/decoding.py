@@ -1,4 +1,5 @@
-"""The one door for reading JSON: types are looked into by one thread at a time, and whatever a decoder raises is one fault."""
+"""The one door for reading JSON: types are looked into by one thread at a time, and whatever a
+decoder raises is one fault."""
 
 from threading import RLock
 from typing import Any, TypeVar
@@ -9,8 +10,9 @@ T = TypeVar("T")
 
 _decoders: dict[object, msgspec.json.Decoder[Any]] = {}
 _making = RLock()
-"""msgspec finds out how a struct is read when it is first asked, and shows what it has found so far to every other thread: two
-threads that ask first at the same time end the program (docs/upstream/msgspec-threads.md)."""
+"""msgspec finds out how a struct is read when it is first asked, and shows what it has found so far
+to every other thread: two threads that ask first at the same time end the program
+(docs/upstream/msgspec-threads.md)."""
 
 
 class JsonFault(msgspec.ValidationError):
@@ -18,7 +20,8 @@ class JsonFault(msgspec.ValidationError):
 
 
 def prepared(shape: type[T]) -> type[T]:
-    """Return a type after msgspec has found out how it is read: `msgspec.convert` into it is safe in every thread from then on."""
+    """Return a type after msgspec has found out how it is read: `msgspec.convert` into it is safe
+    in every thread from then on."""
     _decoder(shape)
     return shape
 

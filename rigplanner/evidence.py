@@ -8,8 +8,8 @@ Trust = Literal["vendor", "manual", "measured", "press", "community"]
 
 
 class Source(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One place a fact was read: `read` is the ISO day, `trust` how near it stands to the maker; `recalled` where no page was read
-    and the figures are those commonly known."""
+    """One place a fact was read: `read` is the ISO day, `trust` how near it stands to the maker;
+    `recalled` where no page was read and the figures are those commonly known."""
 
     title: str
     url: str | None = None

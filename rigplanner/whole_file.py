@@ -1,4 +1,5 @@
-"""Files that people own are written whole or not at all; files that are handed in are read within a limit."""
+"""Files that people own are written whole or not at all; files that are handed in are read within a
+limit."""
 
 import contextlib
 import errno
@@ -10,7 +11,8 @@ import time
 from pathlib import Path
 
 LEFT_AFTER_S = 3600.0
-"""Nobody takes so long to write a file: a part of one that is older was left by a program that was killed."""
+"""Nobody takes so long to write a file: a part of one that is older was left by a program that was
+killed."""
 
 
 def read_within(path: Path, most_bytes: int) -> bytes:
@@ -23,7 +25,10 @@ def read_within(path: Path, most_bytes: int) -> bytes:
     except ValueError as fault:
         raise OSError(errno.EINVAL, "no name of a file") from fault
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "a folder" if stat.S_ISDIR(status.st_mode) else "a device or pipe, not a file")
+        raise OSError(
+            errno.EINVAL,
+            "a folder" if stat.S_ISDIR(status.st_mode) else "a device or pipe, not a file",
+        )
     content = b""
     if status.st_size <= most_bytes:
         with path.open("rb") as file:
@@ -43,17 +48,21 @@ def _part_prefix(name: str) -> str:
 
 
 def clear_parts(folder: Path, name: str = "") -> None:
-    """Delete what killed programs left of writing the file `name`, or of any file when none is named."""
+    """Delete what killed programs left of writing the file `name`, or of any file when none is
+    named."""
     with contextlib.suppress(OSError):
         for entry in os.scandir(folder):
-            ours = entry.name.startswith(_part_prefix(name) if name else ".") and entry.name.endswith(PART)
+            ours = entry.name.startswith(
+                _part_prefix(name) if name else "."
+            ) and entry.name.endswith(PART)
             if ours and time.time() - entry.stat(follow_symlinks=False).st_mtime > LEFT_AFTER_S:
                 Path(entry).unlink()
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that at every moment either the old or the new content stands under its name; into a device or pipe, which
-    must not be replaced, straight. What killed programs left of earlier attempts goes. Raises OSError."""
+    """Write a file so that at every moment either the old or the new content stands under its name;
+    into a device or pipe, which must not be replaced, straight. What killed programs left of
+    earlier attempts goes. Raises OSError."""
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if path.exists() and not path.is_file():
@@ -64,7 +73,9 @@ def write_whole(path: Path, content: bytes) -> None:
     except RuntimeError as fault:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from fault
     clear_parts(target.parent, target.name)
-    handle, name = tempfile.mkstemp(prefix=_part_prefix(target.name), suffix=PART, dir=target.parent)
+    handle, name = tempfile.mkstemp(
+        prefix=_part_prefix(target.name), suffix=PART, dir=target.parent
+    )
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

@@ -53,7 +53,9 @@ def samples() -> list[Path]:
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of measured cases beside the project, where there is one."""
-    place = Path(os.environ.get("RIGPLANNER_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+    place = Path(
+        os.environ.get("RIGPLANNER_SHARED", Path(__file__).resolve().parents[2] / "shared")
+    )
     if not (place / "cases").is_dir():
         pytest.skip("the measured cases are not here (RIGPLANNER_SHARED names their folder)")
     return place

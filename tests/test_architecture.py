@@ -29,21 +29,30 @@ def test_the_window_starts_without_heavy_libraries() -> None:
 
 def test_judging_a_rig_needs_nothing_heavy(samples: list[Path]) -> None:
     judge = (
-        "from pathlib import Path; from rigplanner.catalog.load import shipped_catalog; from rigplanner.rig.files import read_rig; "
-        f"from rigplanner.rules.assess import assess; assess(read_rig(Path({str(samples[-1])!r})), shipped_catalog())"
+        "from pathlib import Path; from rigplanner.catalog.load import shipped_catalog; from"
+        " rigplanner.rig.files import read_rig; from rigplanner.rules.assess import assess;"
+        f" assess(read_rig(Path({str(samples[-1])!r})), shipped_catalog())"
     )
     assert not _loaded_by(judge) & {"PySide6", *HEAVY}
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
+@pytest.mark.parametrize(
+    "path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE))
+)
 def test_a_module_is_short_or_says_why(path: Path) -> None:
     text = path.read_text("utf-8")
     if text.count("\n") > LONGEST_MODULE:
-        assert "400 lines" in text.split('"""')[1], "longer than 400 lines without a reason in the docstring"
+        assert "400 lines" in text.split('"""')[1], (
+            "longer than 400 lines without a reason in the docstring"
+        )
 
 
 def test_the_layers_hold() -> None:
     done = subprocess.run(
-        [str(Path(sys.executable).parent / "lint-imports")], cwd=PACKAGE.parent, capture_output=True, text=True, check=False
+        [str(Path(sys.executable).parent / "lint-imports")],
+        cwd=PACKAGE.parent,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout

@@ -1,4 +1,5 @@
-"""One door for JSON: threads may come through it together, and whatever is wrong with a file is one fault."""
+"""One door for JSON: threads may come through it together, and whatever is wrong with a file is one
+fault."""
 
 import ast
 import contextlib
@@ -15,7 +16,12 @@ from rigplanner.decoding import JsonFault, convert, read_json
 from rigplanner.rig.document import Rig
 
 PACKAGE = Path(__file__).parents[1] / "rigplanner"
-TYPED = ("msgspec.convert", "msgspec.json.Decoder", "msgspec.msgpack.Decoder", "msgspec.msgpack.decode")
+TYPED = (
+    "msgspec.convert",
+    "msgspec.json.Decoder",
+    "msgspec.msgpack.Decoder",
+    "msgspec.msgpack.decode",
+)
 FRESH = """
 import os, sys, threading
 sys.setswitchinterval(1e-6)
@@ -38,14 +44,19 @@ print(died)
 
 def _died(setup: str, deed: str, times: int) -> int:
     program = FRESH.format(setup=setup, deed=deed, times=times)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     return int(done.stdout)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are forked")
 def test_threads_that_read_a_type_for_the_first_time_together_all_read_it() -> None:
     setup = "from rigplanner.decoding import read_json; from rigplanner.catalog.load import Family"
-    assert _died(setup, """read_json('{"family": "x", "sources": {}, "parts": []}', Family)""", 60) == 0
+    assert (
+        _died(setup, """read_json('{"family": "x", "sources": {}, "parts": []}', Family)""", 60)
+        == 0
+    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are forked")
@@ -65,7 +76,9 @@ def test_nothing_else_makes_decoders_or_converts() -> None:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and path.name != "decoding.py":
                 called = ast.unparse(node.func)
-                typed = called.endswith("json.decode") and any(word.arg == "type" for word in node.keywords)
+                typed = called.endswith("json.decode") and any(
+                    word.arg == "type" for word in node.keywords
+                )
                 if typed or called in (
                     "msgspec.convert",
                     "msgspec.json.Decoder",
@@ -76,8 +89,19 @@ def test_nothing_else_makes_decoders_or_converts() -> None:
     assert found == []
 
 
-HOSTILE = (b"", b"\xff\xfe", b'{"name": "\xff"}', b'{"name": ' + b"[" * 9000, b"[" * 90_000, b"\x00", b'{"name": "\\ud800"}',
-           b'{"family": 99999999999999999999999}', b"nul", b'\xef\xbb\xbf{}', b'{"a": 1e999}')  # fmt: skip
+HOSTILE = (
+    b"",
+    b"\xff\xfe",
+    b'{"name": "\xff"}',
+    b'{"name": ' + b"[" * 9000,
+    b"[" * 90_000,
+    b"\x00",
+    b'{"name": "\\ud800"}',
+    b'{"family": 99999999999999999999999}',
+    b"nul",
+    b"\xef\xbb\xbf{}",
+    b'{"a": 1e999}',
+)
 
 
 @pytest.mark.parametrize("content", HOSTILE)

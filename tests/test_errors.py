@@ -2,7 +2,7 @@
 
 import pytest
 
-from rigplanner.errors import Errors, errors_of
+from rigplanner.error_figures import Errors, errors_of
 
 
 def test_sizes_are_unsigned_and_the_bias_is_signed() -> None:

@@ -1,4 +1,5 @@
-"""`make bench`: figures as medians over several runs, beside their targets and in paces of the machine. Nothing here is a test."""
+"""`make bench`: figures as medians over several runs, beside their targets and in paces of the
+machine. Nothing here is a test."""
 
 import compileall
 import json
@@ -15,9 +16,9 @@ import msgspec
 from msgspec.structs import replace
 
 import rigplanner
-from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import Family, read_catalog
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.data import data_path
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import change_workload, set_power_cap
@@ -51,21 +52,30 @@ print(json.dumps([took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 102
 
 def main() -> None:
     """Run every figure and print a table."""
-    print("A pace is what this machine takes just now for a million additions in Python; runs compare by it, not by the clock.")
+    print(
+        "A pace is what this machine takes just now for a million additions in Python; runs compare"
+        " by it, not by the clock."
+    )
     print(f"{'figure':60} {'measured':>18} {'in paces':>16}  {'target':>10}")
     for figure in FIGURES:
         print(row_of(figure), flush=True)
 
 
 def _window_start() -> float:
-    """Start the window of a compiled package, as an installation leaves it: where Python writes no bytecode, each start would
-    compile what was edited last."""
+    """Start the window of a compiled package, as an installation leaves it: where Python writes no
+    bytecode, each start would compile what was edited last."""
     compileall.compile_dir(rigplanner.__path__[0], quiet=2)
     offscreen = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
     ratios: list[float] = []
     for _ in range(9):
         empty, ours = (
-            subprocess.run([sys.executable, "-c", code, *words], env=offscreen, capture_output=True, text=True, check=True).stdout
+            subprocess.run(
+                [sys.executable, "-c", code, *words],
+                env=offscreen,
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
             for code, words in ((EMPTY_WINDOW, []), (OUR_WINDOW, [str(SAMPLES / EIGHT_GPUS)]))
         )
         ratios.append(json.loads(ours)[0] / float(empty))
@@ -75,7 +85,13 @@ def _window_start() -> float:
 def _window_memory() -> float:
     offscreen = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
     command = [sys.executable, "-c", OUR_WINDOW, str(SAMPLES / EIGHT_GPUS)]
-    return float(json.loads(subprocess.run(command, env=offscreen, capture_output=True, text=True, check=True).stdout)[1])
+    return float(
+        json.loads(
+            subprocess.run(
+                command, env=offscreen, capture_output=True, text=True, check=True
+            ).stdout
+        )[1]
+    )
 
 
 def _edits(edit: Callable[[Rig, int], Rig]) -> float:
@@ -112,7 +128,14 @@ def _catalog_load() -> float:
 
 def _many() -> list[GPU]:
     return [
-        GPU(id=f"maker.family.card-{n}", name=f"Card {n}", vendor="Maker", form_factor="pcie", memory_gib=24, tdp_w=350)
+        GPU(
+            id=f"maker.family.card-{n}",
+            name=f"Card {n}",
+            vendor="Maker",
+            form_factor="pcie",
+            memory_gib=24,
+            tdp_w=350,
+        )
         for n in range(MANY)
     ]
 
@@ -120,19 +143,27 @@ def _many() -> list[GPU]:
 def _large_catalog_load() -> float:
     with tempfile.TemporaryDirectory() as name:
         (Path(name) / "gpu").mkdir()
-        (Path(name) / "gpu" / "many.json").write_bytes(msgspec.json.encode(Family(family="many", sources={}, parts=tuple(_many()))))
+        (Path(name) / "gpu" / "many.json").write_bytes(
+            msgspec.json.encode(Family(family="many", sources={}, parts=tuple(_many())))
+        )
         return 1000 * seconds(lambda: read_catalog(Path(name)), 3)
 
 
 def _foreign_files() -> float:
-    from rigplanner.catalog.foreign_opendb import read_opendb
+    from rigplanner.catalog.imports.foreign_opendb import read_opendb
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "GPU"
         folder.mkdir()
         for n in range(FOREIGN):
-            card = {"opendb_id": f"{n:08x}", "metadata": {"name": f"Card {n}", "manufacturer": "Maker"}, "tdp": 350, "length": 300,
-                    "power_connectors": {"pcie_8_pin": 2}, "video_outputs": {"hdmi_2_1": 1}}  # fmt: skip
+            card = {
+                "opendb_id": f"{n:08x}",
+                "metadata": {"name": f"Card {n}", "manufacturer": "Maker"},
+                "tdp": 350,
+                "length": 300,
+                "power_connectors": {"pcie_8_pin": 2},
+                "video_outputs": {"hdmi_2_1": 1},
+            }
             (folder / f"{n}.json").write_text(json.dumps(card), "utf-8")
         return seconds(lambda: read_opendb(Path(name), "2026-11-21"), 3) * 45_000 / FOREIGN
 
@@ -145,7 +176,9 @@ def _lookup() -> float:
 def _window(figure: str) -> Callable[[], float]:
     def measure() -> float:
         command = [sys.executable, "-m", "tools.bench_window", figure]
-        return float(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
+        return float(
+            json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        )
 
     return measure
 
@@ -168,25 +201,34 @@ def _placement() -> tuple[float, str]:
 
     catalog = shipped_catalog()
     rigs = {path.stem: read_rig(path) for path in sorted(SAMPLES.glob("*.rig"))}
-    times = {name: 1000 * seconds(lambda rig=rig: assemble(rig, catalog)) for name, rig in rigs.items()}  # type: ignore[misc]
+    times = {
+        name: 1000 * seconds(lambda rig=rig: assemble(rig, catalog)) for name, rig in rigs.items()
+    }  # type: ignore[misc]
     name = max(times, key=times.__getitem__)
     return times[name], name
 
 
 def _all_rules() -> float:
-    """All rules on a machine that is put together, its jobs estimated: with fixes, as every view shows them."""
+    """All rules on a machine that is put together, its jobs estimated: with fixes, as every view
+    shows them."""
     from rigplanner.catalog.load import shipped_catalog
     from rigplanner.rules.assess import assess, memory_of
     from rigplanner.rules.check import check
-    from rigplanner.rules.situation import JobFacts, Situation
+    from rigplanner.rules.core.context import Context, JobFacts
 
     catalog, rig = shipped_catalog(), read_rig(SAMPLES / EIGHT_GPUS)
     known = assess(rig, catalog)
     jobs = tuple(
-        JobFacts(name=f"workload.{job.index}", index=job.index, workload=job.workload, memory=job.memory, fault=job.memory_fault)
+        JobFacts(
+            name=f"workload.{job.index}",
+            index=job.index,
+            workload=job.workload,
+            memory=job.memory,
+            fault=job.memory_fault,
+        )
         for job in known.jobs
     )
-    made = Situation(rig=rig, catalog=catalog, machine=known.machine, jobs=jobs, estimate=memory_of)
+    made = Context(rig=rig, catalog=catalog, machine=known.machine, jobs=jobs, estimate=memory_of)
     return 1000 * seconds(lambda: check(replace(made)), 15)
 
 
@@ -196,12 +238,30 @@ FIGURES: tuple[Figure, ...] = (
     Figure("one edit of a power cap to all verdicts, 8 GPUs, p95", _power_edits, "ms", 16),
     Figure("one edit of a batch size to all verdicts, 8 GPUs, p95", _batch_edits, "ms", 16),
     Figure("one edit of a sequence length, batch 1, 8 GPUs, p95", _length_edits, "ms", 16),
-    Figure("edit to repaint, all parts, 8 GPUs, p95", _window("repaint"), "ms", 16, time.perf_counter),
+    Figure(
+        "edit to repaint, all parts, 8 GPUs, p95", _window("repaint"), "ms", 16, time.perf_counter
+    ),
     Figure("the same on the slowest tab", _window("tabs"), "ms", 16, time.perf_counter),
-    Figure("filter keystroke to table, 5 000 rows, p95", _window("keystrokes"), "ms", 16, time.perf_counter),
-    Figure("filter keystroke to table, 60 000 rows, p95", _window("many"), "ms", 50, time.perf_counter),
-    Figure("longest stall while 60 000 parts get badges", _window("stall"), "ms", 50, time.perf_counter),
-    Figure("quote preview, edit to pages in the window", _window("preview"), "ms", 700, time.perf_counter),
+    Figure(
+        "filter keystroke to table, 5 000 rows, p95",
+        _window("keystrokes"),
+        "ms",
+        16,
+        time.perf_counter,
+    ),
+    Figure(
+        "filter keystroke to table, 60 000 rows, p95", _window("many"), "ms", 50, time.perf_counter
+    ),
+    Figure(
+        "longest stall while 60 000 parts get badges", _window("stall"), "ms", 50, time.perf_counter
+    ),
+    Figure(
+        "quote preview, edit to pages in the window",
+        _window("preview"),
+        "ms",
+        700,
+        time.perf_counter,
+    ),
     Figure("quote PDF after import", _quote, "s", 0.5),
     Figure("catalog load, all shipped parts", _catalog_load, "ms", 50),
     Figure("catalog load, 60 000 synthetic parts", _large_catalog_load, "ms", 500),

@@ -1,4 +1,5 @@
-"""Figures of the memory model for `make bench`: estimates a second, configurations read, first answers of networks never seen."""
+"""Figures of the memory model for `make bench`: estimates a second, configurations read, first
+answers of networks never seen."""
 
 import gc
 import random
@@ -9,25 +10,56 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Model, shipped_zoo
-from rigplanner.rig.task import Case, Workload
-from rigplanner.workload import closed, network
-from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.memory import estimate_memory
+from rigplanner.errors import WorkloadFault
+from rigplanner.memory.estimate import estimate_memory
+from rigplanner.networks.closed_form import closed
+from rigplanner.rig.workload import Case, Workload
+from rigplanner.workload import network
 from rigplanner.workload.network import resolve
 from tools.bench_figure import Figure
 
 ROUNDS, EACH = 5, 2000
 KINDS: dict[str, dict[str, object]] = {
     "training": {"model": "llama-3.1-8b", "task": "train_full", "precision": "bf16"},
-    "adapters": {"model": "llama-3.1-8b", "task": "train_lora", "precision": "bf16", "gradient_checkpointing": "full"},
+    "adapters": {
+        "model": "llama-3.1-8b",
+        "task": "train_lora",
+        "precision": "bf16",
+        "gradient_checkpointing": "full",
+    },
     "experts": {"model": "qwen3-30b-a3b", "task": "train_full", "precision": "bf16"},
-    "inference": {"model": "llama-3.1-8b", "task": "inference", "precision": "bf16", "output_tokens": 128},
-    "serving": {"model": "llama-3.1-8b", "task": "serve", "precision": "bf16", "output_tokens": 128},
-    "llama.cpp": {"model": "llama-3.1-8b", "task": "inference", "precision": "q4_k_m", "output_tokens": 128},
-    "image network": {"model": "resnet50", "task": "train_full", "precision": "amp_fp16", "image_size": 224},
-    "vision transformer": {"model": "vit_base_patch16_224", "task": "train_full", "precision": "amp_fp16", "image_size": 224},
+    "inference": {
+        "model": "llama-3.1-8b",
+        "task": "inference",
+        "precision": "bf16",
+        "output_tokens": 128,
+    },
+    "serving": {
+        "model": "llama-3.1-8b",
+        "task": "serve",
+        "precision": "bf16",
+        "output_tokens": 128,
+    },
+    "llama.cpp": {
+        "model": "llama-3.1-8b",
+        "task": "inference",
+        "precision": "q4_k_m",
+        "output_tokens": 128,
+    },
+    "image network": {
+        "model": "resnet50",
+        "task": "train_full",
+        "precision": "amp_fp16",
+        "image_size": 224,
+    },
+    "vision transformer": {
+        "model": "vit_base_patch16_224",
+        "task": "train_full",
+        "precision": "amp_fp16",
+        "image_size": 224,
+    },
     "encoder": {"model": "bert-base-uncased", "task": "train_full", "precision": "amp_fp16"},
     "diffusion": {"model": "sdxl", "task": "inference", "precision": "fp16", "image_size": 1024},
 }
@@ -42,7 +74,10 @@ def _card() -> GPU:
 def _jobs(fields: dict[str, object], spread: bool, count: int, seed: int = 1) -> list[Workload]:
     chance = random.Random(seed)
     sizes = [
-        (chance.randint(1, 512), chance.randint(64, 16_384)) if spread else (1 + n % 16, 512 + 64 * (n % 64)) for n in range(count)
+        (chance.randint(1, 512), chance.randint(64, 16_384))
+        if spread
+        else (1 + n % 16, 512 + 64 * (n % 64))
+        for n in range(count)
     ]
     return [Workload(**fields, batch_per_gpu=batch, seq_len=length) for batch, length in sizes]  # type: ignore[arg-type]
 
@@ -70,11 +105,14 @@ def slowest_kind() -> tuple[float, str]:
 
 def scattered_sizes() -> float:
     """The same where no size was asked before."""
-    return min(_rate(KINDS[name], True) for name in ("training", "adapters", "inference", "encoder"))
+    return min(
+        _rate(KINDS[name], True) for name in ("training", "adapters", "inference", "encoder")
+    )
 
 
 def against_reading() -> float:
-    """One estimate as a multiple of decoding its case from JSON: a figure that means the same on every machine."""
+    """One estimate as a multiple of decoding its case from JSON: a figure that means the same on
+    every machine."""
     work = _jobs(KINDS["training"], False, 1)[0]
     line = msgspec.json.encode(Case(id="a", workload=work))
     start = time.process_time()
@@ -100,14 +138,18 @@ def _timed(work: Callable[[], object]) -> float | None:
 
 
 def config_read() -> float:
-    """A configuration read and its parameters counted, the slowest of the zoo, as the median of three rounds without the collector
-    (as timeit measures: a full collection falls into the same network each time)."""
+    """A configuration read and its parameters counted, the slowest of the zoo, as the median of
+    three rounds without the collector (as timeit measures: a full collection falls into the same
+    network each time)."""
     slowest = []
     for _ in range(3):
         network._from_config.cache_clear()
         gc.collect()
         gc.disable()
-        times = [_timed(lambda model=model: resolve(Workload(config=model.config), shipped_zoo())) for model in _configured()]  # type: ignore[misc]
+        times = [
+            _timed(lambda model=model: resolve(Workload(config=model.config), shipped_zoo()))
+            for model in _configured()
+        ]  # type: ignore[misc]
         gc.enable()
         slowest.append(max(value for value in times if value is not None))
     return 1000 * statistics.median(slowest)
@@ -120,7 +162,16 @@ def _asked(times: int) -> list[float]:
     closed._known.clear()
     closed._built_alike.cache_clear()
     for model in _configured():
-        jobs = [Workload(model=model.slug, task="train_full", precision="bf16", batch_per_gpu=2 + n, seq_len=256) for n in range(3)]
+        jobs = [
+            Workload(
+                model=model.slug,
+                task="train_full",
+                precision="bf16",
+                batch_per_gpu=2 + n,
+                seq_len=256,
+            )
+            for n in range(3)
+        ]
         each = [_timed(lambda work=work: estimate_memory(work, card, 1, zoo)) for work in jobs]  # type: ignore[misc]
         known = [value for value in each[:times] if value is not None]
         if known:
@@ -134,7 +185,8 @@ def first_answer() -> float:
 
 
 def first_edits() -> float:
-    """The slowest of the first three sizes of a network, when its closed form is made, 90th percentile over the zoo."""
+    """The slowest of the first three sizes of a network, when its closed form is made, 90th
+    percentile over the zoo."""
     return 1000 * statistics.quantiles(_asked(3), n=10)[-1]
 
 

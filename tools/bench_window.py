@@ -1,4 +1,5 @@
-"""Figures of the window itself: keystrokes, repaints and stalls, measured without a display in a process of its own."""
+"""Figures of the window itself: keystrokes, repaints and stalls, measured without a display in a
+process of its own."""
 
 import json
 import os
@@ -17,26 +18,57 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 import rigplanner.desktop
-from rigplanner.catalog.garbage import spare_the_living
 from rigplanner.catalog.load import Catalog, shipped_catalog
-from rigplanner.catalog.parts import AnyPart
+from rigplanner.catalog.schema.parts import AnyPart
 from rigplanner.data import data_path
+from rigplanner.desktop.document.preferences import PreferenceStore
+from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.documents import open_file
-from rigplanner.desktop.preferences import PreferenceStore
+from rigplanner.desktop.look.theme import look
 from rigplanner.desktop.quote.view import QuoteView
-from rigplanner.desktop.session import Session
 from rigplanner.desktop.start import SWITCH_S
-from rigplanner.desktop.theme import look
 from rigplanner.desktop.window import TABS, Window
+from rigplanner.garbage import spare_the_living
 from rigplanner.rig.edits import Edit
 
 SAMPLES = data_path("resources") / "samples"
 TYPED = (
-    "r", "rt", "rtx", "rtx ", "rtx 4", "rtx 40", "rtx 409", "rtx 4090", "rtx 4090 a", "rtx 4090 as", "rtx 4090 asus",
-    "", "2", "24", "24g", "24gb", "", "a", "as", "asus", "asus w", "asus wh", "asus white",
-)  # fmt: skip
+    "r",
+    "rt",
+    "rtx",
+    "rtx ",
+    "rtx 4",
+    "rtx 40",
+    "rtx 409",
+    "rtx 4090",
+    "rtx 4090 a",
+    "rtx 4090 as",
+    "rtx 4090 asus",
+    "",
+    "2",
+    "24",
+    "24g",
+    "24gb",
+    "",
+    "a",
+    "as",
+    "asus",
+    "asus w",
+    "asus wh",
+    "asus white",
+)
 MAKERS = ("ASUS", "MSI", "Gigabyte", "Zotac", "Sapphire", "EVGA", "PNY", "Palit")
-SERIES = ("ROG Strix", "TUF Gaming", "Gaming X Trio", "Ventus 3X", "Eagle", "Aorus Master", "Nitro+", "Windforce", "Dual")
+SERIES = (
+    "ROG Strix",
+    "TUF Gaming",
+    "Gaming X Trio",
+    "Ventus 3X",
+    "Eagle",
+    "Aorus Master",
+    "Nitro+",
+    "Windforce",
+    "Dual",
+)
 
 
 def with_cards(count: int) -> Catalog:
@@ -45,9 +77,14 @@ def with_cards(count: int) -> Catalog:
     parts: dict[str, AnyPart] = dict(base.parts)
     for n in range(count - len(own)):
         card = chance.choice(own)
-        name = f"{chance.choice(MAKERS)} {chance.choice(SERIES)} {card.name} {chance.choice(('White', 'Black', 'OC'))}"
+        name = (
+            f"{chance.choice(MAKERS)} {chance.choice(SERIES)} {card.name}"
+            f" {chance.choice(('White', 'Black', 'OC'))}"
+        )
         length = chance.choice((None, float(chance.randint(200, 360))))
-        parts[f"opendb.gpu.{n:08x}"] = replace(card, id=f"opendb.gpu.{n:08x}", name=name, length_mm=length)
+        parts[f"opendb.gpu.{n:08x}"] = replace(
+            card, id=f"opendb.gpu.{n:08x}", name=name, length_mm=length
+        )
     return replace(base, parts=parts)
 
 
@@ -57,7 +94,9 @@ class Bench:
     def __init__(self, application: QApplication, cards: int, sample: str) -> None:
         self.application = application
         self.folder = tempfile.TemporaryDirectory()
-        self.session = Session(with_cards(cards), PreferenceStore(Path(self.folder.name) / "preferences.json"))
+        self.session = Session(
+            with_cards(cards), PreferenceStore(Path(self.folder.name) / "preferences.json")
+        )
         self.window = Window(self.session)
         self.window.resize(1366, 768)
         open_file(self.window, SAMPLES / sample, sample=True)
@@ -73,7 +112,9 @@ class Bench:
         while quiet < 20:
             self.application.processEvents()
             time.sleep(0.005)
-            quiet = 0 if self.session.tasks.is_busy() or self.session.assessment is None else quiet + 1
+            quiet = (
+                0 if self.session.tasks.is_busy() or self.session.assessment is None else quiet + 1
+            )
 
     def close(self) -> None:
         """End the session and its files."""
@@ -83,7 +124,8 @@ class Bench:
 
 
 def keystrokes_ms(bench: Bench) -> float:
-    """Return the 95th percentile of a keystroke in the filter until the table is painted, badges aside."""
+    """Return the 95th percentile of a keystroke in the filter until the table is painted, badges
+    aside."""
     view = bench.window.parts
     view.make_badges = lambda: None  # type: ignore[method-assign]
     times = []
@@ -107,7 +149,10 @@ def longest_stall_ms(bench: Bench) -> float:
 
     timer = QTimer()
     timer.timeout.connect(tick)
-    bench.session.edit("Another budget", Edit("set_power_cap", {"uid": bench.session.rig.items[0].uid, "watts": 300.0}))
+    bench.session.edit(
+        "Another budget",
+        Edit("set_power_cap", {"uid": bench.session.rig.items[0].uid, "watts": 300.0}),
+    )
     bench.settle()
     view.model.forget_fits()
     last[0] = time.perf_counter()

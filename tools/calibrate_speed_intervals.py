@@ -1,12 +1,12 @@
 """Set the widths of the speed model's intervals so that four of five left-out rows lie within them.
 
-    python -m tools.calibrate_speed_intervals FOLDS
+python -m tools.calibrate_speed_intervals FOLDS
 
-Run it after tools/fit_speed_model.py, which wrote the folder FOLDS: each row is predicted with multipliers fitted without its
-GPU or its source, and without itself, its GPU, its source, its network or its stack among the rows. Half a width is the kriging
-error times a factor, joined with a floor that no row takes away; both are, for each degree of nearness of the evidence, the pair of
-a grid that comes nearest to four of five in all and in each third of the kriging errors.
-"""
+Run it after tools/fit_speed_model.py, which wrote the folder FOLDS: each row is predicted with
+multipliers fitted without its GPU or its source, and without itself, its GPU, its source, its
+network or its stack among the rows. Half a width is the kriging error times a factor, joined with a
+floor that no row takes away; both are, for each degree of nearness of the evidence, the pair of a
+grid that comes nearest to four of five in all and in each third of the kriging errors."""
 
 import argparse
 import itertools
@@ -79,7 +79,9 @@ def collected(folder: Path) -> dict[str, Errors]:
                 str(fold),
                 str(fit_of(folder, deal, fold)),
             ]
-            for line in subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines():
+            for line in subprocess.run(
+                command, capture_output=True, text=True, check=True
+            ).stdout.splitlines():
                 near, error, deviation = json.loads(line)
                 found[near].append((error, deviation))
     return found
@@ -88,10 +90,16 @@ def collected(folder: Path) -> dict[str, Errors]:
 def missed(thirds: list[Errors], factor: float, floor: float) -> float:
     """Return the squared distance from `COVERED` over the parts."""
     shares = [
-        sum(error <= math.hypot(EIGHTY_PERCENT * factor * deviation, floor) for error, deviation in part) / len(part)
+        sum(
+            error <= math.hypot(EIGHTY_PERCENT * factor * deviation, floor)
+            for error, deviation in part
+        )
+        / len(part)
         for part in thirds
     ]
-    return sum((share - COVERED) ** 2 for share in shares) + (sum(shares) / len(shares) - COVERED) ** 2
+    return (
+        sum((share - COVERED) ** 2 for share in shares) + (sum(shares) / len(shares) - COVERED) ** 2
+    )
 
 
 def best(errors: Errors) -> tuple[float, float]:
@@ -111,15 +119,21 @@ def calibrated(folder: Path) -> SpeedModel:
 
 def main() -> None:
     """Calibrate and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--judge", nargs=2, metavar=("SCHEME", "FOLD"), help=argparse.SUPPRESS)
-    parser.add_argument("folds", type=Path, help="folder of fits; a single one of them with --judge")
+    parser.add_argument(
+        "folds", type=Path, help="folder of fits; a single one of them with --judge"
+    )
     args = parser.parse_args()
     if args.judge:
         print_errors(args.folds, args.judge[0], int(args.judge[1]))
         return
     path = Path(data_path("catalog")) / "benchmarks" / "speed_model.json"
-    path.write_text(json.dumps(msgspec.to_builtins(calibrated(args.folds)), indent=1) + "\n", "utf-8")
+    path.write_text(
+        json.dumps(msgspec.to_builtins(calibrated(args.folds)), indent=1) + "\n", "utf-8"
+    )
 
 
 if __name__ == "__main__":

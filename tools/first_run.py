@@ -1,4 +1,5 @@
-"""`make run`: open the window on a sample; without a display do the same job on paper and name the files."""
+"""`make run`: open the window on a sample; without a display do the same job on paper and name the
+files."""
 
 import os
 import subprocess
@@ -19,9 +20,19 @@ def main(sample: str) -> int:
     stem = Path(sample).stem
     quote, picture = OUT / f"{stem}.pdf", OUT / f"{stem}.png"
     subprocess.run([sys.executable, "-m", "rigplanner", "check", sample], check=False)
-    subprocess.run([sys.executable, "-m", "rigplanner", "quote", sample, "-o", str(quote)], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "rigplanner", "quote", sample, "-o", str(quote)], check=True
+    )
     offscreen = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
-    command = [sys.executable, "-m", "rigplanner.desktop.screenshots", "--rig", sample, "--one", str(picture)]
+    command = [
+        sys.executable,
+        "-m",
+        "rigplanner.desktop.screenshots",
+        "--rig",
+        sample,
+        "--one",
+        str(picture),
+    ]
     done = subprocess.run(command, env=offscreen, capture_output=True, text=True, check=False)
     if done.returncode:
         print(done.stderr, file=sys.stderr)

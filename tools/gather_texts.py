@@ -1,8 +1,8 @@
-"""`make translations`: every English text of the package into `rigplanner.pot`, and each .po file brought up to date with it.
+"""`make translations`: every English text of the package into `rigplanner.pot`, and each .po file
+brought up to date with it.
 
-Texts are the constants given to `tr` and `trn`, the values of `Words` tables, and the tables named in TABLES, which the code
-passes through `tr` where it shows them.
-"""
+Texts are the constants given to `tr` and `trn`, the values of `Words` tables, and the tables named
+in TABLES, which the code passes through `tr` where it shows them."""
 
 import ast
 import sys
@@ -14,7 +14,7 @@ import polib
 
 from rigplanner.data import data_path
 from rigplanner.report.language import LANGUAGES, Words
-from rigplanner.rules.known import known_pairs
+from rigplanner.rules.hardware.known_issues import known_pairs
 
 PACKAGE = Path(__file__).parent.parent / "rigplanner"
 TABLES = {
@@ -38,15 +38,33 @@ TABLES = {
     "rigplanner.report.words.guide": ("PURPOSES", "AIM_WORDS", "RUNS_WORDS", "REASON_TEXTS"),
     "rigplanner.report.words.importing": ("REASON_WORDS",),
     "rigplanner.rules.topics": ("RULES_BY_CODE:title", "RULES_BY_CODE:reason"),
-    "rigplanner.workload.users": ("POOLS",),
+    "rigplanner.memory.capacity.users": ("POOLS",),
 }
-"""Module to its tables of English texts; after a colon the field or position that holds the text."""
+"""Module to its tables of English texts; after a colon the field or position that holds the text.
+"""
 
-PLURAL_TABLES = {"rigplanner.report.words.guide": ("CAUSE_TEXTS",), "rigplanner.report.format": ("COUNTED",)}
+PLURAL_TABLES = {
+    "rigplanner.report.words.guide": ("CAUSE_TEXTS",),
+    "rigplanner.report.format": ("COUNTED",),
+}
 """Module to its tables of pairs for `trn`."""
 
-CODES = ("fits", "tight", "does not fit", "unknown", "error", "warning", "info", "waived", "held in reserve", "ok", "placement",
-         "firmware", "power", "software")  # fmt: skip
+CODES = (
+    "fits",
+    "tight",
+    "does not fit",
+    "unknown",
+    "error",
+    "warning",
+    "info",
+    "waived",
+    "held in reserve",
+    "ok",
+    "placement",
+    "firmware",
+    "power",
+    "software",
+)
 """Codes that are their own English words."""
 
 Text = tuple[str, str]
@@ -106,7 +124,8 @@ def _called(tree: ast.AST) -> Iterator[Text]:
 
 
 def _constants(node: ast.expr) -> Iterator[str]:
-    """Yield the text of an argument, or both of `a if x else b`; names and fields are texts of tables."""
+    """Yield the text of an argument, or both of `a if x else b`; names and fields are texts of
+    tables."""
     if isinstance(node, ast.Constant):
         yield node.value
     elif isinstance(node, ast.IfExp):
@@ -117,7 +136,10 @@ def _constants(node: ast.expr) -> Iterator[str]:
 def template() -> polib.POFile:
     """Return all texts as a gettext template, in the order of the alphabet."""
     made = polib.POFile(wrapwidth=110)
-    made.metadata = {"Content-Type": "text/plain; charset=UTF-8", "Content-Transfer-Encoding": "8bit"}
+    made.metadata = {
+        "Content-Type": "text/plain; charset=UTF-8",
+        "Content-Transfer-Encoding": "8bit",
+    }
     for (one, many), place in sorted(texts().items()):
         entry = polib.POEntry(msgid=one, occurrences=[(place, "")])
         if many:

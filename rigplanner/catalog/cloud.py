@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from rigplanner.catalog.load import CatalogFault
-from rigplanner.catalog.parts import Doubt, Price, Status
+from rigplanner.catalog.schema.parts import Doubt, Price, Status
 from rigplanner.data import data_path
 from rigplanner.decoding import JsonFault, read_json
 from rigplanner.evidence import Source
@@ -15,12 +15,15 @@ from rigplanner.evidence import Source
 Linkage = Literal["none", "pcie", "nvlink-bridge", "nvlink-mesh", "nvswitch", "xgmi", "unknown"]
 
 
-class CloudInstance(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A machine for hire: `count` GPUs as the driver counts them (a K80 board is two), of catalog part `gpu`, joined by `link`.
+class CloudInstance(
+    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """A machine for hire: `count` GPUs as the driver counts them (a K80 board is two), of catalog
+    part `gpu`, joined by `link`.
 
-    Prices are per hour of the whole machine, `spot` where the provider may take it back; None or empty is unknown, also for a
-    `gpu` that is made for one provider and no catalog part. `sources` maps a source key to the fields it settled.
-    """
+    Prices are per hour of the whole machine, `spot` where the provider may take it back; None or
+    empty is unknown, also for a `gpu` that is made for one provider and no catalog part. `sources`
+    maps a source key to the fields it settled."""
 
     id: str
     provider: str
@@ -56,7 +59,14 @@ class Cloud(Struct, frozen=True):
     def named(self, words: str) -> CloudInstance | None:
         """Return the machine of this id or name, whatever the case of its letters."""
         key = words.casefold()
-        return next((machine for machine in self.instances.values() if key in (machine.id, machine.name.casefold())), None)
+        return next(
+            (
+                machine
+                for machine in self.instances.values()
+                if key in (machine.id, machine.name.casefold())
+            ),
+            None,
+        )
 
 
 def newest(prices: tuple[Price, ...]) -> Price | None:

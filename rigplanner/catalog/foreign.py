@@ -1,4 +1,5 @@
-"""Data of other people: what was taken, what was refused and why, and how a value is read with suspicion."""
+"""Data of other people: what was taken, what was refused and why, and how a value is read with
+suspicion."""
 
 import csv
 import math
@@ -10,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
 
-from rigplanner.catalog.parts import AnyPart
+from rigplanner.catalog.schema.parts import AnyPart
 from rigplanner.evidence import Source
 
 T = TypeVar("T")
@@ -19,17 +20,45 @@ LONGEST_NAME = 200
 LONGEST_TEXT = 500
 
 Reason = Literal[
-    "unreadable", "damaged", "encrypted", "symlink", "path", "special-file", "too-large", "zip-ratio", "total-size", "too-many",
-    "pickle", "encoding", "not-json", "nested", "not-object", "kind", "missing", "type", "number", "range", "word",
-    "too-long", "markup", "characters", "formula", "duplicate", "not-a-price", "currency", "day", "conditional", "no-match",
+    "unreadable",
+    "damaged",
+    "encrypted",
+    "symlink",
+    "path",
+    "special-file",
+    "too-large",
+    "zip-ratio",
+    "total-size",
+    "too-many",
+    "pickle",
+    "encoding",
+    "not-json",
+    "nested",
+    "not-object",
+    "kind",
+    "missing",
+    "type",
+    "number",
+    "range",
+    "word",
+    "too-long",
+    "markup",
+    "characters",
+    "formula",
+    "duplicate",
+    "not-a-price",
+    "currency",
+    "day",
+    "conditional",
+    "no-match",
     "ambiguous",
-]  # fmt: skip
+]
 """Why something was refused. The words for it are made at the edge."""
 
 
 class Refusal(Struct, frozen=True):
-    """Something that was not taken: the file (or row), the field, why, and what stood there. `lost` tells whether all that the
-    file or row said is left out, or only this field."""
+    """Something that was not taken: the file (or row), the field, why, and what stood there. `lost`
+    tells whether all that the file or row said is left out, or only this field."""
 
     file: str
     field: str
@@ -46,11 +75,14 @@ def csv_rows(reader: Any, file: str, refused: list[Refusal]) -> Iterator[Any]:
         except StopIteration:
             return
         except csv.Error as fault:
-            refused.append(Refusal(f"{file} line {reader.line_num}".strip(), "", "damaged", str(fault)[:60]))
+            refused.append(
+                Refusal(f"{file} line {reader.line_num}".strip(), "", "damaged", str(fault)[:60])
+            )
 
 
 class Import(Struct, frozen=True, kw_only=True):
-    """What reading foreign data gave: `seen` files or rows, the parts made of them, their sources, and every refusal."""
+    """What reading foreign data gave: `seen` files or rows, the parts made of them, their sources,
+    and every refusal."""
 
     seen: int
     parts: tuple[AnyPart, ...]
@@ -78,12 +110,15 @@ _NO_SLUG = re.compile(r"[^a-z0-9]+")
 
 
 def text_fault(text: str, longest: int = LONGEST_NAME) -> Reason | None:
-    """Return why a text cannot be a name: too long, markup, control or direction characters, lone surrogates; None if it can."""
+    """Return why a text cannot be a name: too long, markup, control or direction characters, lone
+    surrogates; None if it can."""
     if len(text) > longest:
         return "too-long"
     if MARKUP.search(text) or MARKUP.search(unescape(text)):
         return "markup"
-    if not text.isascii() and any(c in _BIDI or unicodedata.category(c) in _BAD_CATEGORIES for c in text):
+    if not text.isascii() and any(
+        c in _BIDI or unicodedata.category(c) in _BAD_CATEGORIES for c in text
+    ):
         return "characters"
     return "characters" if text.isascii() and not text.isprintable() else None
 
@@ -94,16 +129,18 @@ def plain(text: str) -> str:
 
 
 def slug(text: str) -> str:
-    """Return text as one element of a part id: [a-z0-9-], at most 80 characters, "" when nothing is left."""
+    """Return text as one element of a part id: [a-z0-9-], at most 80 characters, "" when nothing is
+    left."""
     bare = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().casefold()
     return _NO_SLUG.sub("-", bare).strip("-")[:80].rstrip("-")
 
 
 class Record:
-    """One foreign record, read field by field; what cannot be taken is noted in `refused`, and zero counts as unknown.
+    """One foreign record, read field by field; what cannot be taken is noted in `refused`, and zero
+    counts as unknown.
 
-    Fields are named with dots ("cores.total"). All readers return None for what is absent or refused.
-    """
+    Fields are named with dots ("cores.total"). All readers return None for what is absent or
+    refused."""
 
     def __init__(self, file: str, data: Mapping[str, Any]) -> None:
         self.file = file
@@ -195,7 +232,9 @@ class Record:
         if value is None:
             return []
         if not isinstance(value, list) or len(value) > most:
-            self.refuse(field, "too-many" if isinstance(value, list) else "type", type(value).__name__)
+            self.refuse(
+                field, "too-many" if isinstance(value, list) else "type", type(value).__name__
+            )
             return []
         return value
 
@@ -212,7 +251,8 @@ class Record:
         return found
 
     def needs(self, field: str, value: T | None) -> T | None:
-        """Return `value`; when it is None, note that the record cannot be a part without this field."""
+        """Return `value`; when it is None, note that the record cannot be a part without this
+        field."""
         if value is None:
             self.refuse(field, "missing", lost=True)
         return value

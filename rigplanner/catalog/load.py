@@ -7,11 +7,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from rigplanner.catalog.garbage import collector_paused
-from rigplanner.catalog.parts import AnyPart
+from rigplanner.catalog.schema.parts import AnyPart
 from rigplanner.data import data_path
 from rigplanner.decoding import JsonFault, read_json
 from rigplanner.evidence import Source
+from rigplanner.garbage import collector_paused
 from rigplanner.whole_file import read_within
 
 LARGEST_FILE_BYTES = 256 * 2**20
@@ -58,7 +58,8 @@ PART_FOLDERS = (
 
 
 def read_family(path: Path) -> Family:
-    """Decode one family file; raise CatalogFault with the path, the part and the field when it is not one."""
+    """Decode one family file; raise CatalogFault with the path, the part and the field when it is
+    not one."""
     try:
         content = read_within(path, LARGEST_FILE_BYTES)
     except OSError as fault:
@@ -71,7 +72,8 @@ def read_family(path: Path) -> Family:
 
 
 def _part_at(content: bytes, fault: str) -> str:
-    """Return the id of the part that a fault of decoding points at, "" when it points at none or the part has none."""
+    """Return the id of the part that a fault of decoding points at, "" when it points at none or
+    the part has none."""
     found = PART_AT.search(fault)
     try:
         part = read_json(content, dict[str, Any])["parts"][int(found[1])] if found else None

@@ -1,4 +1,5 @@
-"""The model zoo: networks people train and serve, by slug, with the facts that decide their memory and speed."""
+"""The model zoo: networks people train and serve, by slug, with the facts that decide their memory
+and speed."""
 
 import difflib
 import re
@@ -9,21 +10,33 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from rigplanner.catalog.find.model_names import LONGEST_NAME, joined, reduced, without_weights
 from rigplanner.catalog.load import CatalogFault
-from rigplanner.catalog.model_names import LONGEST_NAME, joined, reduced, without_weights
 from rigplanner.data import data_path
 from rigplanner.decoding import read_json
 from rigplanner.evidence import Source
 
 Kind = Literal[
-    "llm", "moe", "vlm", "encoder", "encoder_decoder", "asr", "cnn", "vit", "detector", "segmenter",
-    "diffusion_unet", "diffusion_transformer", "other",
-]  # fmt: skip
+    "llm",
+    "moe",
+    "vlm",
+    "encoder",
+    "encoder_decoder",
+    "asr",
+    "cnn",
+    "vit",
+    "detector",
+    "segmenter",
+    "diffusion_unet",
+    "diffusion_transformer",
+    "other",
+]
 
 
 class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Published figures of one forward pass of one image of edge `image_size` (or height and width) in pixels: `gmacs` in 1e9
-    multiply-adds, `activations_m` in millions of values that convolutions and linear layers write."""
+    """Published figures of one forward pass of one image of edge `image_size` (or height and width)
+    in pixels: `gmacs` in 1e9 multiply-adds, `activations_m` in millions of values that convolutions
+    and linear layers write."""
 
     image_size: int | tuple[int, int]
     gmacs: float | None = None
@@ -31,16 +44,18 @@ class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
 
 
 class Component(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A network that travels with another: the text encoder or the image decoder of a diffusion model."""
+    """A network that travels with another: the text encoder or the image decoder of a diffusion
+    model."""
 
     role: Literal["text_encoder", "vae"]
     params_m: float
 
 
 class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One network: a Hugging Face configuration in `config`, or `figures` per image size, and `params_m` (millions) where the
-    configuration does not tell them. `denoiser`: the configuration of a diffusion model's
-    denoiser. `source` is a key of the zoo's sources; `state` marks what was not read again."""
+    """One network: a Hugging Face configuration in `config`, or `figures` per image size, and
+    `params_m` (millions) where the configuration does not tell them. `denoiser`: the configuration
+    of a diffusion model's denoiser. `source` is a key of the zoo's sources; `state` marks what was
+    not read again."""
 
     slug: str
     name: str
@@ -63,12 +78,17 @@ class _File(Struct, forbid_unknown_fields=True):
 
 
 class Zoo:
-    """All models by slug; `get` finds a slug or an alias, `find` finds by words, `nearest` names what may have been meant."""
+    """All models by slug; `get` finds a slug or an alias, `find` finds by words, `nearest` names
+    what may have been meant."""
 
     def __init__(self, models: tuple[Model, ...], sources: dict[str, Source]) -> None:
         self.models = {model.slug: model for model in models}
         self.sources = sources
-        self._names = {name.casefold(): model for model in models for name in (model.name, *model.aliases, model.slug)}
+        self._names = {
+            name.casefold(): model
+            for model in models
+            for name in (model.name, *model.aliases, model.slug)
+        }
 
     def get(self, slug: str) -> Model | None:
         """Return the model of this slug, alias or published name, or None."""
@@ -77,9 +97,21 @@ class Zoo:
             return known
         plain = base_name(slug.casefold())
         unsized = re.sub(r"_\d{3}$", "", plain)
-        sized = next((self._names[name] for name in (plain, unsized, f"{unsized}_224") if name in self._names), None)
+        sized = next(
+            (
+                self._names[name]
+                for name in (plain, unsized, f"{unsized}_224")
+                if name in self._names
+            ),
+            None,
+        )
         bare = without_weights(slug)
-        return sized or (self._names.get(bare) if bare else None) or self._meant(slug) or self._spoken(slug)
+        return (
+            sized
+            or (self._names.get(bare) if bare else None)
+            or self._meant(slug)
+            or self._spoken(slug)
+        )
 
     @cached_property
     def _words(self) -> dict[tuple[str, bool], dict[str, Model]]:
@@ -105,14 +137,19 @@ class Zoo:
         return found
 
     def _spoken(self, name: str) -> Model | None:
-        """The one network whose name is spelt so with other hyphens and spaces; None where there are several."""
+        """The one network whose name is spelt so with other hyphens and spaces; None where there
+        are several."""
         fitting = list(self._joined.get(joined(name), {}).values())
         return fitting[0] if len(fitting) == 1 else None
 
     def find(self, words: str) -> list[Model]:
         """Return the models whose names hold all of `words`, shortest name first."""
         wanted = words.casefold().replace("-", " ").split()
-        hits = [model for model in self.models.values() if all(word in _searchable(model) for word in wanted)]
+        hits = [
+            model
+            for model in self.models.values()
+            if all(word in _searchable(model) for word in wanted)
+        ]
         return sorted(hits, key=lambda model: (len(model.slug), model.slug))
 
     def nearest(self, slug: str, most: int = 4) -> list[str]:
@@ -127,12 +164,14 @@ _TRAINED_AS = re.compile(
 )
 
 _DEEP_STEM = re.compile(r"^gluon_(resnet\d+)_v1[cds](?=_|$)")
-"""GluonCV's variants c, d and s begin with three small convolutions, as the names in d of timm do."""
+"""GluonCV's variants c, d and s begin with three small convolutions, as the names in d of timm do.
+"""
 
 
 @lru_cache(4096)
 def base_name(name: str) -> str:
-    """A network's name without the words that say how its weights were trained, not what its layers are."""
+    """A network's name without the words that say how its weights were trained, not what its layers
+    are."""
     return _TRAINED_AS.sub("", _DEEP_STEM.sub(r"\1d", name))
 
 
@@ -141,7 +180,8 @@ def _searchable(model: Model) -> str:
 
 
 def read_zoo(folder: Path) -> Zoo:
-    """Read all family files of `folder`; raise CatalogFault naming the file and the field that cannot be used."""
+    """Read all family files of `folder`; raise CatalogFault naming the file and the field that
+    cannot be used."""
     models: list[Model] = []
     sources: dict[str, Source] = {}
     seen: set[str] = set()
@@ -155,7 +195,8 @@ def read_zoo(folder: Path) -> Zoo:
             taken = seen.intersection((model.slug, *model.aliases))
             if taken or model.source not in sources:
                 raise CatalogFault(
-                    f"{path}: model {model.slug}: {f'the name {taken.pop()} is used twice' if taken else 'its source is missing'}."
+                    f"{path}: model {model.slug}:"
+                    f" {f'the name {taken.pop()} is used twice' if taken else 'its source is missing'}."
                 )
             seen.update((model.slug, *model.aliases))
             models.append(msgspec.structs.replace(model, family=family.family))
@@ -173,8 +214,8 @@ IMAGE_KINDS: dict[str, Kind] = {"detector": "detector", "cnn": "cnn", "cnn-mobil
 
 
 class EmbeddingTables(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Embedding tables of a recommender: `rows` of all together, values of one row (`width`), and the `optimizer` that the
-    published recipe trains them with."""
+    """Embedding tables of a recommender: `rows` of all together, values of one row (`width`), and
+    the `optimizer` that the published recipe trains them with."""
 
     rows: int
     width: int
@@ -205,21 +246,32 @@ def _timed() -> dict[str, _Timed]:
 
 @cache
 def timed_networks() -> dict[str, Model]:
-    """Return the image networks whose speed is known by their figures, by slug and alias, as the zoo would list them."""
+    """Return the image networks whose speed is known by their figures, by slug and alias, as the
+    zoo would list them."""
     found: dict[str, Model] = {}
     for slug, one in _timed().items():
         if one.kind in IMAGE_KINDS and one.image_size:
-            figures = (Figures(image_size=one.image_size, gmacs=one.gmacs, activations_m=one.activations_m),)
+            figures = (
+                Figures(
+                    image_size=one.image_size, gmacs=one.gmacs, activations_m=one.activations_m
+                ),
+            )
             made = Model(
-                slug=slug, name=slug, kind=IMAGE_KINDS[one.kind], source=one.source, params_m=one.params_m, figures=figures
+                slug=slug,
+                name=slug,
+                kind=IMAGE_KINDS[one.kind],
+                source=one.source,
+                params_m=one.params_m,
+                figures=figures,
             )
             found |= dict.fromkeys((slug, *one.aliases), made)
     return found
 
 
 class Recommender(Struct, frozen=True, kw_only=True):
-    """A recommender that is known by its figures: parameters and values that its layers write for a sample, in millions; `tables`
-    None where their rows are not known; `looked_up` values of a sample travel where its tables are spread over GPUs."""
+    """A recommender that is known by its figures: parameters and values that its layers write for a
+    sample, in millions; `tables` None where their rows are not known; `looked_up` values of a
+    sample travel where its tables are spread over GPUs."""
 
     slug: str
     params_m: float
@@ -234,8 +286,14 @@ def _recommenders() -> dict[str, Recommender]:
     found: dict[str, Recommender] = {}
     for slug, one in _timed().items():
         if one.kind == "recommender":
-            made = Recommender(slug=slug, params_m=one.params_m, activations_m=one.activations_m, tables=one.tables,
-                               looked_up=one.shuffled_values, source=one.source)  # fmt: skip
+            made = Recommender(
+                slug=slug,
+                params_m=one.params_m,
+                activations_m=one.activations_m,
+                tables=one.tables,
+                looked_up=one.shuffled_values,
+                source=one.source,
+            )
             found |= {joined(name): made for name in (slug, *one.aliases)}
     return found
 
@@ -250,9 +308,11 @@ SHORTEST_PART = 3
 
 
 def near_names(name: str, zoo: Zoo, most: int = 4) -> list[str]:
-    """Return up to `most` networks of the zoo or of the table of timed ones that may have been meant: those whose name holds
-    `name`, then those that look like it."""
+    """Return up to `most` networks of the zoo or of the table of timed ones that may have been
+    meant: those whose name holds `name`, then those that look like it."""
     word = joined(name)
-    whole = [slug for slug in _timed() if word in joined(slug)] if len(word) >= SHORTEST_PART else []
+    whole = (
+        [slug for slug in _timed() if word in joined(slug)] if len(word) >= SHORTEST_PART else []
+    )
     close = difflib.get_close_matches(name.casefold(), list(_timed()), most, 0.7)
     return list(dict.fromkeys([*whole, *close, *zoo.nearest(name)]))[:most]

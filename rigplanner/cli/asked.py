@@ -11,11 +11,11 @@ import msgspec
 
 from rigplanner.cli.faults import InputFault
 from rigplanner.decoding import convert
-from rigplanner.performance.anchors import find_gpu
+from rigplanner.errors import WorkloadFault
+from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.stacks import shipped_stacks
 from rigplanner.rig.files import RigFault, read_rig
-from rigplanner.rig.task import Case, Hardware, Parallelism, Workload
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.rig.workload import Case, Hardware, Parallelism, Workload
 from rigplanner.workload.readers import UNREAD, model_fields
 from rigplanner.workload.stacks import memory_stacks
 
@@ -24,9 +24,24 @@ MODEL_SUFFIXES = (".json", ".safetensors", ".gguf")
 
 def add_job_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare how one job is described: GPUs, task and any other field of a workload."""
-    parser.add_argument("--gpu", action="append", default=[], metavar="[N×]NAME", help='the GPUs, as "RTX 4090" or "2x RTX 3090"')
-    parser.add_argument("--rig", metavar="FILE.rig", help="the GPUs of this rig, with its links, instead of --gpu")
-    parser.add_argument("--free", action="append", type=float, default=[], metavar="GIB", help="memory free on each GPU, in order")
+    parser.add_argument(
+        "--gpu",
+        action="append",
+        default=[],
+        metavar="[N×]NAME",
+        help='the GPUs, as "RTX 4090" or "2x RTX 3090"',
+    )
+    parser.add_argument(
+        "--rig", metavar="FILE.rig", help="the GPUs of this rig, with its links, instead of --gpu"
+    )
+    parser.add_argument(
+        "--free",
+        action="append",
+        type=float,
+        default=[],
+        metavar="GIB",
+        help="memory free on each GPU, in order",
+    )
     parser.add_argument("--task", help="train_full, train_lora, train_qlora, inference or serve")
     parser.add_argument("--precision", help="such as bf16, amp_fp16, int8, nf4, q4_k_m")
     parser.add_argument(
@@ -45,12 +60,17 @@ def is_cases(what: str) -> bool:
     return (
         what == "-"
         or what.endswith((".jsonl", ".ndjson"))
-        or (path.exists() and not path.is_dir() and path.suffix not in (*MODEL_SUFFIXES, *UNREAD, ".rig"))
+        or (
+            path.exists()
+            and not path.is_dir()
+            and path.suffix not in (*MODEL_SUFFIXES, *UNREAD, ".rig")
+        )
     )
 
 
 def asked_cases(args: argparse.Namespace) -> list[Case]:
-    """Return the one case that the arguments describe, or every workload of a rig file that they name. Raises InputFault."""
+    """Return the one case that the arguments describe, or every workload of a rig file that they
+    name. Raises InputFault."""
     return _cases_of_rig(args.what) if args.what.endswith(".rig") else [asked_case(args)]
 
 
@@ -60,22 +80,34 @@ def _cases_of_rig(name: str) -> list[Case]:
     except RigFault as fault:
         raise InputFault(str(fault)) from fault
     if not rig.workloads:
-        raise InputFault(f"{name}: the rig has no workload; name a model and --rig {name}, or give the rig one with "
-                         "`rigplanner new --from FILE.rig --workload MODEL`.")  # fmt: skip
-    titles = [work.name or f"{work.model or 'network'}, {work.task or 'task not set'}" for work in rig.workloads]
-    return [Case(id=title, workload=work, hardware=Hardware(rig=name)) for title, work in zip(titles, rig.workloads, strict=True)]
+        raise InputFault(
+            f"{name}: the rig has no workload; name a model and --rig {name}, or give the rig one"
+            " with `rigplanner new --from FILE.rig --workload MODEL`."
+        )
+    titles = [
+        work.name or f"{work.model or 'network'}, {work.task or 'task not set'}"
+        for work in rig.workloads
+    ]
+    return [
+        Case(id=title, workload=work, hardware=Hardware(rig=name))
+        for title, work in zip(titles, rig.workloads, strict=True)
+    ]
 
 
 def asked_case(args: argparse.Namespace) -> Case:
-    """Return the case that the arguments describe; raise InputFault for a field that is none or a value that does not suit it."""
+    """Return the case that the arguments describe; raise InputFault for a field that is none or a
+    value that does not suit it."""
     asked = {name: getattr(args, name) for name in ("task", "precision") if getattr(args, name)}
     work = with_fields(args.what, model_asked(args.what), args.fields, asked)
     return Case(id=Path(args.what).name, workload=work, hardware=_hardware(args))
 
 
-def with_fields(name: str, fields: dict[str, Any], given: Iterable[str], asked: dict[str, Any] | None = None) -> Workload:
-    """Return the workload of these fields and of others that are asked or written FIELD=VALUE; raise InputFault for what is no
-    field or value. What a file stores holds for its own precision."""
+def with_fields(
+    name: str, fields: dict[str, Any], given: Iterable[str], asked: dict[str, Any] | None = None
+) -> Workload:
+    """Return the workload of these fields and of others that are asked or written FIELD=VALUE;
+    raise InputFault for what is no field or value. What a file stores holds for its own precision.
+    """
     told = {name: fields.get(name) for name in ("precision", "weights_gib", "quant")}
     over = {key: value for key, value in (asked or {}).items() if key in told}
     fields = fields | {key: value for key, value in (asked or {}).items() if key not in told}
@@ -101,15 +133,24 @@ def _refuse_unknown(fields: dict[str, Any], struct: type, owner: str, before: st
     for name in fields:
         if name in known:
             continue
-        near = difflib.get_close_matches(name, known, 3, 0.5) or [one for one in known if name in one][:3]
-        meant = f"the nearest are {', '.join(before + one for one in near)}" if near else f"it has {', '.join(known)}"
+        near = (
+            difflib.get_close_matches(name, known, 3, 0.5)
+            or [one for one in known if name in one][:3]
+        )
+        meant = (
+            f"the nearest are {', '.join(before + one for one in near)}"
+            if near
+            else f"it has {', '.join(known)}"
+        )
         raise InputFault(f"--set: {owner} has no field {name!r}; {meant}.")
 
 
 def _refuse_stack(slug: str) -> None:
     known = {*shipped_stacks(), *memory_stacks()}
     if slug.casefold() not in known:
-        near = ", ".join(difflib.get_close_matches(slug.casefold(), sorted(known), 4, 0.4) or sorted(known))
+        near = ", ".join(
+            difflib.get_close_matches(slug.casefold(), sorted(known), 4, 0.4) or sorted(known)
+        )
         raise InputFault(f"stack: {slug!r} is not known; the nearest are {near}.")
 
 
@@ -121,7 +162,9 @@ KINDS = {
     "array": "a list",
     "object": "fields",
 }
-_MISFIT = re.compile(r"^Expected `(?P<wanted>[^`]+)`, got `(?P<got>[^`]+)` - at `\$\.(?P<field>[^`]+)`$")
+_MISFIT = re.compile(
+    r"^Expected `(?P<wanted>[^`]+)`, got `(?P<got>[^`]+)` - at `\$\.(?P<field>[^`]+)`$"
+)
 
 
 def _in_words(fault: str, fields: dict[str, Any]) -> str:
@@ -129,7 +172,11 @@ def _in_words(fault: str, fields: dict[str, Any]) -> str:
     read = _MISFIT.match(fault)
     if not read:
         return f"{fault}."
-    wanted = " or ".join(KINDS.get(one.strip(), one.strip()) for one in read["wanted"].split("|") if one.strip() != "null")
+    wanted = " or ".join(
+        KINDS.get(one.strip(), one.strip())
+        for one in read["wanted"].split("|")
+        if one.strip() != "null"
+    )
     value: Any = fields
     for step in read["field"].split("."):
         value = value.get(step) if isinstance(value, dict) else None
@@ -138,7 +185,8 @@ def _in_words(fault: str, fields: dict[str, Any]) -> str:
 
 
 def model_asked(what: str) -> dict[str, Any]:
-    """Return the fields of a workload that name a model: a name of the zoo, or what a file tells. Raises InputFault."""
+    """Return the fields of a workload that name a model: a name of the zoo, or what a file tells.
+    Raises InputFault."""
     path = Path(what)
     if not path.exists() and path.suffix not in MODEL_SUFFIXES:
         return {"model": what}

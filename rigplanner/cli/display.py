@@ -1,4 +1,5 @@
-"""Whether the display that the environment names answers: Qt would end the whole program where it does not."""
+"""Whether the display that the environment names answers: Qt would end the whole program where it
+does not."""
 
 import ctypes
 import os
@@ -13,14 +14,18 @@ PATIENCE_S = 20
 
 
 def why_no_display(platform: str, environment: Mapping[str, str]) -> str:
-    """Return why no window can be shown on the display that is named, "" when one can or none is named."""
+    """Return why no window can be shown on the display that is named, "" when one can or none is
+    named."""
     if platform != "linux":
         return ""
     wished = environment.get("QT_QPA_PLATFORM", "")
     if wished:
         if wished.partition(":")[0] in WITHOUT_SCREEN or _qt_starts(environment):
             return ""
-        return f"Qt cannot show windows by QT_QPA_PLATFORM={wished[:60]!r}; unset it, or set it to xcb or wayland."
+        return (
+            f"Qt cannot show windows by QT_QPA_PLATFORM={wished[:60]!r}; unset it, or set it to xcb"
+            " or wayland."
+        )
     display, wayland = environment.get("DISPLAY"), environment.get("WAYLAND_DISPLAY")
     if wayland and Path(environment.get("XDG_RUNTIME_DIR", ""), wayland).is_socket():
         return ""
@@ -29,14 +34,19 @@ def why_no_display(platform: str, environment: Mapping[str, str]) -> str:
     else:
         named = f"{wayland[:60]!r} (WAYLAND_DISPLAY)" if wayland else ""
     return named and (
-        f"The display {named} does not answer. Start RigPlanner on a desktop, log in with 'ssh -X', "
-        "or use its commands (rigplanner --help), which need no display."
+        f"The display {named} does not answer. Start RigPlanner on a desktop, log in with 'ssh -X',"
+        " or use its commands (rigplanner --help), which need no display."
     )
 
 
 def _qt_starts(environment: Mapping[str, str]) -> bool:
     try:
-        ended = subprocess.run([sys.executable, "-c", PROBE], env=dict(environment), capture_output=True, timeout=PATIENCE_S)
+        ended = subprocess.run(
+            [sys.executable, "-c", PROBE],
+            env=dict(environment),
+            capture_output=True,
+            timeout=PATIENCE_S,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False
     return ended.returncode == 0

@@ -9,11 +9,20 @@ INTERRUPTED = 130
 
 
 class InputFault(Exception):
-    """Bad input from the user: the text is one sentence that says which file, which field, what to do."""
+    """Bad input from the user: the text is one sentence that says which file, which field, what to
+    do."""
 
 
 def own_fault(fault: BaseException) -> str:
-    """Return one sentence on an error that nobody foresaw, with where it arose: enough for a report, not a traceback."""
-    frames = [frame for frame in traceback.extract_tb(fault.__traceback__) if "rigplanner" in Path(frame.filename).parts]
+    """Return one sentence on an error that nobody foresaw, with where it arose: enough for a
+    report, not a traceback."""
+    frames = [
+        frame
+        for frame in traceback.extract_tb(fault.__traceback__)
+        if "rigplanner" in Path(frame.filename).parts
+    ]
     place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    return f"a fault of RigPlanner, please report it ({type(fault).__name__}{place}: {str(fault)[:200]})."
+    return (
+        f"a fault of RigPlanner, please report it ({type(fault).__name__}{place}:"
+        f" {str(fault)[:200]})."
+    )

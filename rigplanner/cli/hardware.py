@@ -5,13 +5,13 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.cli.reading import open_catalog
-from rigplanner.machine.machine import Machine
-from rigplanner.performance.anchors import find_gpu
+from rigplanner.errors import WorkloadFault
+from rigplanner.machine.model import Machine
+from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.rig.files import RigFault, read_rig
-from rigplanner.rig.task import Hardware
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.rig.workload import Hardware
 
 MOST_GPUS = 100_000
 MOST_LISTED = 64
@@ -19,8 +19,9 @@ MOST_LISTED = 64
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """Where a case runs: `count` GPUs over `nodes` computers, one by one in `gpus`; `free_gib` on each where it was said; `machine`
-    of a rig file; `power_limit_w` what a case lets each draw. Without `gpu`, `fault` says why."""
+    """Where a case runs: `count` GPUs over `nodes` computers, one by one in `gpus`; `free_gib` on
+    each where it was said; `machine` of a rig file; `power_limit_w` what a case lets each draw.
+    Without `gpu`, `fault` says why."""
 
     gpu: GPU | None
     count: int
@@ -39,7 +40,8 @@ class Place(Struct, frozen=True, kw_only=True):
 
 
 def place_of(hardware: Hardware) -> Place:
-    """Return where a case runs. Raises WorkloadFault for a count beyond sense or a rig that cannot be read."""
+    """Return where a case runs. Raises WorkloadFault for a count beyond sense or a rig that cannot
+    be read."""
     return msgspec.structs.replace(_place_of(hardware), power_limit_w=hardware.power_limit_w)
 
 
@@ -57,7 +59,12 @@ def _place_of(hardware: Hardware) -> Place:
         gpu = find_gpu(hardware.gpu)
         free = None if hardware.free_gib is None else tuple(hardware.free_gib)
         return Place(
-            gpu=gpu, count=count, nodes=nodes, link=link, gpus=(gpu,) * count if count <= MOST_LISTED else (), free_gib=free
+            gpu=gpu,
+            count=count,
+            nodes=nodes,
+            link=link,
+            gpus=(gpu,) * count if count <= MOST_LISTED else (),
+            free_gib=free,
         )
     except WorkloadFault as fault:
         return Place(gpu=None, count=count, nodes=nodes, link=link, fault=str(fault))
@@ -66,13 +73,19 @@ def _place_of(hardware: Hardware) -> Place:
 def _place_of_gpus(hardware: Hardware) -> Place:
     names = hardware.gpus or []
     if len(names) > MOST_LISTED:
-        raise WorkloadFault(f"hardware.gpus: expected at most {MOST_LISTED} names, found {len(names)}.")
+        raise WorkloadFault(
+            f"hardware.gpus: expected at most {MOST_LISTED} names, found {len(names)}."
+        )
     gpus = tuple(find_gpu(name) for name in names)
     free = None if hardware.free_gib is None else tuple(hardware.free_gib)
     if free is not None and not all(0 <= gib < 1e6 for gib in free):
-        raise WorkloadFault(f"hardware.free_gib: expected GiB from 0 to 1e6, found {str(list(free))[:60]}.")
+        raise WorkloadFault(
+            f"hardware.free_gib: expected GiB from 0 to 1e6, found {str(list(free))[:60]}."
+        )
     link = hardware.link or "unknown"
-    return Place(gpu=gpus[0], count=len(gpus), nodes=hardware.nodes or 1, link=link, gpus=gpus, free_gib=free)
+    return Place(
+        gpu=gpus[0], count=len(gpus), nodes=hardware.nodes or 1, link=link, gpus=gpus, free_gib=free
+    )
 
 
 def _place_of_rig(path: Path) -> Place:
@@ -85,4 +98,6 @@ def _place_of_rig(path: Path) -> Place:
     if not machine.gpus:
         raise WorkloadFault(f"hardware.rig: {path} has no GPU.")
     gpus = tuple(node.gpu for node in machine.gpus)
-    return Place(gpu=gpus[0], count=len(gpus), nodes=1, link=link_of(machine), machine=machine, gpus=gpus)
+    return Place(
+        gpu=gpus[0], count=len(gpus), nodes=1, link=link_of(machine), machine=machine, gpus=gpus
+    )

@@ -1,4 +1,5 @@
-"""The command line: one table of commands, each in its own module with `add_arguments(parser)` and `run(args) -> exit code`."""
+"""The command line: one table of commands, each in its own module with `add_arguments(parser)` and
+`run(args) -> exit code`."""
 
 import argparse
 import contextlib
@@ -33,7 +34,8 @@ COMMANDS = {
 }
 
 SPEAKING = ("check", "memory", "performance", "quote", "export", "compare", "guide")
-"""Commands whose answer is words for people; they take --language. Codes and JSON fields are the same in every language."""
+"""Commands whose answer is words for people; they take --language. Codes and JSON fields are the
+same in every language."""
 
 NESTED = ("catalog",)
 """Commands of commands; all others take their words before, between and behind the options."""
@@ -58,7 +60,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except OSError as fault:
         _close_stdout()
-        return _say(words, f"{fault.filename or 'the answer'}: cannot be read or written ({fault.strerror or fault}).")
+        return _say(
+            words,
+            f"{fault.filename or 'the answer'}: cannot be read or written"
+            f" ({fault.strerror or fault}).",
+        )
     except Exception as fault:  # no traceback reaches a user
         return _say(words, own_fault(fault))
     return code
@@ -71,12 +77,15 @@ def _say(words: list[str], text: str) -> int:
 
 
 def _speak_utf8() -> None:
-    """Print UTF-8 into files and pipes whatever the locale, and to a terminal what it can show; without stdout, to nowhere."""
+    """Print UTF-8 into files and pipes whatever the locale, and to a terminal what it can show;
+    without stdout, to nowhere."""
     if sys.stdout is None:
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding=stream.encoding if stream.isatty() else "utf-8", errors="backslashreplace")
+            stream.reconfigure(
+                encoding=stream.encoding if stream.isatty() else "utf-8", errors="backslashreplace"
+            )
     if sys.stdout.isatty() and not isinstance(sys.stdout, Terminal):
         sys.stdout = Terminal(sys.stdout)
 
@@ -92,8 +101,12 @@ def _run(words: list[str]) -> int:
     if words and words[0] in COMMANDS:
         return _command(words[0], words[1:])
     _refuse_unknown(words)
-    parser = argparse.ArgumentParser(prog="rigplanner", description="Plan a deep-learning rig.", epilog=_list_of_commands(),
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser = argparse.ArgumentParser(
+        prog="rigplanner",
+        description="Plan a deep-learning rig.",
+        epilog=_list_of_commands(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--version", action="version", version=f"rigplanner {__version__}")
     parser.add_argument("rig", nargs="?", help="a .rig file to open in the window")
     args = parser.parse_args(words)
@@ -106,7 +119,8 @@ def _run(words: list[str]) -> int:
 
 
 def _refuse_unknown(words: list[str]) -> None:
-    """Raise InputFault for what is neither a command nor a file and resembles a command, or has words behind it."""
+    """Raise InputFault for what is neither a command nor a file and resembles a command, or has
+    words behind it."""
     first = words[0] if words else "-"
     if first.startswith("-") or first.endswith(".rig") or Path(first).exists():
         return
@@ -123,11 +137,16 @@ def _list_of_commands() -> str:
 def _command(name: str, words: list[str]) -> int:
     from rigplanner.report.language import LANGUAGES, use_language
 
-    module = importlib.import_module(f"rigplanner.cli.{name.replace('-', '_')}")
+    module = importlib.import_module(f"rigplanner.cli.commands.{name.replace('-', '_')}")
     parser = argparse.ArgumentParser(prog=f"rigplanner {name}", description=COMMANDS[name])
     module.add_arguments(parser)
     if name in SPEAKING:
-        parser.add_argument("--language", choices=tuple(LANGUAGES), default="en", help="the language of the answer (default: en)")
+        parser.add_argument(
+            "--language",
+            choices=tuple(LANGUAGES),
+            default="en",
+            help="the language of the answer (default: en)",
+        )
     args = (parser.parse_args if name in NESTED else parser.parse_intermixed_args)(words)
     use_language(getattr(args, "language", "en"))
     return int(module.run(args))

@@ -4,8 +4,8 @@ import sys
 from datetime import date
 from pathlib import Path
 
+from rigplanner.catalog.imports.user_catalog import full_catalog
 from rigplanner.catalog.load import Catalog, CatalogFault
-from rigplanner.catalog.user_catalog import full_catalog
 from rigplanner.cli.faults import InputFault
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import RigFault, read_rig
@@ -21,7 +21,8 @@ def open_rig(path: Path) -> Rig:
 
 
 def open_catalog() -> Catalog:
-    """Return the catalog with the user's additions; say on stderr what was left aside. Raises InputFault when ours is broken."""
+    """Return the catalog with the user's additions; say on stderr what was left aside. Raises
+    InputFault when ours is broken."""
     try:
         full = full_catalog()
     except (CatalogFault, FileNotFoundError) as fault:

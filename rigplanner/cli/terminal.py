@@ -8,7 +8,8 @@ SEEN = {
     for code in (*range(32), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
     if chr(code) not in "\n\r\t"
 }
-"""Control characters and overrides of the writing direction (Unicode TR 36), as they are written in source text."""
+"""Control characters and overrides of the writing direction (Unicode TR 36), as they are written in
+source text."""
 
 
 class Terminal(io.TextIOBase):

@@ -7,10 +7,12 @@ from msgspec import Struct
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar
 
-from rigplanner.desktop import documents, exports, icons
+from rigplanner.desktop import documents
 from rigplanner.desktop.desk import Desk
-from rigplanner.desktop.preferences import TEXT_SIZES
-from rigplanner.desktop.session import Session
+from rigplanner.desktop.document import exports
+from rigplanner.desktop.document.preferences import TEXT_SIZES
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.look import icons
 from rigplanner.report.language import tr
 
 MENUS = ("File", "Edit", "Rig", "View", "Help")
@@ -55,12 +57,52 @@ C = Command
 COMMANDS: tuple[Command, ...] = (
     C(id="new", text="New rig", menu="File", keys="Ctrl+N", icon="new", run=documents.new_rig),
     C(id="open", text="Open…", menu="File", keys="Ctrl+O", icon="open", run=documents.ask_open),
-    C(id="paste", text="New rig from a parts list…", menu="File", keys="Ctrl+Shift+N", icon="paste", run=documents.ask_parts_list),
-    C(id="machine", text="Read this machine…", menu="File", icon="system", run=_later("dialogs.this_machine", "machine_dialog")),
-    C(id="update", text="Update the catalog…", menu="File", run=_later("dialogs.update", "update_dialog"), rule_before=True),
-    C(id="import", text="Import parts or prices…", menu="File", run=_later("dialogs.imports", "open_import")),
-    C(id="save", text="Save", menu="File", keys="Ctrl+S", icon="save", run=documents.save, enabled=_open, rule_before=True),
-    C(id="save-as", text="Save as…", menu="File", keys="Ctrl+Shift+S", run=documents.ask_save, enabled=_open),
+    C(
+        id="paste",
+        text="New rig from a parts list…",
+        menu="File",
+        keys="Ctrl+Shift+N",
+        icon="paste",
+        run=documents.ask_parts_list,
+    ),
+    C(
+        id="machine",
+        text="Read this machine…",
+        menu="File",
+        icon="system",
+        run=_later("dialogs.this_machine", "machine_dialog"),
+    ),
+    C(
+        id="update",
+        text="Update the catalog…",
+        menu="File",
+        run=_later("dialogs.update", "update_dialog"),
+        rule_before=True,
+    ),
+    C(
+        id="import",
+        text="Import parts or prices…",
+        menu="File",
+        run=_later("dialogs.imports", "open_import"),
+    ),
+    C(
+        id="save",
+        text="Save",
+        menu="File",
+        keys="Ctrl+S",
+        icon="save",
+        run=documents.save,
+        enabled=_open,
+        rule_before=True,
+    ),
+    C(
+        id="save-as",
+        text="Save as…",
+        menu="File",
+        keys="Ctrl+Shift+S",
+        run=documents.ask_save,
+        enabled=_open,
+    ),
     C(
         id="save-quote",
         text="Save quote as PDF…",
@@ -88,12 +130,49 @@ COMMANDS: tuple[Command, ...] = (
         run=lambda d: exports.copy_as(d.session, "markdown"),
         enabled=_open,
     ),
-    C(id="copy-bbcode", text="Copy as BBCode", menu="File", run=lambda d: exports.copy_as(d.session, "bbcode"), enabled=_open),
-    C(id="copy-plain", text="Copy as plain text", menu="File", run=lambda d: exports.copy_as(d.session, "plain"), enabled=_open),
-    C(id="copy-csv", text="Copy as CSV", menu="File", run=lambda d: exports.copy_as(d.session, "csv"), enabled=_open),
-    C(id="copy-json", text="Copy as JSON", menu="File", run=lambda d: exports.copy_as(d.session, "json"), enabled=_open),
-    C(id="copy-findings", text="Copy the findings", menu="File", run=lambda d: exports.copy_findings(d.session), enabled=_open),
-    C(id="quit", text="Quit", menu="File", keys="Ctrl+Q", run=lambda d: d.close(), rule_before=True),
+    C(
+        id="copy-bbcode",
+        text="Copy as BBCode",
+        menu="File",
+        run=lambda d: exports.copy_as(d.session, "bbcode"),
+        enabled=_open,
+    ),
+    C(
+        id="copy-plain",
+        text="Copy as plain text",
+        menu="File",
+        run=lambda d: exports.copy_as(d.session, "plain"),
+        enabled=_open,
+    ),
+    C(
+        id="copy-csv",
+        text="Copy as CSV",
+        menu="File",
+        run=lambda d: exports.copy_as(d.session, "csv"),
+        enabled=_open,
+    ),
+    C(
+        id="copy-json",
+        text="Copy as JSON",
+        menu="File",
+        run=lambda d: exports.copy_as(d.session, "json"),
+        enabled=_open,
+    ),
+    C(
+        id="copy-findings",
+        text="Copy the findings",
+        menu="File",
+        run=lambda d: exports.copy_findings(d.session),
+        enabled=_open,
+    ),
+    C(
+        id="quit",
+        text="Quit",
+        menu="File",
+        keys="Ctrl+Q",
+        run=lambda d: d.close(),
+        rule_before=True,
+    ),
     C(
         id="undo",
         text="Undo",
@@ -112,11 +191,47 @@ COMMANDS: tuple[Command, ...] = (
         run=lambda d: d.session.redo(),
         enabled=lambda s: bool(s.redo_name()),
     ),
-    C(id="cut", text="Cut part", menu="Edit", keys="Ctrl+X", run=_later("part_deeds", "cut"), enabled=_open, rule_before=True),
-    C(id="copy", text="Copy part or row", menu="Edit", keys="Ctrl+C", icon="copy", run=_later("part_deeds", "copy")),
-    C(id="paste-parts", text="Paste parts", menu="Edit", keys="Ctrl+V", icon="paste", run=_later("part_deeds", "paste")),
-    C(id="duplicate", text="Duplicate part", menu="Edit", keys="Ctrl+D", run=_later("part_deeds", "duplicate"), enabled=_open),
-    C(id="remove", text="Remove part", menu="Edit", icon="trash", run=lambda d: d.build.remove_current(), enabled=_open),
+    C(
+        id="cut",
+        text="Cut part",
+        menu="Edit",
+        keys="Ctrl+X",
+        run=_later("part_deeds", "cut"),
+        enabled=_open,
+        rule_before=True,
+    ),
+    C(
+        id="copy",
+        text="Copy part or row",
+        menu="Edit",
+        keys="Ctrl+C",
+        icon="copy",
+        run=_later("part_deeds", "copy"),
+    ),
+    C(
+        id="paste-parts",
+        text="Paste parts",
+        menu="Edit",
+        keys="Ctrl+V",
+        icon="paste",
+        run=_later("part_deeds", "paste"),
+    ),
+    C(
+        id="duplicate",
+        text="Duplicate part",
+        menu="Edit",
+        keys="Ctrl+D",
+        run=_later("part_deeds", "duplicate"),
+        enabled=_open,
+    ),
+    C(
+        id="remove",
+        text="Remove part",
+        menu="Edit",
+        icon="trash",
+        run=lambda d: d.build.remove_current(),
+        enabled=_open,
+    ),
     C(
         id="find",
         text="Search everything…",
@@ -135,9 +250,30 @@ COMMANDS: tuple[Command, ...] = (
         run=_later("dialogs.settings", "settings_dialog"),
         rule_before=True,
     ),
-    C(id="guide", text="Guide…", menu="Rig", keys="Ctrl+G", icon="question", run=_later("dialogs.guide", "guide_dialog")),
-    C(id="add-part", text="Add part…", menu="Rig", keys="Ctrl+Shift+A", icon="plus", run=lambda d: d.build.open_menu()),
-    C(id="add-workload", text="Add workload", menu="Rig", keys="Ctrl+Shift+W", icon="workload", run=lambda d: d.focus_zoo()),
+    C(
+        id="guide",
+        text="Guide…",
+        menu="Rig",
+        keys="Ctrl+G",
+        icon="question",
+        run=_later("dialogs.guide", "guide_dialog"),
+    ),
+    C(
+        id="add-part",
+        text="Add part…",
+        menu="Rig",
+        keys="Ctrl+Shift+A",
+        icon="plus",
+        run=lambda d: d.build.open_menu(),
+    ),
+    C(
+        id="add-workload",
+        text="Add workload",
+        menu="Rig",
+        keys="Ctrl+Shift+W",
+        icon="workload",
+        run=lambda d: d.focus_zoo(),
+    ),
     C(
         id="rig-settings",
         text="Machine settings…",
@@ -147,7 +283,13 @@ COMMANDS: tuple[Command, ...] = (
         run=_later("dialogs.rig_settings", "rig_settings"),
         enabled=_open,
     ),
-    C(id="rates", text="Use the newest exchange rates", menu="Rig", run=_later("dialogs.imports", "use_rates"), enabled=_open),
+    C(
+        id="rates",
+        text="Use the newest exchange rates",
+        menu="Rig",
+        run=_later("dialogs.imports", "use_rates"),
+        enabled=_open,
+    ),
     C(
         id="rename",
         text="Name and site…",
@@ -159,9 +301,27 @@ COMMANDS: tuple[Command, ...] = (
     ),
     C(id="start-tab", text="Start", menu="View", keys="Alt+1", run=lambda d: d.show_tab("Start")),
     C(id="parts-tab", text="Parts", menu="View", keys="Alt+2", run=lambda d: d.show_tab("Parts")),
-    C(id="machine-tab", text="Machine", menu="View", keys="Alt+3", run=lambda d: d.show_tab("Machine")),
-    C(id="workloads-tab", text="Workloads", menu="View", keys="Alt+4", run=lambda d: d.show_tab("Workloads")),
-    C(id="compare-tab", text="Compare", menu="View", keys="Alt+5", run=lambda d: d.show_tab("Compare")),
+    C(
+        id="machine-tab",
+        text="Machine",
+        menu="View",
+        keys="Alt+3",
+        run=lambda d: d.show_tab("Machine"),
+    ),
+    C(
+        id="workloads-tab",
+        text="Workloads",
+        menu="View",
+        keys="Alt+4",
+        run=lambda d: d.show_tab("Workloads"),
+    ),
+    C(
+        id="compare-tab",
+        text="Compare",
+        menu="View",
+        keys="Alt+5",
+        run=lambda d: d.show_tab("Compare"),
+    ),
     C(id="quote-tab", text="Quote", menu="View", keys="Alt+6", run=lambda d: d.show_tab("Quote")),
     C(
         id="build-panel",
@@ -171,8 +331,20 @@ COMMANDS: tuple[Command, ...] = (
         run=lambda d: d.toggle_panel("build"),
         rule_before=True,
     ),
-    C(id="findings-panel", text="Show or hide the findings", menu="View", keys="Ctrl+2", run=lambda d: d.toggle_panel("findings")),
-    C(id="gauges-panel", text="Show or hide the gauges", menu="View", keys="Ctrl+3", run=lambda d: d.toggle_panel("gauges")),
+    C(
+        id="findings-panel",
+        text="Show or hide the findings",
+        menu="View",
+        keys="Ctrl+2",
+        run=lambda d: d.toggle_panel("findings"),
+    ),
+    C(
+        id="gauges-panel",
+        text="Show or hide the gauges",
+        menu="View",
+        keys="Ctrl+3",
+        run=lambda d: d.toggle_panel("gauges"),
+    ),
     C(
         id="history-panel",
         text="Show or hide the history",
@@ -208,9 +380,28 @@ COMMANDS: tuple[Command, ...] = (
         run=lambda d: _step_text(d, -1),
         enabled=lambda s: s.preferences.now.text_percent > TEXT_SIZES[0],
     ),
-    C(id="usual-text", text="Text of the system's size", menu="View", keys="Ctrl+0", run=lambda d: d.use_text(100)),
-    C(id="keys", text="Shortcuts", menu="Help", keys="F1", icon="keyboard", run=lambda d: d.show_shortcuts()),
-    C(id="about", text="About RigPlanner", menu="Help", icon="info", run=_later("dialogs.about", "about_dialog")),
+    C(
+        id="usual-text",
+        text="Text of the system's size",
+        menu="View",
+        keys="Ctrl+0",
+        run=lambda d: d.use_text(100),
+    ),
+    C(
+        id="keys",
+        text="Shortcuts",
+        menu="Help",
+        keys="F1",
+        icon="keyboard",
+        run=lambda d: d.show_shortcuts(),
+    ),
+    C(
+        id="about",
+        text="About RigPlanner",
+        menu="Help",
+        icon="info",
+        run=_later("dialogs.about", "about_dialog"),
+    ),
 )
 
 
@@ -229,8 +420,12 @@ def make_actions(desk: Desk) -> dict[str, QAction]:
         session = desk.session
         for command in COMMANDS:
             actions[command.id].setEnabled(command.enabled(session))
-        actions["undo"].setText(tr("Undo {step}", step=session.undo_name()).strip().replace("&", "&&"))
-        actions["redo"].setText(tr("Redo {step}", step=session.redo_name()).strip().replace("&", "&&"))
+        actions["undo"].setText(
+            tr("Undo {step}", step=session.undo_name()).strip().replace("&", "&&")
+        )
+        actions["redo"].setText(
+            tr("Redo {step}", step=session.redo_name()).strip().replace("&", "&&")
+        )
 
     update()
     paint_actions(actions)

@@ -1,14 +1,15 @@
-"""What deeds and dialogs may ask of the window. The window stands above them all, so none of them imports it."""
+"""What deeds and dialogs may ask of the window. The window stands above them all, so none of them
+imports it."""
 
 from typing import Any, Protocol
 
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.look.theme import Scheme
 from rigplanner.desktop.parts.build_list import BuildList
 from rigplanner.desktop.parts.view import PartsView
-from rigplanner.desktop.session import Session
-from rigplanner.desktop.theme import Scheme
 
 
 class Desk(Protocol):

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QMenu
 
-from rigplanner.desktop.ask_file import ask_file
 from rigplanner.desktop.desk import Desk
-from rigplanner.desktop.exports import file_name
-from rigplanner.desktop.preferences import begin
-from rigplanner.desktop.session import Session
+from rigplanner.desktop.document.ask_file import ask_file
+from rigplanner.desktop.document.exports import file_name
+from rigplanner.desktop.document.preferences import begin
+from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.words import shortened
 from rigplanner.report.language import tr
 from rigplanner.rig.document import Rig
@@ -28,7 +28,12 @@ def leave_rig(session: Session, then: Callable[[], object]) -> None:
             session.start_rig(left, tr("Bring back"), path)
             session.mark_unsaved()
 
-        session.tell(tr("{name} had edits that were not saved.", name=left.name), "warning", tr("Bring it back"), back)  # fmt: skip
+        session.tell(
+            tr("{name} had edits that were not saved.", name=left.name),
+            "warning",
+            tr("Bring it back"),
+            back,
+        )
 
 
 def take_rig(session: Session, rig: Rig, step: str) -> None:
@@ -62,7 +67,9 @@ def fill_recent(desk: Desk, menu: QMenu) -> None:
     names = desk.session.preferences.now.recent
     for name in names:
         path = Path(name)
-        entry = menu.addAction(shortened(path.stem, 40).replace("&", "&&"), partial(open_file, desk, path))
+        entry = menu.addAction(
+            shortened(path.stem, 40).replace("&", "&&"), partial(open_file, desk, path)
+        )
         entry.setToolTip(name)
         entry.setEnabled(path.is_file())
     if not names:
@@ -72,7 +79,13 @@ def fill_recent(desk: Desk, menu: QMenu) -> None:
 
 def ask_open(desk: Desk) -> None:
     """Ask for a rig file."""
-    ask_file(desk.window(), tr("Open a rig"), lambda path: open_file(desk, path), tr(RIG_FILES), folder=desk.session.folder)
+    ask_file(
+        desk.window(),
+        tr("Open a rig"),
+        lambda path: open_file(desk, path),
+        tr(RIG_FILES),
+        folder=desk.session.folder,
+    )
 
 
 def ask_locate(desk: Desk, name: str) -> None:
@@ -82,7 +95,13 @@ def ask_locate(desk: Desk, name: str) -> None:
         desk.session.preferences.forget_file(name)
         open_file(desk, path)
 
-    ask_file(desk.window(), tr("Where is {name} now", name=Path(name).name), found, tr(RIG_FILES), folder=desk.session.folder)
+    ask_file(
+        desk.window(),
+        tr("Where is {name} now", name=Path(name).name),
+        found,
+        tr(RIG_FILES),
+        folder=desk.session.folder,
+    )
 
 
 def save(desk: Desk) -> None:
@@ -97,7 +116,16 @@ def ask_save(desk: Desk) -> None:
     """Ask where to write the rig."""
     session = desk.session
     name = f"{file_name(session.rig.name)}.rig"
-    ask_file(desk.window(), tr("Save the rig"), session.save, tr(RIG_FILES), "new file", session.folder, name, "rig")
+    ask_file(
+        desk.window(),
+        tr("Save the rig"),
+        session.save,
+        tr(RIG_FILES),
+        "new file",
+        session.folder,
+        name,
+        "rig",
+    )
 
 
 def ask_parts_list(desk: Desk) -> None:

@@ -6,7 +6,14 @@ from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.documents import ask_parts_list, open_file
 from rigplanner.report.language import tr
 
-FOREIGN = {".csv": "csv", ".zip": "opendb", ".html": "coolpc", ".htm": "coolpc", ".php": "coolpc", ".jsonl": "pc-part-dataset"}
+FOREIGN = {
+    ".csv": "csv",
+    ".zip": "opendb",
+    ".html": "coolpc",
+    ".htm": "coolpc",
+    ".php": "coolpc",
+    ".jsonl": "pc-part-dataset",
+}
 """Ending of a file to the source that the import dialog reads it as."""
 
 
@@ -29,4 +36,7 @@ def open_dropped(desk: Desk, paths: list[Path]) -> None:
             ask_parts_list(desk)
             desk.view("Start").read_list(path)
         else:
-            desk.session.tell(tr("{name} is no rig, model, parts list or price list.", name=path.name[:100]), "warning")
+            desk.session.tell(
+                tr("{name} is no rig, model, parts list or price list.", name=path.name[:100]),
+                "warning",
+            )

@@ -1,4 +1,5 @@
-"""`python -m rigplanner.desktop.screenshots FOLDER`: every view, light and dark, as PNG without a display."""
+"""`python -m rigplanner.desktop.screenshots FOLDER`: every view, light and dark, as PNG without a
+display."""
 
 import argparse
 import os
@@ -79,9 +80,9 @@ def _application() -> "QApplication":
 
 def _window(state: Path, rig: Path) -> "Window":
     from rigplanner.catalog.load import shipped_catalog
+    from rigplanner.desktop.document.preferences import PreferenceStore
+    from rigplanner.desktop.document.session import Session
     from rigplanner.desktop.documents import open_file
-    from rigplanner.desktop.preferences import PreferenceStore
-    from rigplanner.desktop.session import Session
     from rigplanner.desktop.window import Window
 
     session = Session(shipped_catalog(), PreferenceStore(state / "preferences.json"))
@@ -201,10 +202,14 @@ VIEWS: dict[str, "Callable[[Window], QWidget | None]"] = {
 
 def main(arguments: list[str]) -> int:
     """Render all views into a folder, or with --one a picture of the window."""
-    parser = argparse.ArgumentParser(prog="python -m rigplanner.desktop.screenshots", description=main.__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m rigplanner.desktop.screenshots", description=main.__doc__
+    )
     parser.add_argument("folder", nargs="?", type=Path, default=Path("docs/pictures"))
     parser.add_argument("--rig", type=Path, help="the rig that is shown (else a sample)")
-    parser.add_argument("--one", type=Path, metavar="FILE.png", help="write one picture of the window only")
+    parser.add_argument(
+        "--one", type=Path, metavar="FILE.png", help="write one picture of the window only"
+    )
     args = parser.parse_args(arguments)
     rig = args.rig or samples() / SAMPLE
     for path in [render_window(args.one, rig)] if args.one else render_all(args.folder, rig):

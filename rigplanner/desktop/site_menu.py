@@ -5,7 +5,7 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
-from rigplanner.desktop.session import Session
+from rigplanner.desktop.document.session import Session
 from rigplanner.report.language import tr
 from rigplanner.rig.countries import USUAL
 from rigplanner.rig.edits import Edit

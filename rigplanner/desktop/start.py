@@ -10,7 +10,8 @@ NO_WINDOW = 2
 SWEEP_MS = 1000
 """How often the window's thread collects garbage: see `desktop/tasks.py`."""
 SWITCH_S = 0.0005
-"""How long a worker may keep the interpreter while the window waits; Python's own 5 ms shows as jerks when much is painted."""
+"""How long a worker may keep the interpreter while the window waits; Python's own 5 ms shows as
+jerks when much is painted."""
 XCB_LIBRARIES = (
     "libxcb-cursor.so.0",
     "libxkbcommon-x11.so.0",
@@ -43,8 +44,8 @@ def why_no_window(platform: str, environment: Mapping[str, str]) -> str:
         return ""
     if not environment.get("DISPLAY") and not environment.get("WAYLAND_DISPLAY"):
         return (
-            "There is no display: neither DISPLAY nor WAYLAND_DISPLAY is set. Start RigPlanner on a desktop, "
-            "or use its commands (rigplanner --help), which need no display."
+            "There is no display: neither DISPLAY nor WAYLAND_DISPLAY is set. Start RigPlanner on a"
+            " desktop, or use its commands (rigplanner --help), which need no display."
         )
     wanted = BASE_LIBRARIES + (() if environment.get("WAYLAND_DISPLAY") else XCB_LIBRARIES)
     missing = [name for name in wanted if not _loads(name)]
@@ -52,8 +53,8 @@ def why_no_window(platform: str, environment: Mapping[str, str]) -> str:
         return ""
     debian, fedora = (" ".join(sorted({PACKAGES[name][n] for name in missing})) for n in (0, 1))
     return (
-        f"Qt needs system libraries that are missing here: {', '.join(missing)}.\n"
-        f"  Debian, Ubuntu:  sudo apt-get install {debian}\n  Fedora:          sudo dnf install {fedora}"
+        f"Qt needs system libraries that are missing here: {', '.join(missing)}.\n  Debian, Ubuntu:"
+        f"  sudo apt-get install {debian}\n  Fedora:          sudo dnf install {fedora}"
     )
 
 
@@ -66,7 +67,8 @@ def _loads(library: str) -> bool:
 
 
 def open_window(rig_path: str | None) -> int:
-    """Show the window, with a rig file if one is named, until it is closed. Return 0, or 2 when there can be no window."""
+    """Show the window, with a rig file if one is named, until it is closed. Return 0, or 2 when
+    there can be no window."""
     reason = why_no_window(sys.platform, os.environ)
     if reason:
         print(f"rigplanner: {reason}", file=sys.stderr)  # noqa: T201
@@ -74,7 +76,11 @@ def open_window(rig_path: str | None) -> int:
     try:
         application = make_application()  # type: ignore[no-untyped-call]
     except ImportError as fault:
-        print(f"rigplanner: Qt cannot be loaded ({fault}). Install the missing library, or PySide6 again.", file=sys.stderr)  # noqa: T201
+        print(
+            f"rigplanner: Qt cannot be loaded ({fault}). Install the missing library, or PySide6"
+            " again.",
+            file=sys.stderr,
+        )  # noqa: T201
         return NO_WINDOW
     window = make_window(Path(rig_path) if rig_path else None)
     window.show()
@@ -82,8 +88,9 @@ def open_window(rig_path: str | None) -> int:
 
 
 def make_application():  # type: ignore[no-untyped-def]
-    """Return the application in the Fusion style. Asked for by a word of the command line, the style is not handed to Python, where
-    all its enumerations would be made, which takes a fortieth of the start."""
+    """Return the application in the Fusion style. Asked for by a word of the command line, the
+    style is not handed to Python, where all its enumerations would be made, which takes a fortieth
+    of the start."""
     from PySide6.QtWidgets import QApplication
 
     return QApplication([*sys.argv[:1], "-style", "Fusion"])
@@ -91,7 +98,7 @@ def make_application():  # type: ignore[no-untyped-def]
 
 def make_window(path: Path | None = None):  # type: ignore[no-untyped-def]
     """Return a window on the user's preferences and journals, not yet shown."""
-    from rigplanner.catalog.garbage import collector_paused
+    from rigplanner.garbage import collector_paused
 
     _leave_sources_unread()
     with collector_paused():
@@ -103,15 +110,20 @@ def _made(path: Path | None):  # type: ignore[no-untyped-def]
     from PySide6.QtWidgets import QApplication
 
     from rigplanner import __version__
-    from rigplanner.catalog.garbage import spare_the_living, sweep
-    from rigplanner.catalog.user_catalog import full_catalog
+    from rigplanner.catalog.imports.user_catalog import full_catalog
     from rigplanner.desktop import faults
+    from rigplanner.desktop.document.preferences import (
+        BROKEN,
+        PreferenceStore,
+        folder_of,
+        preferences_file,
+    )
+    from rigplanner.desktop.document.session import Session
     from rigplanner.desktop.documents import open_file
-    from rigplanner.desktop.preferences import BROKEN, PreferenceStore, folder_of, preferences_file
-    from rigplanner.desktop.session import Session
-    from rigplanner.desktop.spoken import speak
-    from rigplanner.desktop.theme import look
+    from rigplanner.desktop.locale import speak
+    from rigplanner.desktop.look.theme import look
     from rigplanner.desktop.window import Window
+    from rigplanner.garbage import spare_the_living, sweep
     from rigplanner.report.language import tr
     from rigplanner.rig.journal import journal_folder
 
@@ -139,8 +151,12 @@ def _made(path: Path | None):  # type: ignore[no-untyped-def]
     session.shelf.follow(folder)
     faults.show_in(window)
     if preferences.fault:
-        said = tr("Settings that cannot be read have their usual values now ({reason}); the old file is kept as {name}.",
-                  reason=preferences.fault, name=BROKEN)  # fmt: skip
+        said = tr(
+            "Settings that cannot be read have their usual values now ({reason}); the old file is"
+            " kept as {name}.",
+            reason=preferences.fault,
+            name=BROKEN,
+        )
         session.tell(said, "warning")
     if full.faults:
         session.tell(" ".join(full.faults), "warning")
@@ -150,8 +166,9 @@ def _made(path: Path | None):  # type: ignore[no-untyped-def]
 
 
 def _leave_sources_unread() -> None:
-    """PySide reads the source of each module that is imported after it, to find whether it names PySide and so might want names in
-    snake_case; none here does, and a twentieth of the start goes into that. Only where that search stands as it is known."""
+    """PySide reads the source of each module that is imported after it, to find whether it names
+    PySide and so might want names in snake_case; none here does, and a twentieth of the start goes
+    into that. Only where that search stands as it is known."""
     search = sys.modules.get("shibokensupport.feature")
     if hasattr(search, "_mod_uses_pyside"):
         search._mod_uses_pyside = lambda module: False  # type: ignore[union-attr]

@@ -4,36 +4,46 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
-from PySide6.QtGui import QCloseEvent, QContextMenuEvent, QDragEnterEvent, QDropEvent, QFontMetrics, QShowEvent
+from PySide6.QtGui import (
+    QCloseEvent,
+    QContextMenuEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QFontMetrics,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QTabWidget, QWidget
 
-from rigplanner.desktop import documents, faults, icons, notices
+from rigplanner.desktop import documents, faults
 from rigplanner.desktop.actions import fill_menus, make_actions, paint_actions
+from rigplanner.desktop.controls.lazy_tab import Later
+from rigplanner.desktop.controls.tab_stops import step_focus
+from rigplanner.desktop.controls.widgets import button, column, label, panel, retint, row
+from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.dropped import open_dropped
-from rigplanner.desktop.fade import want_motion
 from rigplanner.desktop.findings.view import FindingsView
-from rigplanner.desktop.gauges import GaugeRow
-from rigplanner.desktop.later import Later
-from rigplanner.desktop.message_bar import MessageBar
+from rigplanner.desktop.locale import speak
+from rigplanner.desktop.look import icons
+from rigplanner.desktop.look.fade import want_motion
+from rigplanner.desktop.look.theme import Scheme, look, row_px
+from rigplanner.desktop.panels import notices
+from rigplanner.desktop.panels.gauges import GaugeRow
+from rigplanner.desktop.panels.message_bar import MessageBar
 from rigplanner.desktop.parts.build_list import BuildList
 from rigplanner.desktop.parts.view import PartsView
-from rigplanner.desktop.session import Session
-from rigplanner.desktop.spoken import speak
-from rigplanner.desktop.tab_stops import step_focus
-from rigplanner.desktop.theme import Scheme, look, row_px
-from rigplanner.desktop.widgets import button, column, label, panel, retint, row
 from rigplanner.desktop.words import shortened
 from rigplanner.report.format import use_inches
 from rigplanner.report.language import tr
 
 if TYPE_CHECKING:
-    from rigplanner.desktop.palette import PaletteBox
+    from rigplanner.desktop.panels.palette import PaletteBox
     from rigplanner.planning.limits import Limit
 
 INDEX_DELAY_MS = 300
 """The index of all words is made when the window has been painted."""
 _successor: list["Window"] = []
-"""The window that took the former one's place when the language changed; the program has no other hold on it."""
+"""The window that took the former one's place when the language changed; the program has no other
+hold on it."""
 TABS = ("Start", "Parts", "Machine", "Workloads", "Compare", "Quote")
 
 
@@ -51,7 +61,9 @@ class Window(QMainWindow):
         use_inches(session.preferences.now.lengths == "in")
         self.setWindowIcon(icons.icon("rigplanner", "accent"))
         self.setAcceptDrops(True)
-        self.setDockOptions(QMainWindow.DockOption.AnimatedDocks | QMainWindow.DockOption.AllowTabbedDocks)
+        self.setDockOptions(
+            QMainWindow.DockOption.AnimatedDocks | QMainWindow.DockOption.AllowTabbedDocks
+        )
         self.journals = journals
         self.parts = PartsView(session)
         self.build = BuildList(session)
@@ -95,7 +107,7 @@ class Window(QMainWindow):
         return made
 
     def _make_history(self) -> QWidget:
-        from rigplanner.desktop.history_view import HistoryView
+        from rigplanner.desktop.panels.history_view import HistoryView
 
         return HistoryView(self.session)
 
@@ -127,14 +139,23 @@ class Window(QMainWindow):
         self.panels: dict[str, QDockWidget] = {}
         left, right = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
         for name, title, widget, area in (
-            ("build", tr("Build"), self.build, left), ("findings", tr("Findings"), self.findings, right),
-            ("history", tr("History"), self.history, right), ("gauges", "", self.gauges, Qt.DockWidgetArea.BottomDockWidgetArea),
-        ):  # fmt: skip
+            ("build", tr("Build"), self.build, left),
+            ("findings", tr("Findings"), self.findings, right),
+            ("history", tr("History"), self.history, right),
+            ("gauges", "", self.gauges, Qt.DockWidgetArea.BottomDockWidgetArea),
+        ):
             dock = QDockWidget(title or tr("Gauges"), self)
             dock.setObjectName(name)
             dock.setWidget(widget)
-            dock.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetMovable | QDockWidget.DockWidgetFeature.DockWidgetClosable)
-            dock.setTitleBarWidget(panel(row(label(title.upper(), "section"), 1, margins=(12, 6, 8, 2))) if title else QWidget())
+            dock.setFeatures(
+                QDockWidget.DockWidgetFeature.DockWidgetMovable
+                | QDockWidget.DockWidgetFeature.DockWidgetClosable
+            )
+            dock.setTitleBarWidget(
+                panel(row(label(title.upper(), "section"), 1, margins=(12, 6, 8, 2)))
+                if title
+                else QWidget()
+            )
             self.addDockWidget(area, dock)
             self.panels[name] = dock
         self.panels["history"].hide()
@@ -148,7 +169,13 @@ class Window(QMainWindow):
         self._recent = QMenu(tr("Open recent"), self)
         self._recent.aboutToShow.connect(lambda: documents.fill_recent(self, self._recent))
         menus["File"].insertMenu(self.actions_by_id["paste"], self._recent)
-        search = button(tr("Search everything    Ctrl+K"), self.open_palette, "search", "search", tr("Search everything"))
+        search = button(
+            tr("Search everything    Ctrl+K"),
+            self.open_palette,
+            "search",
+            "search",
+            tr("Search everything"),
+        )
         self._name = label("", "strong")
         self._name.setFixedWidth(row_px() * 10)
         self._name.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -170,7 +197,9 @@ class Window(QMainWindow):
         session = self.session
         star = "*" if session.is_open and session.unsaved else ""
         name = shortened(session.rig.name, 40) if session.is_open else tr("No rig open")
-        shown = QFontMetrics(self._name.font()).elidedText(name, Qt.TextElideMode.ElideMiddle, self._name.width() - 16)
+        shown = QFontMetrics(self._name.font()).elidedText(
+            name, Qt.TextElideMode.ElideMiddle, self._name.width() - 16
+        )
         self._name.setText(shown + star)
         self._name.setToolTip(name)
         self.setWindowTitle(tr("{name}{star} - RigPlanner", name=name, star=star))
@@ -185,7 +214,7 @@ class Window(QMainWindow):
         self.show_tab("Parts")
 
     def _open_item_menu(self, event: QContextMenuEvent) -> None:
-        from rigplanner.desktop.part_deeds import open_item_menu
+        from rigplanner.desktop.part_actions import open_item_menu
 
         open_item_menu(self, event)
 
@@ -208,7 +237,7 @@ class Window(QMainWindow):
     @property
     def palette_box(self) -> "PaletteBox":
         """The field that searches everything, made when it is first asked for."""
-        from rigplanner.desktop.palette import PaletteBox
+        from rigplanner.desktop.panels.palette import PaletteBox
 
         if self._palette_box is None:
             self._palette_box = PaletteBox(self)
@@ -220,7 +249,13 @@ class Window(QMainWindow):
 
     def focusNextPrevChild(self, on: bool) -> bool:
         """Tab goes from the tab's own fields to the build list, the findings and the gauges."""
-        regions = (self.messages, self.tabs.tabBar(), self.tabs.currentWidget(), *self.panels.values(), self._corner)
+        regions = (
+            self.messages,
+            self.tabs.tabBar(),
+            self.tabs.currentWidget(),
+            *self.panels.values(),
+            self._corner,
+        )
         return step_focus(self, regions, on)
 
     def toggle_panel(self, name: str) -> None:
@@ -254,7 +289,7 @@ class Window(QMainWindow):
 
     def show_shortcuts(self) -> None:
         """Show the sheet of shortcuts."""
-        from rigplanner.desktop.palette import shortcut_sheet
+        from rigplanner.desktop.panels.palette import shortcut_sheet
 
         shortcut_sheet(self).open()
 
@@ -272,7 +307,8 @@ class Window(QMainWindow):
         return self._renewed()
 
     def _renewed(self) -> "Window":
-        """Put a new window around the same rig, history and file in this one's place: all its words and measures are made anew."""
+        """Put a new window around the same rig, history and file in this one's place: all its words
+        and measures are made anew."""
         self.keep_layout()
         fresh = Window(self.session.hand_over(), self.journals)
         fresh.setGeometry(self.geometry())
@@ -287,11 +323,13 @@ class Window(QMainWindow):
 
     def _show_price(self) -> None:
         if self.session.assessment is not None:
-            self._show_limit(next(gauge.limit for gauge in self.gauges.gauges if gauge.limit.axis == "price"))
+            self._show_limit(
+                next(gauge.limit for gauge in self.gauges.gauges if gauge.limit.axis == "price")
+            )
 
     def _show_limit(self, limit: "Limit") -> None:
-        from rigplanner.desktop.breakdown import show_breakdown
-        from rigplanner.desktop.reasons import limit_reason
+        from rigplanner.desktop.panels.breakdown import show_breakdown
+        from rigplanner.desktop.panels.reasons import limit_reason
 
         assessment = self.session.assessment
         if assessment is not None:
@@ -302,7 +340,9 @@ class Window(QMainWindow):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        open_dropped(self, [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()])
+        open_dropped(
+            self, [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+        )
 
     def _restore_layout(self) -> None:
         kept = self.session.preferences.now
@@ -321,7 +361,10 @@ class Window(QMainWindow):
             self._shown = True
             if not self.session.preferences.now.layout:
                 sides = [self.panels["build"], self.panels["findings"]]
-                widths = [min(max(row_px() * rows, self.width() // 7), self.width() // 4) for rows in (11, 12)]
+                widths = [
+                    min(max(row_px() * rows, self.width() // 7), self.width() // 4)
+                    for rows in (11, 12)
+                ]
                 self.resizeDocks(sides, widths, Qt.Orientation.Horizontal)
             self.tabs.tabBar().setFocus()
             QTimer.singleShot(INDEX_DELAY_MS, self, self.session.shelf.warm)
@@ -331,7 +374,8 @@ class Window(QMainWindow):
         for name, dock in self.panels.items():
             dock.setVisible(name in self._wanted)
         self.session.preferences.change(
-            geometry=bytes(self.saveGeometry().toHex().data()).decode(), layout=bytes(self.saveState().toHex().data()).decode()
+            geometry=bytes(self.saveGeometry().toHex().data()).decode(),
+            layout=bytes(self.saveState().toHex().data()).decode(),
         )
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from rigplanner.machine.machine import PlacementProblem
+from rigplanner.machine.model import PlacementProblem
 from rigplanner.report.format import day, interval, money, number, percent, price, quantity
 from rigplanner.report.language import THIN, Words, tr, trn
 
@@ -39,8 +39,17 @@ VERDICT_WORDS = Words(
         "info": "note",
     }
 )
-VERDICT_ICONS = {"fits": "tick", "ok": "tick", "warning": "warn", "error": "cross", "unknown": "question", "info": "info"}
-SEVERITY_WORDS = Words({"error": "error", "warning": "warning", "unknown": "unknown", "info": "note"})
+VERDICT_ICONS = {
+    "fits": "tick",
+    "ok": "tick",
+    "warning": "warn",
+    "error": "cross",
+    "unknown": "question",
+    "info": "info",
+}
+SEVERITY_WORDS = Words(
+    {"error": "error", "warning": "warning", "unknown": "unknown", "info": "note"}
+)
 
 
 def signed(value: float, unit: str = "", digits: int | None = None) -> str:

@@ -26,18 +26,25 @@ def energy_per_year(wall_w: float, hours_per_day: float, price_per_kwh: float) -
     inputs: dict[str, float | str | None] = {"wall_w": wall_w, "hours_per_day": hours_per_day}
     steps = (
         Step("energy", "wall_w / 1000 x hours_per_day x 365", inputs, energy, "kWh"),
-        Step("cost", "energy x price_per_kwh", {"energy": energy, "price_per_kwh": price_per_kwh}, energy * price_per_kwh, ""),
+        Step(
+            "cost",
+            "energy x price_per_kwh",
+            {"energy": energy, "price_per_kwh": price_per_kwh},
+            energy * price_per_kwh,
+            "",
+        ),
     )
     return Running(energy_kwh=energy, cost=energy * price_per_kwh, steps=steps)
 
 
-def break_even_hours(price: float, rent_per_hour: float, running_per_hour: float = 0.0, speed_ratio: float = 1.0) -> float | None:
-    """Return after how many hours of its own work a rig of `price` is cheaper than renting; None when it never is. Rent and
-    running costs by the month give months.
+def break_even_hours(
+    price: float, rent_per_hour: float, running_per_hour: float = 0.0, speed_ratio: float = 1.0
+) -> float | None:
+    """Return after how many hours of its own work a rig of `price` is cheaper than renting; None
+    when it never is. Rent and running costs by the month give months.
 
-    `running_per_hour` is what the rig's energy costs, `speed_ratio` its speed over that of the rented machine: in one hour it
-    does the work of `speed_ratio` rented hours.
-    """
+    `running_per_hour` is what the rig's energy costs, `speed_ratio` its speed over that of the
+    rented machine: in one hour it does the work of `speed_ratio` rented hours."""
     saved = rent_per_hour * speed_ratio - running_per_hour
     return price / saved if saved > 0 else None
 
@@ -48,5 +55,6 @@ def rent_over(months: int, per_month: float) -> float:
 
 
 def three_year_total(price: float, running_per_year: float, resale_share: float = 0.0) -> float:
-    """Return price plus three years' energy less what the rig is sold for (a share of its price, 0 to 1)."""
+    """Return price plus three years' energy less what the rig is sold for (a share of its price, 0
+    to 1)."""
     return price * (1 - resale_share) + 3 * running_per_year

@@ -2,15 +2,16 @@
 
 from msgspec import Struct
 
-from rigplanner.catalog.exchange import convert
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.money import WHOLE_CURRENCIES
-from rigplanner.catalog.parts import Price
+from rigplanner.catalog.prices.exchange import convert
+from rigplanner.catalog.prices.money import WHOLE_CURRENCIES
+from rigplanner.catalog.schema.parts import Price
 from rigplanner.rig.document import Item, Rig
 
 
 class Line(Struct, frozen=True, kw_only=True):
-    """One item's money: `unit` is the price as given, `amount` quantity x unit in the rig's currency, None when unknown."""
+    """One item's money: `unit` is the price as given, `amount` quantity x unit in the rig's
+    currency, None when unknown."""
 
     uid: str
     quantity: int
@@ -20,9 +21,10 @@ class Line(Struct, frozen=True, kw_only=True):
 
 
 class Totals(Struct, frozen=True, kw_only=True):
-    """Sums in `currency`. `subtotal` leaves out the items in `unpriced`, and the items in `foreign`, priced in a currency
-    for which the rig has no rate; those in `converted` are counted by the rig's rates. `taxes` holds each rate of tax
-    in per cent with its amount; they add up to `tax`."""
+    """Sums in `currency`. `subtotal` leaves out the items in `unpriced`, and the items in
+    `foreign`, priced in a currency for which the rig has no rate; those in `converted` are counted
+    by the rig's rates. `taxes` holds each rate of tax in per cent with its amount; they add up to
+    `tax`."""
 
     currency: str
     lines: tuple[Line, ...]
@@ -38,8 +40,8 @@ class Totals(Struct, frozen=True, kw_only=True):
 
 
 def price_of(rig: Rig, uid: str, catalog: Catalog) -> tuple[Price | None, bool]:
-    """Return the price of one piece of an item and whether it is the rig's own; else the newest catalog price, first in the
-    rig's currency, then in one that its rates convert, then in any."""
+    """Return the price of one piece of an item and whether it is the rig's own; else the newest
+    catalog price, first in the rig's currency, then in one that its rates convert, then in any."""
     item = rig.item(uid)
     return _price_of_item(rig, item, catalog) if item is not None else (None, False)
 
@@ -50,7 +52,11 @@ def _price_of_item(rig: Rig, item: Item, catalog: Catalog) -> tuple[Price | None
     part = catalog.get(item.part) or rig.snapshot.get(item.part)
     prices = part.prices if part else ()
     same = [price for price in prices if price.currency == rig.currency]
-    countable = [price for price in prices if convert(1.0, price.currency, rig.currency, rig.exchange) is not None]
+    countable = [
+        price
+        for price in prices
+        if convert(1.0, price.currency, rig.currency, rig.exchange) is not None
+    ]
     return max(same or countable or prices, key=lambda price: price.day, default=None), False
 
 
@@ -62,12 +68,17 @@ def _money(amount: float, currency: str) -> float:
 def _line(rig: Rig, item: Item, catalog: Catalog) -> Line:
     price, own = _price_of_item(rig, item, catalog)
     counted = convert(price.amount, price.currency, rig.currency, rig.exchange) if price else None
-    amount = _money(_money(counted, rig.currency) * item.quantity, rig.currency) if counted is not None else None
+    amount = (
+        _money(_money(counted, rig.currency) * item.quantity, rig.currency)
+        if counted is not None
+        else None
+    )
     return Line(uid=item.uid, quantity=item.quantity, unit=price, amount=amount, own=own)
 
 
 def _taxes(rig: Rig, lines: list[Line]) -> tuple[tuple[float, float], ...]:
-    """Return each rate of tax with its amount, after the discount; items without a rate of their own have the quote's."""
+    """Return each rate of tax with its amount, after the discount; items without a rate of their
+    own have the quote's."""
     own = {item.uid: item.tax_percent for item in rig.items}
     nets: dict[float, float] = {}
     for line in lines:
@@ -85,8 +96,8 @@ def _taxes(rig: Rig, lines: list[Line]) -> tuple[tuple[float, float], ...]:
 
 
 def totals(rig: Rig, catalog: Catalog, known: dict[str, Line] | None = None) -> Totals:
-    """Return the sums of a rig. Tax included in the prices is taken out for the `tax` line and not added again. `known` holds
-    lines of items, by uid, that are taken as they are."""
+    """Return the sums of a rig. Tax included in the prices is taken out for the `tax` line and not
+    added again. `known` holds lines of items, by uid, that are taken as they are."""
     taken = known or {}
     lines = [taken.get(item.uid) or _line(rig, item, catalog) for item in rig.items]
     priced = [(line, line.unit) for line in lines if line.unit is not None]

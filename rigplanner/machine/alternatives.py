@@ -3,11 +3,11 @@
 from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import GPU, AnyPart, Storage
+from rigplanner.catalog.schema.parts import GPU, AnyPart, Storage
 from rigplanner.machine.assemble import assemble
-from rigplanner.machine.machine import DriveUse, Machine, SlotUse
+from rigplanner.machine.model import DriveUse, Machine, SlotUse
 from rigplanner.machine.pcie import link_gbs
-from rigplanner.machine.seekers import card_of, drive_of, enters, speaks
+from rigplanner.machine.placement.placeables import card_of, drive_of, enters, speaks
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, apply
 
@@ -15,7 +15,8 @@ MOST_TRIALS = 24
 
 
 class Change(Struct, frozen=True):
-    """The link of a piece before and after, as width and generation; None where unknown or without a place."""
+    """The link of a piece before and after, as width and generation; None where unknown or without
+    a place."""
 
     piece: str
     before: tuple[int | None, int | None]
@@ -23,7 +24,8 @@ class Change(Struct, frozen=True):
 
 
 class Alternative(Struct, frozen=True):
-    """One move: `edits` make it, `changes` name the links that differ then, and `gain_gbs` sums what GPUs gain one way in GB/s."""
+    """One move: `edits` make it, `changes` name the links that differ then, and `gain_gbs` sums
+    what GPUs gain one way in GB/s."""
 
     piece: str
     place: str
@@ -33,10 +35,15 @@ class Alternative(Struct, frozen=True):
 
 
 def alternatives(
-    rig: Rig, catalog: Catalog, machine: Machine | None = None, piece: str | None = None, most: int = MOST_TRIALS
+    rig: Rig,
+    catalog: Catalog,
+    machine: Machine | None = None,
+    piece: str | None = None,
+    most: int = MOST_TRIALS,
 ) -> tuple[Alternative, ...]:
-    """Return the moves of loose cards and drives (of one piece, if named) to free places that change some link and leave nothing
-    without a place, best for the GPUs first. Equal outcomes are listed once; at most `most` moves are tried."""
+    """Return the moves of loose cards and drives (of one piece, if named) to free places that
+    change some link and leave nothing without a place, best for the GPUs first. Equal outcomes are
+    listed once; at most `most` moves are tried."""
     now = machine if machine is not None else assemble(rig, catalog)
     found: dict[tuple[Change, ...], Alternative] = {}
     for name, place in _moves(rig, now, piece)[:most]:
@@ -52,10 +59,14 @@ def alternatives(
 
 
 def _moves(rig: Rig, machine: Machine, only: str | None) -> list[tuple[str, str]]:
-    """Return pieces with the free places that take them: drives first, since moving one is the cheaper cure, then cards that get
-    less than they could, equal cards in equal slots once."""
+    """Return pieces with the free places that take them: drives first, since moving one is the
+    cheaper cure, then cards that get less than they could, equal cards in equal slots once."""
     uids = {item.uid for item in rig.items}
-    loose = [piece for piece in machine.pieces if piece.name.rpartition(".")[0] in uids and "/" not in piece.name]
+    loose = [
+        piece
+        for piece in machine.pieces
+        if piece.name.rpartition(".")[0] in uids and "/" not in piece.name
+    ]
     slots = {use.piece: use for use in machine.slots if use.piece is not None}
     ports = {name: use for use in machine.drives for name in use.pieces}
     drives: list[tuple[str, str]] = []
@@ -65,13 +76,21 @@ def _moves(rig: Rig, machine: Machine, only: str | None) -> list[tuple[str, str]
         if only is not None and piece.name != only:
             continue
         if piece.name in ports and isinstance(piece.part, Storage):
-            drives += [(piece.name, use.port.id) for use in machine.drives if _takes_drive(use, piece.name, piece.part)]
+            drives += [
+                (piece.name, use.port.id)
+                for use in machine.drives
+                if _takes_drive(use, piece.name, piece.part)
+            ]
         elif piece.name in slots:
             use = slots[piece.name]
             key = (piece.part.id, use.width, use.gen)
             if key not in seen or only is not None:
                 seen.add(key)
-                cards += [(piece.name, other.slot.id) for other in machine.slots if _takes_card(other, piece.name, piece.part)]
+                cards += [
+                    (piece.name, other.slot.id)
+                    for other in machine.slots
+                    if _takes_card(other, piece.name, piece.part)
+                ]
     return drives + cards
 
 
@@ -107,4 +126,7 @@ def _changes(before: Machine, after: Machine) -> tuple[Change, ...]:
 def _gain(machine: Machine, changes: tuple[Change, ...]) -> float:
     gpus = {piece.name for piece in machine.pieces if isinstance(piece.part, GPU)}
     moved = [change for change in changes if change.piece in gpus]
-    return sum((link_gbs(c.after[1], c.after[0]) or 0.0) - (link_gbs(c.before[1], c.before[0]) or 0.0) for c in moved)
+    return sum(
+        (link_gbs(c.after[1], c.after[0]) or 0.0) - (link_gbs(c.before[1], c.before[0]) or 0.0)
+        for c in moved
+    )

@@ -1,18 +1,19 @@
 """From a rig to the machine that it becomes."""
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.machine.machine import Machine
-from rigplanner.machine.nodes import Growth
+from rigplanner.machine.builder import Growth
+from rigplanner.machine.model import Machine
 from rigplanner.machine.pieces import boards_of, pieces_of
 from rigplanner.rig.document import Rig
 
 
 def assemble(rig: Rig, catalog: Catalog) -> Machine:
-    """Return the machine that a rig becomes: pieces in their places, links, matrix, power, and what cannot be.
+    """Return the machine that a rig becomes: pieces in their places, links, matrix, power, and what
+    cannot be.
 
-    Parts without a place get the best one; a wished place is kept or refused with a `PlacementProblem`. Never raises for a
-    rig that could be read: unknown parts are named in `Machine.unknown`, unknown figures stay None.
-    """
+    Parts without a place get the best one; a wished place is kept or refused with a
+    `PlacementProblem`. Never raises for a rig that could be read: unknown parts are named in
+    `Machine.unknown`, unknown figures stay None."""
     return put_together(rig, catalog).machine()
 
 

@@ -1,5 +1,6 @@
-"""Published rates between GPUs and to the host against what the machine model says of them: `resources/machine/exchange.json` holds
-rates of large messages, `exchange_sizes.json` times of all-reduces by size."""
+"""Published rates between GPUs and to the host against what the machine model says of them:
+`resources/machine/exchange.json` holds rates of large messages, `exchange_sizes.json` times of
+all-reduces by size."""
 
 import math
 from functools import cache
@@ -9,23 +10,24 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.data import data_path
 from rigplanner.decoding import read_json
 from rigplanner.evidence import Estimate
-from rigplanner.machine.collective_time import allreduce_time
-from rigplanner.machine.collectives import allreduce, allreduce_of_link
-from rigplanner.machine.copies import copy_rates
 from rigplanner.machine.formats.from_matrix import machine_of_matrix
 from rigplanner.machine.formats.smi_matrix import SmiMatrix
-from rigplanner.machine.machine import Machine
+from rigplanner.machine.model import Machine
 from rigplanner.machine.pcie import link_gbs
+from rigplanner.machine.topology.collective_time import allreduce_time
+from rigplanner.machine.topology.collectives import allreduce, allreduce_of_link
+from rigplanner.machine.topology.copies import copy_rates
 
 
 class Exchanged(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One measurement in GB/s one way: bus bandwidth of an all-reduce over `count` GPUs of a link word or of a matrix letter
-    between any two, over `nodes` nodes whose ports carry `network` GB/s (None: what such nodes have); a copy between two GPUs of a
-    matrix letter (`peers` as in `nvidia-smi topo -p2p`); or a copy from the host."""
+    """One measurement in GB/s one way: bus bandwidth of an all-reduce over `count` GPUs of a link
+    word or of a matrix letter between any two, over `nodes` nodes whose ports carry `network` GB/s
+    (None: what such nodes have); a copy between two GPUs of a matrix letter (`peers` as in
+    `nvidia-smi topo -p2p`); or a copy from the host."""
 
     what: Literal["allreduce", "copy", "host"]
     gpu: str
@@ -40,9 +42,10 @@ class Exchanged(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Swept(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Times in microseconds of one sweep of nccl-tests or rccl-tests by message size in bytes, the shorter of out-of-place and
-    in-place. `peer_driver` marks a driver patched for peer access; `kept_apart` sweeps had no part in the first fit and judged it;
-    the constants that ship are fitted to all."""
+    """Times in microseconds of one sweep of nccl-tests or rccl-tests by message size in bytes, the
+    shorter of out-of-place and in-place. `peer_driver` marks a driver patched for peer access;
+    `kept_apart` sweeps had no part in the first fit and judged it; the constants that ship are
+    fitted to all."""
 
     gpu: str
     count: int
@@ -58,7 +61,8 @@ class Swept(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class JudgedTime(Struct, frozen=True):
-    """One size of a sweep: the natural logarithm of predicted over measured time, and whether the range holds the measured one."""
+    """One size of a sweep: the natural logarithm of predicted over measured time, and whether the
+    range holds the measured one."""
 
     row: Swept
     size_bytes: int
@@ -67,7 +71,8 @@ class JudgedTime(Struct, frozen=True):
 
 
 class Judged(Struct, frozen=True):
-    """A measurement and its prediction with the stated range; the range of a host copy is not stated (None)."""
+    """A measurement and its prediction with the stated range; the range of a host copy is not
+    stated (None)."""
 
     row: Exchanged
     value: float
@@ -82,7 +87,9 @@ class Judged(Struct, frozen=True):
     @property
     def inside(self) -> bool | None:
         """Whether the measurement lies in the range."""
-        return None if self.low is None or self.high is None else self.low <= self.row.gbs <= self.high
+        return (
+            None if self.low is None or self.high is None else self.low <= self.row.gbs <= self.high
+        )
 
 
 @cache
@@ -101,7 +108,9 @@ def measured_sweeps() -> tuple[Swept, ...]:
 
 def judge_sweeps(catalog: Catalog) -> tuple[JudgedTime, ...]:
     """Return each published time of an all-reduce with its prediction."""
-    return tuple(time for row in measured_sweeps() for time in _judged_times(row, catalog.get(row.gpu)))
+    return tuple(
+        time for row in measured_sweeps() for time in _judged_times(row, catalog.get(row.gpu))
+    )
 
 
 def _judged_times(row: Swept, gpu: object) -> list[JudgedTime]:
@@ -111,12 +120,19 @@ def _judged_times(row: Swept, gpu: object) -> list[JudgedTime]:
     estimate = allreduce_of_link(known, row.count, row.link, row.nodes, row.network)
     if estimate is None:
         return []
-    found = [(size, us * 1e-6, allreduce_time(size, estimate, row.count, row.nodes)) for size, us in row.us.items()]
-    return [JudgedTime(row, size, math.log(time.value / taken), time.low <= taken <= time.high) for size, taken, time in found]
+    found = [
+        (size, us * 1e-6, allreduce_time(size, estimate, row.count, row.nodes))
+        for size, us in row.us.items()
+    ]
+    return [
+        JudgedTime(row, size, math.log(time.value / taken), time.low <= taken <= time.high)
+        for size, taken, time in found
+    ]
 
 
 def judge_exchange(catalog: Catalog) -> tuple[Judged, ...]:
-    """Return each published rate with its prediction; rows whose GPU the catalog lacks are left out."""
+    """Return each published rate with its prediction; rows whose GPU the catalog lacks are left
+    out."""
     found = [(row, catalog.get(row.gpu)) for row in measured_exchange()]
     judged = [_judged(row, gpu) for row, gpu in found if isinstance(gpu, GPU)]
     return tuple(item for item in judged if item is not None)
@@ -126,7 +142,9 @@ def _judged(row: Exchanged, gpu: GPU) -> Judged | None:
     if row.what == "host":
         rate = link_gbs(gpu.edge_gen, gpu.edge_width)
         return None if rate is None else Judged(row, rate, None, None)
-    estimate = _allreduce(row, gpu) if row.what == "allreduce" else copy_rates(_alike(row, gpu))[0][1]
+    estimate = (
+        _allreduce(row, gpu) if row.what == "allreduce" else copy_rates(_alike(row, gpu))[0][1]
+    )
     return None if estimate is None else Judged(row, estimate.value, estimate.low, estimate.high)
 
 
@@ -141,5 +159,11 @@ def _alike(row: Exchanged, gpu: GPU) -> Machine:
     names = tuple(f"GPU{index}" for index in range(row.count))
     cells = tuple(tuple("X" if a == b else row.link for b in names) for a in names)
     peers = tuple(tuple("X" if a == b else row.peers for b in names) for a in names)
-    matrix = SmiMatrix(devices=names, rows=names, cells=cells, numa_affinity=("",) * row.count, peers=(peers,) if row.peers else ())
+    matrix = SmiMatrix(
+        devices=names,
+        rows=names,
+        cells=cells,
+        numa_affinity=("",) * row.count,
+        peers=(peers,) if row.peers else (),
+    )
     return machine_of_matrix(matrix, gpu)

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import Layout, Motherboard, Part, System, kind_of
-from rigplanner.machine.machine import Piece
+from rigplanner.catalog.schema.parts import Layout, Motherboard, Part, System, kind_of
+from rigplanner.machine.model import Piece
 from rigplanner.rig.document import Rig, part_of
 
 DEEPEST = 4
-"""Systems in systems (a rack of trays of boards) that are opened; deeper nesting is taken for a cycle."""
+"""Systems in systems (a rack of trays of boards) that are opened; deeper nesting is taken for a
+cycle."""
 
 
 class Board(Struct, frozen=True):
@@ -26,7 +27,8 @@ class Board(Struct, frozen=True):
 
 
 class Pieces(Struct, frozen=True):
-    """All pieces in item order, the wished place of each ("" for none), and the ids of parts that nobody knows."""
+    """All pieces in item order, the wished place of each ("" for none), and the ids of parts that
+    nobody knows."""
 
     pieces: tuple[Piece, ...]
     wishes: dict[str, str]
@@ -34,7 +36,8 @@ class Pieces(Struct, frozen=True):
 
 
 def pieces_of(rig: Rig, catalog: Catalog) -> Pieces:
-    """Return the pieces of a rig. A piece built into a system is called after the system and its place there."""
+    """Return the pieces of a rig. A piece built into a system is called after the system and its
+    place there."""
     pieces: list[Piece] = []
     wishes: dict[str, str] = {}
     missing: list[str] = []
@@ -78,14 +81,21 @@ def _numbered(part: Part, counts: dict[str, int]) -> str:
 
 def boards_of(pieces: tuple[Piece, ...]) -> tuple[Board, ...]:
     """Return motherboards and systems that carry sockets, slots, ports or memory."""
-    found = [(piece.name, piece.part) for piece in pieces if isinstance(piece.part, Motherboard | System)]
-    return tuple(Board(index, name, part) for index, (name, part) in enumerate(f for f in found if is_board(f[1])))
+    found = [
+        (piece.name, piece.part) for piece in pieces if isinstance(piece.part, Motherboard | System)
+    ]
+    return tuple(
+        Board(index, name, part)
+        for index, (name, part) in enumerate(f for f in found if is_board(f[1]))
+    )
 
 
 def is_board(part: Motherboard | System) -> bool:
     """Say whether a part carries sockets, slots, ports or memory."""
     layout = part.layout
-    return isinstance(part, Motherboard) or bool(layout.sockets or layout.slots or layout.drives or layout.memory_slots)
+    return isinstance(part, Motherboard) or bool(
+        layout.sockets or layout.slots or layout.drives or layout.memory_slots
+    )
 
 
 def home_of(piece: str, boards: tuple[Board, ...]) -> Board | None:

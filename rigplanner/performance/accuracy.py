@@ -1,4 +1,5 @@
-"""How right the speed model is: every measured row predicted without the rows that would give it away."""
+"""How right the speed model is: every measured row predicted without the rows that would give it
+away."""
 
 import statistics
 from collections import Counter, defaultdict
@@ -9,15 +10,25 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.errors import Errors, errors_of
-from rigplanner.performance.anchors import find_gpu, shipped_evidence
+from rigplanner.error_figures import Errors, errors_of
+from rigplanner.errors import WorkloadFault
+from rigplanner.performance.anchors.anchors import find_gpu, shipped_evidence
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.silicon import generation_of
-from rigplanner.workload.answer import WorkloadFault
 
-Scheme = Literal["nothing", "row", "network on GPU", "GPU", "generation", "source", "network", "stack"]
-SCHEMES: tuple[Scheme, ...] = ("row", "network on GPU", "GPU", "generation", "source", "network", "stack")
+Scheme = Literal[
+    "nothing", "row", "network on GPU", "GPU", "generation", "source", "network", "stack"
+]
+SCHEMES: tuple[Scheme, ...] = (
+    "row",
+    "network on GPU",
+    "GPU",
+    "generation",
+    "source",
+    "network",
+    "stack",
+)
 CLEAR_DIFFERENCE = 1.1
 """Two systems that differ by less are not ranked."""
 
@@ -37,14 +48,16 @@ class Judged(Struct, frozen=True):
 
 
 class Ranking(Struct, frozen=True):
-    """Pairs of GPUs on the same job that differ by more than 10 %, and how many came out in the right order."""
+    """Pairs of GPUs on the same job that differ by more than 10 %, and how many came out in the
+    right order."""
 
     pairs: int
     right: int
 
 
 class Scaling(Struct, frozen=True):
-    """Mean error of the scaling efficiency (in points of 1) over rows of 2 to 16 GPUs with a measured single GPU beside them."""
+    """Mean error of the scaling efficiency (in points of 1) over rows of 2 to 16 GPUs with a
+    measured single GPU beside them."""
 
     rows: int
     mean: float
@@ -63,12 +76,15 @@ def _key(scheme: Scheme, row: Measured) -> tuple[Any, ...]:
     return (generation_of(find_gpu(row.gpu)),)
 
 
-def _others(key_of: Callable[[Measured], tuple[Any, ...]], own: tuple[Any, ...]) -> Callable[[Measured], bool]:
+def _others(
+    key_of: Callable[[Measured], tuple[Any, ...]], own: tuple[Any, ...]
+) -> Callable[[Measured], bool]:
     return lambda other: key_of(other) != own
 
 
 def judge(rows: Iterable[Measured], scheme: Scheme) -> list[Judged]:
-    """Return a prediction for each row that the model can express, made without all rows that share its key in the scheme."""
+    """Return a prediction for each row that the model can express, made without all rows that share
+    its key in the scheme."""
     keys: dict[str, tuple[Any, ...]] = {}
 
     def key_of(row: Measured) -> tuple[Any, ...]:
@@ -102,26 +118,40 @@ def judge(rows: Iterable[Measured], scheme: Scheme) -> list[Judged]:
 
 
 def at_first_sight(rows: Iterable[Measured], lines: Iterable[bytes]) -> list[Judged]:
-    """Return the rows of a file that keep what was predicted before anyone had looked at their source (`first`: `value`, null where
-    it was refused, `low`, `high`)."""
-    first = {str(raw.get("id")): raw["first"] for raw in map(msgspec.json.decode, lines) if isinstance(raw.get("first"), dict)}
+    """Return the rows of a file that keep what was predicted before anyone had looked at their
+    source (`first`: `value`, null where it was refused, `low`, `high`)."""
+    first = {
+        str(raw.get("id")): raw["first"]
+        for raw in map(msgspec.json.decode, lines)
+        if isinstance(raw.get("first"), dict)
+    }
     kept = [(row, first[row.id]) for row in rows if row.id in first]
-    return [Judged(row, told["value"], told["low"], told["high"]) for row, told in kept if told.get("value")]
+    return [
+        Judged(row, told["value"], told["low"], told["high"])
+        for row, told in kept
+        if told.get("value")
+    ]
 
 
 def anchored_since(lines: Iterable[bytes]) -> set[str]:
-    """Return the ids of rows of a file that became anchors after they were first predicted (`anchored`)."""
+    """Return the ids of rows of a file that became anchors after they were first predicted
+    (`anchored`)."""
     return {str(raw.get("id")) for raw in map(msgspec.json.decode, lines) if raw.get("anchored")}
 
 
 def summarise(judged: Sequence[Judged], group: str, cases: int) -> Errors:
     """Return the errors of a group of which so many were asked for."""
     signed = [item.predicted / item.row.value - 1 for item in judged]
-    return errors_of(group, cases, signed, [item.low <= item.row.value <= item.high for item in judged])
+    return errors_of(
+        group, cases, signed, [item.low <= item.row.value <= item.high for item in judged]
+    )
 
 
-def errors_by(judged: Iterable[Judged], rows: Iterable[Measured], of: Callable[[Measured], str]) -> list[Errors]:
-    """Return the errors of each group of rows that `of` names and of which any was predicted, the group of most rows first."""
+def errors_by(
+    judged: Iterable[Judged], rows: Iterable[Measured], of: Callable[[Measured], str]
+) -> list[Errors]:
+    """Return the errors of each group of rows that `of` names and of which any was predicted, the
+    group of most rows first."""
     asked, groups = Counter(map(of, rows)), defaultdict[str, list[Judged]](list)
     for item in judged:
         groups[of(item.row)].append(item)
@@ -158,7 +188,8 @@ def ranking(judged: Sequence[Judged]) -> Ranking:
 
 
 def scaling(judged: Sequence[Judged]) -> Scaling:
-    """Return the mean error of the scaling efficiency against the single GPU of the same source, job and batch."""
+    """Return the mean error of the scaling efficiency against the single GPU of the same source,
+    job and batch."""
     singles: dict[tuple[Any, ...], Judged] = {}
     for item in judged:
         if item.row.count == 1 and item.row.metric.endswith("/s"):
@@ -166,7 +197,11 @@ def scaling(judged: Sequence[Judged]) -> Scaling:
     errors = []
     for item in judged:
         single = singles.get(_scaling_key(item.row))
-        if single and 2 <= item.row.count <= 16 and (item.row.workload.task or "").startswith("train"):
+        if (
+            single
+            and 2 <= item.row.count <= 16
+            and (item.row.workload.task or "").startswith("train")
+        ):
             measured = item.row.value / single.row.value / item.row.count
             errors.append(abs(item.predicted / single.predicted / item.row.count - measured))
     return Scaling(len(errors), statistics.fmean(errors) if errors else 0.0)

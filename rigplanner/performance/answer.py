@@ -7,7 +7,17 @@ from msgspec import Struct
 from rigplanner.evidence import Step
 
 Bound = Literal[
-    "compute", "bandwidth", "link", "cpu", "storage", "memory capacity", "launch", "power", "heat", "offload", "unknown"
+    "compute",
+    "bandwidth",
+    "link",
+    "cpu",
+    "storage",
+    "memory capacity",
+    "launch",
+    "power",
+    "heat",
+    "offload",
+    "unknown",
 ]
 
 Fits = Literal["yes", "no", "unknown"]
@@ -30,12 +40,15 @@ class Anchor(Struct, frozen=True, kw_only=True):
 
 
 class SpeedEstimate(Struct, frozen=True, kw_only=True):
-    """Speed of the whole system in `metric`, with its 80 % interval, the stack it holds for, what limits it and why.
+    """Speed of the whole system in `metric`, with its 80 % interval, the stack it holds for, what
+    limits it and why.
 
-    `fits` says whether memory holds the job: of a workload alone "no" where its weights do not fit, else "unknown"; beside an
-    estimate of its memory what that says. `lift` names what would raise it (a code); `hours` and `energy_kwh` (of the GPUs) stand
-    for the epochs or tokens that the workload asks for; `exchange_share` is what of the modelled step waits for the exchange
-    between GPUs; `first_token_ms` and `next_token_ms` are the latencies of one stream of a language model that writes."""
+    `fits` says whether memory holds the job: of a workload alone "no" where its weights do not fit,
+    else "unknown"; beside an estimate of its memory what that says. `lift` names what would raise
+    it (a code); `hours` and `energy_kwh` (of the GPUs) stand for the epochs or tokens that the
+    workload asks for; `exchange_share` is what of the modelled step waits for the exchange between
+    GPUs; `first_token_ms` and `next_token_ms` are the latencies of one stream of a language model
+    that writes."""
 
     metric: str
     value: float

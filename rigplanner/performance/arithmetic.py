@@ -1,6 +1,7 @@
-"""In which arithmetic does a job run? What a precision becomes on a stack and on silicon without units for it."""
+"""In which arithmetic does a job run? What a precision becomes on a stack and on silicon without
+units for it."""
 
-from rigplanner.performance.shapes import Shape
+from rigplanner.performance.geometry.shapes import Shape
 from rigplanner.performance.silicon import BF16_ERA, GENERATIONS, MATRIX_PRECISIONS, Silicon
 from rigplanner.performance.stacks import Stack
 
@@ -8,17 +9,27 @@ from rigplanner.performance.stacks import Stack
 def arithmetic_of(precision: str, stack: Stack, shape: Shape, silicon: Silicon) -> str:
     """Return the precision that the products run in.
 
-    MLPerf's transformers train in 8-bit floats wherever the silicon has them at full rate (submitters' code since v2.1). Weights
-    stored as mxfp4 are widened to 16 bits where there are no units for them (llama.cpp, vLLM's Marlin kernels), and so are other
-    8-bit and 4-bit floats by serving engines from Ampere on (Marlin); bf16 to 32 bits on silicon before it (PyTorch)."""
+    MLPerf's transformers train in 8-bit floats wherever the silicon has them at full rate
+    (submitters' code since v2.1). Weights stored as mxfp4 are widened to 16 bits where there are no
+    units for them (llama.cpp, vLLM's Marlin kernels), and so are other 8-bit and 4-bit floats by
+    serving engines from Ampere on (Marlin); bf16 to 32 bits on silicon before it (PyTorch)."""
     if precision == "mxfp4" and silicon.fp4 is None:
         return "fp16"
     narrow = MATRIX_PRECISIONS.get(precision)
-    if narrow in ("fp8", "fp4") and getattr(silicon, narrow) is None and stack.family == "serving" and _has_marlin(silicon):
+    if (
+        narrow in ("fp8", "fp4")
+        and getattr(silicon, narrow) is None
+        and stack.family == "serving"
+        and _has_marlin(silicon)
+    ):
         return "fp16"
     if precision in ("bf16", "amp_bf16") and silicon.era < BF16_ERA:
         return "fp32"
-    lowered = stack.family == "mlperf" and precision == "mixed" and shape.kind in ("encoder", "llm", "moe")
+    lowered = (
+        stack.family == "mlperf"
+        and precision == "mixed"
+        and shape.kind in ("encoder", "llm", "moe")
+    )
     return "fp8" if lowered and silicon.fp8 is not None and silicon.era >= 6.0 else precision
 
 

@@ -1,23 +1,25 @@
-"""From a finding to the answer: what binds, what would lift it, time and energy to train, and the steps of the calculation."""
+"""From a finding to the answer: what binds, what would lift it, time and energy to train, and the
+steps of the calculation."""
 
 from msgspec import Struct
 
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.evidence import Estimate, Step
-from rigplanner.performance.anchors import Anchored, cite
+from rigplanner.performance.anchors.anchors import Anchored, cite
 from rigplanner.performance.answer import Anchor, Bound, SpeedEstimate
-from rigplanner.performance.input_pipeline import Feed
 from rigplanner.performance.job import Job
+from rigplanner.performance.limits.input_pipeline import Feed
 from rigplanner.performance.metrics import per_metric
 from rigplanner.performance.modelled import Modelled, waiting_share
 from rigplanner.performance.offload import Offload, Waits
 from rigplanner.performance.roofline import passes_through
 from rigplanner.performance.serving import latency
-from rigplanner.rig.task import Workload
+from rigplanner.rig.workload import Workload
 
 SHOWN_ANCHORS = 5
 TRAINING_POWER_SHARE = 0.85
-"""Share of their power limit that GPUs draw while they train (estimate; measured runs lie between 0.7 and 0.95)."""
+"""Share of their power limit that GPUs draw while they train (estimate; measured runs lie between
+0.7 and 0.95)."""
 LIFTS: dict[Bound, str] = {
     "compute": "more-matrix-rate",
     "bandwidth": "more-bandwidth",
@@ -37,8 +39,9 @@ FELT = 0.9
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """What was computed of a job: modelled and anchored speed, its interval in samples per second, the anchored speed of one GPU
-    alone, the share that power limit and heat leave, each by itself, and what the host takes away."""
+    """What was computed of a job: modelled and anchored speed, its interval in samples per second,
+    the anchored speed of one GPU alone, the share that power limit and heat leave, each by itself,
+    and what the host takes away."""
 
     job: Job
     workload: Workload
@@ -58,8 +61,8 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 def _efficiency(found: Finding) -> float | None:
-    """Speed over that of as many GPUs that wait for none; where states are spread over the GPUs, which one alone seldom holds, the
-    share of a step that does not wait."""
+    """Speed over that of as many GPUs that wait for none; where states are spread over the GPUs,
+    which one alone seldom holds, the share of a step that does not wait."""
     job, modelled = found.job, found.modelled
     if job.zero and modelled.times and job.count > 1:
         return modelled.times.total_s / (modelled.times.total_s + modelled.exposed_s)
@@ -69,7 +72,9 @@ def _efficiency(found: Finding) -> float | None:
 def cited(anchored: Anchored) -> tuple[Anchor, ...]:
     """Return the rows that a prediction leans on most."""
     weights = anchored.correction.weights
-    ranked = sorted(range(len(weights)), key=[abs(weight) for weight in weights].__getitem__, reverse=True)
+    ranked = sorted(
+        range(len(weights)), key=[abs(weight) for weight in weights].__getitem__, reverse=True
+    )
     return tuple(cite(anchored.rows[n], weights[n]) for n in ranked[:SHOWN_ANCHORS])
 
 
@@ -77,7 +82,8 @@ def estimate(found: Finding) -> SpeedEstimate:
     """Return the answer of a finding."""
     job = found.job
     ends = [
-        per_metric(job, rate, found.metric, job.shape.samples_to_train) for rate in (found.low_s, found.samples_s, found.high_s)
+        per_metric(job, rate, found.metric, job.shape.samples_to_train)
+        for rate in (found.low_s, found.samples_s, found.high_s)
     ]
     bound = bound_of(found)
     times = found.modelled.times
@@ -93,21 +99,26 @@ def estimate(found: Finding) -> SpeedEstimate:
         bound=bound,
         anchors=cited(found.anchored),
         step_ms=1e3 * job.batch * job.count / found.samples_s if times else None,
-        exchange_share=found.modelled.exposed_s / (times.total_s + found.modelled.exposed_s) if times and job.count > 1 else None,
+        exchange_share=found.modelled.exposed_s / (times.total_s + found.modelled.exposed_s)
+        if times and job.count > 1
+        else None,
         mfu=utilisation(job, found.samples_s) if times else None,
         scaling_efficiency=_efficiency(found),
         lift=LIFTS.get(bound),
         assumed=job.assumed,
         steps=steps_of(found),
         hours=hours,
-        energy_kwh=hours * job.count * (found.gpu.tdp_w or 0.0) * TRAINING_POWER_SHARE / 1e3 if hours and found.gpu.tdp_w else None,
+        energy_kwh=hours * job.count * (found.gpu.tdp_w or 0.0) * TRAINING_POWER_SHARE / 1e3
+        if hours and found.gpu.tdp_w
+        else None,
         first_token_ms=first_ms,
         next_token_ms=next_ms,
     )
 
 
 def hours_to_train(found: Finding) -> float | None:
-    """Return the hours that the epochs, the tokens or MLPerf's quality target take, or None where none is asked for."""
+    """Return the hours that the epochs, the tokens or MLPerf's quality target take, or None where
+    none is asked for."""
     work, shape = found.workload, found.job.shape
     if not found.job.task.startswith("train"):
         return None
@@ -121,16 +132,16 @@ def hours_to_train(found: Finding) -> float | None:
 
 
 def utilisation(job: Job, samples_s: float) -> float:
-    """Return the model FLOPs utilisation: arithmetic without recomputation over the peak (Chowdhery et al. 2022, appendix B);
-    LoRA needs a forward pass and the gradients of activations only."""
+    """Return the model FLOPs utilisation: arithmetic without recomputation over the peak (Chowdhery
+    et al. 2022, appendix B); LoRA needs a forward pass and the gradients of activations only."""
     passes = {"train": 3.0, "train_lora": 2.0}.get(job.task, 1.0)
     per_sample = (job.shape.gflop + job.shape.attention_gflop) * 1e9 * passes
     return samples_s * per_sample / (job.matrix_tflops * 1e12 * job.count)
 
 
 def bound_of(found: Finding) -> Bound:
-    """Return what limits the job: what slows all of the GPUs' own time or starves them, unless the exchange or another wait costs
-    more, else the largest part of the modelled time."""
+    """Return what limits the job: what slows all of the GPUs' own time or starves them, unless the
+    exchange or another wait costs more, else the largest part of the modelled time."""
     if found.feed:
         return found.feed.bound
     if found.kept < FELT and 1 / found.kept - 1 >= waiting_share(found.modelled):
@@ -163,29 +174,91 @@ def steps_of(found: Finding) -> tuple[Step, ...]:
     """Return the steps of the calculation in their order."""
     job, modelled, correction = found.job, found.modelled, found.anchored.correction
     unit = "tokens/s" if modelled.stream or job.shape.unit == "token" else "samples/s"
-    inputs: dict[str, float | str | None] = {"precision": job.precision, "generation": job.silicon.generation}
-    steps = [Step("matrix rate", "dense peak for the precision", inputs, job.matrix_tflops, "TFLOPS", "catalog")]
+    inputs: dict[str, float | str | None] = {
+        "precision": job.precision,
+        "generation": job.silicon.generation,
+    }
+    steps = [
+        Step(
+            "matrix rate",
+            "dense peak for the precision",
+            inputs,
+            job.matrix_tflops,
+            "TFLOPS",
+            "catalog",
+        )
+    ]
     steps += _step_parts(job, modelled) if modelled.times else _stream_parts(job, modelled)
-    steps.append(Step("modelled", "physics alone", {"gpus": job.count}, modelled.samples_s, unit, "rigplanner.performance"))
-    inputs = {"correction": correction.mean, "deviation": correction.deviation, "rows": float(len(correction.weights))}
+    steps.append(
+        Step(
+            "modelled",
+            "physics alone",
+            {"gpus": job.count},
+            modelled.samples_s,
+            unit,
+            "rigplanner.performance",
+        )
+    )
+    inputs = {
+        "correction": correction.mean,
+        "deviation": correction.deviation,
+        "rows": float(len(correction.weights)),
+    }
     if found.anchored.strange:
         inputs["never measured on"] = f"this {found.anchored.strange}"
-    anchored = found.samples_s if found.kept == 1.0 and not found.feed else modelled.samples_s * correction.factor
-    steps.append(Step("anchored", "modelled x exp(correction of the nearest rows)", inputs, anchored, unit, "catalog/benchmarks"))
+    anchored = (
+        found.samples_s
+        if found.kept == 1.0 and not found.feed
+        else modelled.samples_s * correction.factor
+    )
+    steps.append(
+        Step(
+            "anchored",
+            "modelled x exp(correction of the nearest rows)",
+            inputs,
+            anchored,
+            unit,
+            "catalog/benchmarks",
+        )
+    )
     kin = job.named.kin
     if kin:
         steps.insert(
-            -1, Step("kin", f"speed of {kin.like} x ratio", {"ratio": kin.ratio, "spread": kin.spread}, kin.ratio, "", kin.source)
+            -1,
+            Step(
+                "kin",
+                f"speed of {kin.like} x ratio",
+                {"ratio": kin.ratio, "spread": kin.spread},
+                kin.ratio,
+                "",
+                kin.source,
+            ),
         )
     if found.heat:
         steps += found.heat.steps
     if found.kept < 1.0:
         inputs = {"kept": found.kept, "waits": waiting_share(modelled)}
-        steps.append(Step("power and heat", "anchored x share kept", inputs, anchored * found.kept, unit, "power_cap"))
+        steps.append(
+            Step(
+                "power and heat",
+                "anchored x share kept",
+                inputs,
+                anchored * found.kept,
+                unit,
+                "power_cap",
+            )
+        )
     if found.feed:
         steps += [
             *found.feed.steps,
-            Step("fed", "soft minimum of GPUs and input pipeline", {}, found.samples_s, unit, "input_pipeline"),
+            Step(
+                "fed",
+                "soft minimum of GPUs and input pipeline",
+                {},
+                found.samples_s,
+                unit,
+                "input_pipeline",
+            ),
         ]
     return tuple(steps)
 
@@ -200,18 +273,62 @@ def _step_parts(job: Job, modelled: Modelled) -> list[Step]:
         "share": job.stack.tuned,
     }
     steps = [
-        Step("arithmetic", "FLOPs x passes x batch / (peak x share)", flops, times.matrix_s * 1e3, "ms", shape.source),
-        Step("traffic", "values x passes / bandwidth", {"values_m": shape.elements_m}, times.traffic_s * 1e3, "ms", shape.source),
-        Step("weights", "weights, gradients, states / bandwidth", {"params_m": shape.params_m}, times.weights_s * 1e3, "ms"),
-        Step("kernels", "kernels x host time", {"kernels": shape.kernels}, times.launch_s * 1e3, "ms"),
+        Step(
+            "arithmetic",
+            "FLOPs x passes x batch / (peak x share)",
+            flops,
+            times.matrix_s * 1e3,
+            "ms",
+            shape.source,
+        ),
+        Step(
+            "traffic",
+            "values x passes / bandwidth",
+            {"values_m": shape.elements_m},
+            times.traffic_s * 1e3,
+            "ms",
+            shape.source,
+        ),
+        Step(
+            "weights",
+            "weights, gradients, states / bandwidth",
+            {"params_m": shape.params_m},
+            times.weights_s * 1e3,
+            "ms",
+        ),
+        Step(
+            "kernels", "kernels x host time", {"kernels": shape.kernels}, times.launch_s * 1e3, "ms"
+        ),
     ]
     if job.count > 1:
-        inputs: dict[str, float | str | None] = {"gpus": job.count, "link": job.link, "bus_gbs": job.bus_gbs}
+        inputs: dict[str, float | str | None] = {
+            "gpus": job.count,
+            "link": job.link,
+            "bus_gbs": job.bus_gbs,
+        }
         formula = "last bucket + exchange - overlap x step, softened"
-        steps.append(Step("exchange not hidden", formula, inputs, modelled.exposed_s * 1e3, "ms", "NVIDIA/nccl src/graph"))
+        steps.append(
+            Step(
+                "exchange not hidden",
+                formula,
+                inputs,
+                modelled.exposed_s * 1e3,
+                "ms",
+                "NVIDIA/nccl src/graph",
+            )
+        )
     if shape.host_rate and modelled.fed_s:
         read = shape.host_rate * job.nodes
-        steps.append(Step("fed", "soft minimum of GPUs and input pipeline", {}, read, "samples/s", shape.source))
+        steps.append(
+            Step(
+                "fed",
+                "soft minimum of GPUs and input pipeline",
+                {},
+                read,
+                "samples/s",
+                shape.source,
+            )
+        )
     return steps + (_host_parts(job.offload, modelled.waits) if job.offload else [])
 
 
@@ -221,11 +338,35 @@ def _host_parts(offload: Offload, waits: Waits) -> list[Step]:
     drive: dict[str, float | str | None] = {"drive_gbs": offload.drive_gbs}
     zero, infinity = "ZeRO-Offload, arXiv 2101.06840", "ZeRO-Infinity, arXiv 2104.07857"
     steps = [
-        Step("optimizer on the host", "parameters x the slower of time and traffic of one", ram, waits.cpu_s * 1e3, "ms", zero),
-        Step("offloaded transfers", "bytes per GPU / link to the host", link, waits.link_s * 1e3, "ms", zero),
+        Step(
+            "optimizer on the host",
+            "parameters x the slower of time and traffic of one",
+            ram,
+            waits.cpu_s * 1e3,
+            "ms",
+            zero,
+        ),
+        Step(
+            "offloaded transfers",
+            "bytes per GPU / link to the host",
+            link,
+            waits.link_s * 1e3,
+            "ms",
+            zero,
+        ),
     ]
     return steps + (
-        [Step("states on drives", "24 x parameters / rate", drive, waits.drive_s * 1e3, "ms", infinity)] * bool(waits.drive_s)
+        [
+            Step(
+                "states on drives",
+                "24 x parameters / rate",
+                drive,
+                waits.drive_s * 1e3,
+                "ms",
+                infinity,
+            )
+        ]
+        * bool(waits.drive_s)
     )
 
 
@@ -233,12 +374,34 @@ def _stream_parts(job: Job, modelled: Modelled) -> list[Step]:
     shape, stream = job.shape, modelled.stream
     assert stream
     inputs: dict[str, float | str | None] = {"active_m": shape.active_m, "streams": stream.streams}
-    band: dict[str, float | str | None] = {"bandwidth_gbs": job.silicon.bandwidth_gbs, "gpus": job.count}
+    band: dict[str, float | str | None] = {
+        "bandwidth_gbs": job.silicon.bandwidth_gbs,
+        "gpus": job.count,
+    }
     return [
         Step(
-            "arithmetic", "active weights / weights unpacked a second" if stream.unpacks else "2 x active weights x tokens / rate",
-            inputs, stream.matrix_s * 1e3, "ms", shape.source,
+            "arithmetic",
+            "active weights / weights unpacked a second"
+            if stream.unpacks
+            else "2 x active weights x tokens / rate",
+            inputs,
+            stream.matrix_s * 1e3,
+            "ms",
+            shape.source,
         ),
-        Step("traffic", "weights and cache / bandwidth", band, stream.traffic_s * 1e3, "ms", shape.source),
-        Step("kernels and small exchanges", "kernels x time of one", {"kernels": shape.kernels}, stream.other_s * 1e3, "ms"),
-    ]  # fmt: skip
+        Step(
+            "traffic",
+            "weights and cache / bandwidth",
+            band,
+            stream.traffic_s * 1e3,
+            "ms",
+            shape.source,
+        ),
+        Step(
+            "kernels and small exchanges",
+            "kernels x time of one",
+            {"kernels": shape.kernels},
+            stream.other_s * 1e3,
+            "ms",
+        ),
+    ]

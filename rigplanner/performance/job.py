@@ -9,21 +9,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.cloud import Linkage
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo
-from rigplanner.machine.machine import Machine
+from rigplanner.errors import WorkloadFault
+from rigplanner.machine.model import Machine
 from rigplanner.performance.arithmetic import arithmetic_of, usual_precision
-from rigplanner.performance.host import host_pace
-from rigplanner.performance.links import bus_gbs, check_link, lane
+from rigplanner.performance.geometry.image_work import pictured
+from rigplanner.performance.geometry.resolve import resolve_shape
+from rigplanner.performance.geometry.shapes import Shape, asked_steps
+from rigplanner.performance.limits.host import host_pace
+from rigplanner.performance.link_rates import bus_gbs, check_link, lane
 from rigplanner.performance.measured import release_of
 from rigplanner.performance.offload import Offload, offload_of
-from rigplanner.performance.pictured import pictured
-from rigplanner.performance.resolve import resolve_shape
-from rigplanner.performance.shapes import Shape, asked_steps
 from rigplanner.performance.silicon import Silicon, arithmetic_path, matrix_tflops, silicon_of
 from rigplanner.performance.stacks import Stack, find_stack, usual_stack, why_not
-from rigplanner.rig.task import Parallelism, Workload
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.workload.job import OPTIMIZERS
 from rigplanner.workload.limits import LARGEST, check_shares, check_workload
 from rigplanner.workload.quant import frozen_as, stored_as
@@ -59,24 +59,28 @@ USUAL_BATCH = {
     "unet-3d": 4,
     "gnn": 2048,
 }
-"""Samples per GPU where a workload names none: the median of the measured rows of that kind of net on 16 to 40 GiB cards."""
+"""Samples per GPU where a workload names none: the median of the measured rows of that kind of net
+on 16 to 40 GiB cards."""
 
 USUAL_MEMORY_GIB, RUNTIME_GIB, STATE_GIB_PER_MILLION, MOST_ROOM = 24.0, 1.0, 16e6 / 2**30, 4.0
-"""The card that the usual batches hold for, the runtime's own memory, 16 bytes of weights, gradients and states per parameter, and
-the growth beyond which trainers stop filling the memory."""
+"""The card that the usual batches hold for, the runtime's own memory, 16 bytes of weights,
+gradients and states per parameter, and the growth beyond which trainers stop filling the memory."""
 
 TENSORFLOW, NGC_FUSION, XLA_FUSION = ("tensorflow", "tf-"), 0.5, 0.15
-"""Stacks of TensorFlow, the share of passes over memory that NVIDIA's builds leave out, and what XLA adds to it where a workload's
-software says so: ResNet-50 and Inception in half precision on V100 were 1.27 (DLPerf) and 1.35 to 1.43 times (Dell) as fast with
-it, and rows without it (DLPerf, aws-samples) were predicted 1.2 to 1.7 times too fast from NVIDIA's, all of them compiled."""
+"""Stacks of TensorFlow, the share of passes over memory that NVIDIA's builds leave out, and what
+XLA adds to it where a workload's software says so: ResNet-50 and Inception in half precision on
+V100 were 1.27 (DLPerf) and 1.35 to 1.43 times (Dell) as fast with it, and rows without it (DLPerf,
+aws-samples) were predicted 1.2 to 1.7 times too fast from NVIDIA's, all of them compiled."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """One definite job on `count` equal GPUs; `stack` is the profile computed with, `named` the one asked for (another where that
-    one is known by its kin only); `batch` counts samples per GPU and forward pass; `zero`: what is spread over the GPUs (1 states,
-    2 gradients too, 3 weights too: ZeRO and FSDP); `superchip`: the CPU is the GPU's own; `node_gbs`: the bus bandwidth within one
-    node; `word_gbs`: what the link's word alone would give where `bus_gbs` is that of the machine's own links, else 0;
-    `fused_attention`: as the workload says, else as the stack does; `host_pace`: host time of a launch over the usual."""
+    """One definite job on `count` equal GPUs; `stack` is the profile computed with, `named` the one
+    asked for (another where that one is known by its kin only); `batch` counts samples per GPU and
+    forward pass; `zero`: what is spread over the GPUs (1 states, 2 gradients too, 3 weights too:
+    ZeRO and FSDP); `superchip`: the CPU is the GPU's own; `node_gbs`: the bus bandwidth within one
+    node; `word_gbs`: what the link's word alone would give where `bus_gbs` is that of the machine's
+    own links, else 0; `fused_attention`: as the workload says, else as the stack does; `host_pace`:
+    host time of a launch over the usual."""
 
     shape: Shape
     silicon: Silicon
@@ -113,11 +117,13 @@ class Job(Struct, frozen=True, kw_only=True):
 
 
 ENGINES = ("serving", "local-llm", "compiled-inference")
-"""Families of stacks that mostly run networks: a training job that names one that trains none is answered for the usual stack."""
+"""Families of stacks that mostly run networks: a training job that names one that trains none is
+answered for the usual stack."""
 
 
 def _as_built(stack: Stack, text: str) -> Stack:
-    """Return TensorFlow's stack with the share of passes over memory that its build and its compiler leave out."""
+    """Return TensorFlow's stack with the share of passes over memory that its build and its
+    compiler leave out."""
     if not stack.slug.startswith(TENSORFLOW):
         return stack
     fusion = max(stack.fusion, NGC_FUSION) if "ngc" in text.casefold() else stack.fusion
@@ -125,11 +131,19 @@ def _as_built(stack: Stack, text: str) -> Stack:
 
 
 def read_job(
-    workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Zoo | None, machine: Machine | None = None
+    workload: Workload,
+    gpu: GPU,
+    count: int,
+    nodes: int,
+    link: str,
+    zoo: Zoo | None,
+    machine: Machine | None = None,
 ) -> Job:
-    """Return the definite job; raise WorkloadFault for unknown words, missing arithmetic, odd degrees.
+    """Return the definite job; raise WorkloadFault for unknown words, missing arithmetic, odd
+    degrees.
 
-    Jobs that differ in their batch only are read once, but on a machine: one stream of a language model, and several."""
+    Jobs that differ in their batch only are read once, but on a machine: one stream of a language
+    model, and several."""
     batch = workload.batch_per_gpu
     if machine is not None or not batch or not 0 < batch <= LARGEST["batch_per_gpu"]:
         return _definite(workload, gpu, count, nodes, link, zoo, machine)
@@ -150,15 +164,17 @@ def read_job(
 
 REMEMBERED = 4_000
 _read_jobs: dict[tuple[object, ...], tuple[GPU, Zoo | None, Job]] = {}
-"""Jobs of one sample and of two, by their encoded workload, the identity of GPU and zoo, counts and link: the entry holds what it
-is known by, so that nothing else takes it over."""
+"""Jobs of one sample and of two, by their encoded workload, the identity of GPU and zoo, counts and
+link: the entry holds what it is known by, so that nothing else takes it over."""
 
 
 def _check(workload: Workload, count: int, nodes: int, link: str) -> None:
     """Raise WorkloadFault for what no job can mean."""
     check_workload(workload)
     if workload.optimizer is not None and workload.optimizer.casefold() not in OPTIMIZERS:
-        raise WorkloadFault(f"optimizer: expected one of {', '.join(OPTIMIZERS)}, found '{workload.optimizer}'.")
+        raise WorkloadFault(
+            f"optimizer: expected one of {', '.join(OPTIMIZERS)}, found '{workload.optimizer}'."
+        )
     if count < 1 or nodes < 1 or count % nodes:
         raise WorkloadFault(f"hardware.count: expected a multiple of {nodes} nodes, found {count}.")
     if link and link not in LINKS:
@@ -166,7 +182,15 @@ def _check(workload: Workload, count: int, nodes: int, link: str) -> None:
     _check_sizes(workload)
 
 
-def _definite(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Zoo | None, machine: Machine | None) -> Job:
+def _definite(
+    workload: Workload,
+    gpu: GPU,
+    count: int,
+    nodes: int,
+    link: str,
+    zoo: Zoo | None,
+    machine: Machine | None,
+) -> Job:
     task = TASKS.get(workload.task or "inference")
     if task is None:
         raise WorkloadFault(f"task: expected one of {', '.join(TASKS)}, found '{workload.task}'.")
@@ -183,24 +207,36 @@ def _definite(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, z
     if precision and precision != told:
         assumed["precision"] = precision
     named = find_stack(workload.stack, task) if workload.stack else None
-    if named is None or (task.startswith("train") and named.family in ENGINES and named.tasks[-1] != "train_lora"):
-        named = usual_stack(task, shape.kind, precision, gpu, silicon.generation, _shares_a_copy(workload))
+    if named is None or (
+        task.startswith("train") and named.family in ENGINES and named.tasks[-1] != "train_lora"
+    ):
+        named = usual_stack(
+            task, shape.kind, precision, gpu, silicon.generation, _shares_a_copy(workload)
+        )
         assumed["stack"] = named.slug
     if fault := why_not(named, gpu, shape.kind, precision):
-        usual = usual_stack(task, shape.kind, precision, gpu, silicon.generation, _shares_a_copy(workload))
+        usual = usual_stack(
+            task, shape.kind, precision, gpu, silicon.generation, _shares_a_copy(workload)
+        )
         meant = f"; usual for this job on this GPU: {usual.slug}" if usual is not named else ""
         raise WorkloadFault(f"stack: {named.framework} {fault}{meant}.")
     if shape.steps > 1 and not asked_steps(workload):
         assumed["steps"] = f"{shape.steps}"
     if not precision:
-        precision = assumed["precision"] = "nf4" if workload.task == "train_qlora" else usual_precision(named, silicon)
+        precision = assumed["precision"] = (
+            "nf4" if workload.task == "train_qlora" else usual_precision(named, silicon)
+        )
     batch, given = _batch(workload, shape, task, count, silicon, precision)
-    accumulate = _accumulate(workload) or (1 if given or task != "train" else _usual_accumulation(shape, batch))
+    accumulate = _accumulate(workload) or (
+        1 if given or task != "train" else _usual_accumulation(shape, batch)
+    )
     if not given and task in ("train", "train_lora", "inference"):
         assumed["batch_per_gpu"] = f"{batch:g}"
         if accumulate > 1 and not _accumulate(workload):
             assumed["gradient_accumulation"] = f"{accumulate}"
-    stack = _as_built(find_stack(named.kin.like) if named.kin else named, workload.framework_text or "")
+    stack = _as_built(
+        find_stack(named.kin.like) if named.kin else named, workload.framework_text or ""
+    )
     if machine is None:
         check_link(link, gpu, count)
     link = _link(link, count, gpu)
@@ -208,25 +244,50 @@ def _definite(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, z
     rate = matrix_tflops(silicon, arithmetic, gpu.name)
     degrees = _degrees(workload, task, count, stack, shape)
     return Job(
-        shape=shape, silicon=silicon, stack=stack, named=named, task=task, precision=precision, matrix_tflops=rate,
-        path=arithmetic_path(arithmetic, rate, silicon), batch=batch, batch_given=given, accumulate=accumulate,
-        input_tokens=workload.input_tokens or 0, output_tokens=workload.output_tokens or 0,
+        shape=shape,
+        silicon=silicon,
+        stack=stack,
+        named=named,
+        task=task,
+        precision=precision,
+        matrix_tflops=rate,
+        path=arithmetic_path(arithmetic, rate, silicon),
+        batch=batch,
+        batch_given=given,
+        accumulate=accumulate,
+        input_tokens=workload.input_tokens or 0,
+        output_tokens=workload.output_tokens or 0,
         checkpointing=_checkpointing(workload, task, stack),
-        count=count, nodes=nodes, link=link, lane=lane(link, gpu, count), bus_gbs=bus_gbs(gpu, count, nodes, link, machine),
-        tensor=degrees.tensor, pipeline=degrees.pipeline, zero=degrees.zero or (3 if stack.sharded else 0),
-        split_by_layer=count > 1 and (stack.splits_layers or workload.variant.get("split") == "layer"),
-        release=release_of(workload.framework_text), variant=workload.variant, assumed=assumed,
-        superchip=gpu.form_factor == "superchip", node_gbs=bus_gbs(gpu, count // nodes, 1, link, None) if nodes > 1 else 0.0,
+        count=count,
+        nodes=nodes,
+        link=link,
+        lane=lane(link, gpu, count),
+        bus_gbs=bus_gbs(gpu, count, nodes, link, machine),
+        tensor=degrees.tensor,
+        pipeline=degrees.pipeline,
+        zero=degrees.zero or (3 if stack.sharded else 0),
+        split_by_layer=count > 1
+        and (stack.splits_layers or workload.variant.get("split") == "layer"),
+        release=release_of(workload.framework_text),
+        variant=workload.variant,
+        assumed=assumed,
+        superchip=gpu.form_factor == "superchip",
+        node_gbs=bus_gbs(gpu, count // nodes, 1, link, None) if nodes > 1 else 0.0,
         word_gbs=bus_gbs(gpu, count, nodes, link, None) if machine else 0.0,
         fused_attention=_fused(workload.attention, stack),
-        offload=offload_of(workload, gpu, machine, stack.sharded) if task.startswith("train") else None,
+        offload=(
+            offload_of(workload, gpu, machine, stack.sharded) if task.startswith("train") else None
+        ),
         host_pace=host_pace(machine),
-    )  # fmt: skip
+    )
 
 
-def settled(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Zoo | None) -> Workload:
-    """Return a workload with the stack and precision that its speed is told for, where it names none: what else is asked of the
-    job, its memory above all, is then asked of the same one. A job that cannot be timed stays as it is."""
+def settled(
+    workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Zoo | None
+) -> Workload:
+    """Return a workload with the stack and precision that its speed is told for, where it names
+    none: what else is asked of the job, its memory above all, is then asked of the same one. A job
+    that cannot be timed stays as it is."""
     if workload.stack and workload.precision and not (workload.task or "").startswith("train"):
         return workload
     try:
@@ -243,7 +304,8 @@ def settled(workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo
 LARGE_MODEL_M = 1000
 """Millions of parameters above which one sequence at a time fills a GPU."""
 TOKENS_PER_UPDATE = 16384
-"""Of one GPU: batches of 0.5 to 4 million tokens over 32 to 256 GPUs (the GPT-3 and Llama papers)."""
+"""Of one GPU: batches of 0.5 to 4 million tokens over 32 to 256 GPUs (the GPT-3 and Llama papers).
+"""
 SIZES = (
     "batch_per_gpu",
     "seq_len",
@@ -264,24 +326,37 @@ def _check_sizes(workload: Workload) -> None:
         if value is not None and not 0 < value < LARGEST_SIZE:
             field = SIZES[_sizes(workload).index(value)]
             raise WorkloadFault(f"{field}: expected a number above 0, found {value}.")
-    edges = workload.image_size if isinstance(workload.image_size, list) else [workload.image_size or 1]
+    edges = (
+        workload.image_size if isinstance(workload.image_size, list) else [workload.image_size or 1]
+    )
     if not edges or min(edges) < 1 or max(edges) > LARGEST_EDGE_PIXELS:
-        raise WorkloadFault(f"image_size: expected 1 to {LARGEST_EDGE_PIXELS} pixels, found {workload.image_size}.")
+        raise WorkloadFault(
+            f"image_size: expected 1 to {LARGEST_EDGE_PIXELS} pixels, found {workload.image_size}."
+        )
 
 
 def _from_variant(workload: Workload, key: str) -> int | None:
     """A whole number above 0 among the words of a case's variant, or None."""
     value = workload.variant.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < LARGEST_SIZE else None
+    return (
+        value
+        if isinstance(value, int) and not isinstance(value, bool) and 0 < value < LARGEST_SIZE
+        else None
+    )
 
 
 def _language_task(task: str, shape: Shape, workload: Workload) -> str:
-    """Inference of a language model is its generation: one stream is decode, more are served together by stacks that can, else
-    they walk in step. Stacks that are measured in forward passes alone count those, unless tokens are to be written."""
+    """Inference of a language model is its generation: one stream is decode, more are served
+    together by stacks that can, else they walk in step. Stacks that are measured in forward passes
+    alone count those, unless tokens are to be written."""
     if (
         task != "inference"
         or shape.kind not in ("llm", "moe")
-        or (workload.stack and not workload.output_tokens and "decode" not in find_stack(workload.stack, task).tasks)
+        or (
+            workload.stack
+            and not workload.output_tokens
+            and "decode" not in find_stack(workload.stack, task).tasks
+        )
     ):
         return task
     serves = not workload.stack or "serve" in find_stack(workload.stack, task).tasks
@@ -303,7 +378,12 @@ def _degrees_in_words(workload: Workload) -> Parallelism | None:
     if not found:
         return None
     zero = 3 if "fsdp" in text else 0
-    return Parallelism(tensor=found.get("tp", 1), pipeline=found.get("pp", 1), context=found.get("cp", 1), zero=zero)
+    return Parallelism(
+        tensor=found.get("tp", 1),
+        pipeline=found.get("pp", 1),
+        context=found.get("cp", 1),
+        zero=zero,
+    )
 
 
 def _degrees(workload: Workload, task: str, count: int, stack: Stack, shape: Shape) -> Parallelism:
@@ -315,15 +395,20 @@ def _degrees(workload: Workload, task: str, count: int, stack: Stack, shape: Sha
     used = asked.tensor * asked.pipeline * asked.context * asked.expert * (asked.data or 1)
     if used < 1 or count % used:
         raise WorkloadFault(
-            f"parallelism: tensor {asked.tensor} x pipeline {asked.pipeline} x context {asked.context} x expert {asked.expert} "
-            f"x data {asked.data or 1} does not divide {count} GPUs."
+            f"parallelism: tensor {asked.tensor} x pipeline {asked.pipeline} x context"
+            f" {asked.context} x expert {asked.expert} x data {asked.data or 1} does not divide"
+            f" {count} GPUs."
         )
     if workload.parallelism is not None:
-        check_shares(asked, count, shape.heads, shape.layers, shape.experts if shape.layers else None)
+        check_shares(
+            asked, count, shape.heads, shape.layers, shape.experts if shape.layers else None
+        )
     return asked
 
 
-def _batch(workload: Workload, shape: Shape, task: str, count: int, silicon: Silicon, precision: str) -> tuple[float, bool]:
+def _batch(
+    workload: Workload, shape: Shape, task: str, count: int, silicon: Silicon, precision: str
+) -> tuple[float, bool]:
     together = _from_variant(workload, "global_batch")
     if workload.batch_per_gpu:
         batch, given = float(workload.batch_per_gpu), True
@@ -337,8 +422,9 @@ def _batch(workload: Workload, shape: Shape, task: str, count: int, silicon: Sil
 
 
 def _usual_batch(shape: Shape, task: str, silicon: Silicon, precision: str) -> float:
-    """What fits: the usual batch of a 24 GiB card times the memory beside weights, gradients and states, as trainers fill it; half
-    of it in 32 bits (Lambda's tables: 0.5 to 0.6 for five networks on cards of 8 to 80 GiB)."""
+    """What fits: the usual batch of a 24 GiB card times the memory beside weights, gradients and
+    states, as trainers fill it; half of it in 32 bits (Lambda's tables: 0.5 to 0.6 for five
+    networks on cards of 8 to 80 GiB)."""
     usual = float(USUAL_BATCH.get(shape.kind, 16))
     if shape.kind in ("llm", "moe") and shape.params_m > LARGE_MODEL_M:
         return 1.0
@@ -351,30 +437,40 @@ def _usual_batch(shape: Shape, task: str, silicon: Silicon, precision: str) -> f
 
 
 def _accumulate(workload: Workload) -> int:
-    """Micro-batches per update: as given, 4 where a case only says that gradients were accumulated, 0 where nothing is said."""
+    """Micro-batches per update: as given, 4 where a case only says that gradients were accumulated,
+    0 where nothing is said."""
     told = _from_variant(workload, "grad_accum") or workload.gradient_accumulation
     return max(1, told) if told else 4 if workload.variant.get("grad_accum") else 0
 
 
 def _usual_accumulation(shape: Shape, batch: float) -> int:
-    """Micro-batches per update of a large language model whose batch nobody gave: trainers update it after some thousand tokens."""
+    """Micro-batches per update of a large language model whose batch nobody gave: trainers update
+    it after some thousand tokens."""
     if shape.kind not in ("llm", "moe") or shape.params_m <= LARGE_MODEL_M:
         return 1
     return max(1, round(TOKENS_PER_UPDATE / (batch * max(1, shape.tokens))))
 
 
 def _fused(attention: str | None, stack: Stack) -> bool:
-    """Whether attention runs in one kernel that writes no scores: as the workload names it (eager, sdpa, flash), else as usual."""
-    return stack.fused_attention if attention is None else attention.casefold() not in ("eager", "math")
+    """Whether attention runs in one kernel that writes no scores: as the workload names it (eager,
+    sdpa, flash), else as usual."""
+    return (
+        stack.fused_attention
+        if attention is None
+        else attention.casefold() not in ("eager", "math")
+    )
 
 
 def _checkpointing(workload: Workload, task: str, stack: Stack) -> str:
-    """Recomputation as given; where nothing is said the trainer's LoRA recipes recompute all (Qwen and Llama recipes do)."""
+    """Recomputation as given; where nothing is said the trainer's LoRA recipes recompute all (Qwen
+    and Llama recipes do)."""
     word = workload.gradient_checkpointing
     if word is None:
         setup = str(workload.variant.get("setup", ""))
         whole = (
-            bool(workload.variant.get("act_ckpt")) or "full AC" in setup or (task == "train_lora" and stack.family == "eager-llm")
+            bool(workload.variant.get("act_ckpt"))
+            or "full AC" in setup
+            or (task == "train_lora" and stack.family == "eager-llm")
         )
         return "full" if whole else "selective" if "AC" in setup else "none"
     return word if isinstance(word, str) else "full" if word else "none"

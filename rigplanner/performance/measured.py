@@ -1,4 +1,5 @@
-"""Measured rows as the catalog ships them: compact groups of rows that share stack, model, task and metric."""
+"""Measured rows as the catalog ships them: compact groups of rows that share stack, model, task and
+metric."""
 
 import re
 import statistics
@@ -13,12 +14,26 @@ from rigplanner.data import data_path
 from rigplanner.decoding import JsonFault, read_json
 from rigplanner.evidence import Source
 from rigplanner.performance.stacks import released
-from rigplanner.rig.task import Workload
+from rigplanner.rig.workload import Workload
 
 NUMBER = re.compile(r"\d+\.\d+")
-MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december")
+MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
 WRITTEN_MONTH = re.compile(rf"({'|'.join(MONTHS)}) (20\d\d)")
-"""The month in which software without releases was taken, as rows write it: "llama.cpp (May 2024)"."""
+"""The month in which software without releases was taken, as rows write it: "llama.cpp (May 2024)".
+"""
 CONTAINER = re.compile(r"(1[6-9]|2\d)\.(0[1-9]|1[0-2])")
 """How NVIDIA numbers its containers: by year and month."""
 REMEMBERED = 4_000
@@ -28,7 +43,8 @@ USUAL_YEAR = 2024.0
 
 
 class Row(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """One measured row as a file holds it, a list of these columns in order; `source` is a key of the file's sources."""
+    """One measured row as a file holds it, a list of these columns in order; `source` is a key of
+    the file's sources."""
 
     id: str
     gpu: str
@@ -60,7 +76,8 @@ class Group(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class MeasuredFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One file of measured rows with its sources; `columns` names those of a row, for people who read the file."""
+    """One file of measured rows with its sources; `columns` names those of a row, for people who
+    read the file."""
 
     sources: dict[str, Source]
     columns: tuple[str, ...]
@@ -84,17 +101,27 @@ class Measured(Struct, frozen=True, kw_only=True):
 
 
 def read_measured(path: Path) -> list[Measured]:
-    """Return the rows of one file of the catalog; raise CatalogFault with the path, the row and what is wrong with it."""
+    """Return the rows of one file of the catalog; raise CatalogFault with the path, the row and
+    what is wrong with it."""
     try:
         read = read_json(path.read_bytes(), MeasuredFile)
     except JsonFault as fault:
         raise CatalogFault(f"{path}: {fault}") from fault
     if read.columns != Row.__struct_fields__:
-        raise CatalogFault(f"{path}: columns: expected {', '.join(Row.__struct_fields__)}, found {', '.join(read.columns)}.")
+        raise CatalogFault(
+            f"{path}: columns: expected {', '.join(Row.__struct_fields__)}, found"
+            f" {', '.join(read.columns)}."
+        )
     for row in (row for group in read.groups for row in group.rows):
         if row.source not in read.sources:
-            raise CatalogFault(f"{path}: {row.id}: source: {row.source!r} is not among the sources of the file.")
-    return [_measured(group, row, read.sources[row.source]) for group in read.groups for row in group.rows]
+            raise CatalogFault(
+                f"{path}: {row.id}: source: {row.source!r} is not among the sources of the file."
+            )
+    return [
+        _measured(group, row, read.sources[row.source])
+        for group in read.groups
+        for row in group.rows
+    ]
 
 
 def _measured(group: Group, row: Row, source: Source) -> Measured:
@@ -135,21 +162,28 @@ def shipped_measured() -> tuple[Measured, ...]:
 
 @cache
 def release_years() -> dict[str, dict[str, float]]:
-    """Return the year of each release of each stack, from the shipped rows; "" stands for the newest of a stack."""
+    """Return the year of each release of each stack, from the shipped rows; "" stands for the
+    newest of a stack."""
     seen: dict[str, dict[str, list[int]]] = {}
     for row in shipped_measured():
         if row.year and row.workload.stack:
-            seen.setdefault(row.workload.stack, {}).setdefault(release_of(row.workload.framework_text), []).append(row.year)
+            seen.setdefault(row.workload.stack, {}).setdefault(
+                release_of(row.workload.framework_text), []
+            ).append(row.year)
     return {
-        stack: {**{word: statistics.median(years) for word, years in releases.items()}, "": max(map(max, releases.values()))}
+        stack: {
+            **{word: statistics.median(years) for word, years in releases.items()},
+            "": max(map(max, releases.values())),
+        }
         for stack, releases in seen.items()
     }
 
 
 @lru_cache(REMEMBERED)
 def year_of(stack: str, release: str) -> float:
-    """Return the year of a release of a stack: as it says itself, as measured rows tell, else that in which the version of its
-    framework came out, or the nearest version that is known ("TensorRT 7 (tkDNN)" is one of the sevens), else the newest."""
+    """Return the year of a release of a stack: as it says itself, as measured rows tell, else that
+    in which the version of its framework came out, or the nearest version that is known ("TensorRT
+    7 (tkDNN)" is one of the sevens), else the newest."""
     if written := WRITTEN_MONTH.search(release):
         return float(written.group(2)) + MONTHS.index(written.group(1)) / len(MONTHS)
     listed = released().get(stack)
@@ -159,7 +193,13 @@ def year_of(stack: str, release: str) -> float:
     if CONTAINER.fullmatch(release):
         return 2000 + int(release[:2]) + (int(release[3:]) - 1) / 12
     versions = {word: _version(word) for word in known if NUMBER.fullmatch(word)}
-    number = release if NUMBER.fullmatch(release) else _number_after(listed.framework, release) if listed else None
+    number = (
+        release
+        if NUMBER.fullmatch(release)
+        else _number_after(listed.framework, release)
+        if listed
+        else None
+    )
     if versions and number:
         asked = _version(number)
         return known[min(versions, key=lambda word: abs(versions[word] - asked))]
@@ -179,6 +219,7 @@ def _version(number: str) -> float:
 
 
 def release_of(text: str | None) -> str:
-    """Return the version that a stack's description names ("PyTorch 1.13.0a0 (NGC)" -> "1.13"), else all of it in lower case."""
+    """Return the version that a stack's description names ("PyTorch 1.13.0a0 (NGC)" -> "1.13"),
+    else all of it in lower case."""
     found = NUMBER.search(text or "")
     return found.group() if found else (text or "").casefold()

@@ -1,43 +1,50 @@
-"""What a training step waits for the host where optimizer states or weights are offloaded to its memory or drives."""
+"""What a training step waits for the host where optimizer states or weights are offloaded to its
+memory or drives."""
 
 import math
 
 from msgspec import Struct
 
-from rigplanner.catalog.parts import GPU, MemoryKit, Motherboard, System
-from rigplanner.machine.machine import Machine
+from rigplanner.catalog.schema.parts import GPU, MemoryKit, Motherboard, System
+from rigplanner.machine.model import Machine
 from rigplanner.machine.pcie import link_gbs
-from rigplanner.performance.host import fastest_drives
+from rigplanner.performance.limits.host import fastest_drives
 from rigplanner.performance.silicon import weight_bits
-from rigplanner.rig.task import Workload
+from rigplanner.rig.workload import Workload
 from rigplanner.workload.job import offload_word
 
 STEP_S = 0.55e-9
-"""Seconds of Adam on the host per trained parameter beside what its memory takes: geometric mean of seven hosts, whole 0.25e-9 to
-2.7e-9: ZeRO-Offload on two Xeons 8168 (arXiv 2101.06840, table 4, as remembered, not read again) 0.25, Qwen-72B on four hosts of
-A100 0.55 (deepspeedai/DeepSpeed issue 6834), 11.6 billion parameters 0.71 (pull request 735), Qwen2.5-3B on two A100 less than
-0.77 (7474), Falcon-7B on eight A100 1.06 (3901), 1.1 billion parameters on a Ryzen 5600 with DDR4 1.5 (pytorch/ao, low_bit_optim),
-LLaMA-7B on eight A800 and two Xeons 8358 2.7 (gist of chenyaofo)."""
+"""Seconds of Adam on the host per trained parameter beside what its memory takes: geometric mean of
+seven hosts, whole 0.25e-9 to 2.7e-9: ZeRO-Offload on two Xeons 8168 (arXiv 2101.06840, table 4, as
+remembered, not read again) 0.25, Qwen-72B on four hosts of A100 0.55 (deepspeedai/DeepSpeed issue
+6834), 11.6 billion parameters 0.71 (pull request 735), Qwen2.5-3B on two A100 less than 0.77
+(7474), Falcon-7B on eight A100 1.06 (3901), 1.1 billion parameters on a Ryzen 5600 with DDR4 1.5
+(pytorch/ao, low_bit_optim), LLaMA-7B on eight A800 and two Xeons 8358 2.7 (gist of chenyaofo)."""
 STEP_BYTES = 38.0
-"""Bytes that such a step moves in memory per parameter: weight and two moments in fp32 read and written, the gradient written by
-the GPU, widened and read, the weight written in 16 bits and read by the GPU."""
+"""Bytes that such a step moves in memory per parameter: weight and two moments in fp32 read and
+written, the gradient written by the GPU, widened and read, the weight written in 16 bits and read
+by the GPU."""
 RAM_SHARE = 0.8
 REGISTERED = ("rdimm", "lrdimm", "mrdimm")
-"""Kinds of module that run at the rate of the CPU's memory controller, whatever their label bears."""
+"""Kinds of module that run at the rate of the CPU's memory controller, whatever their label bears.
+"""
 SPREAD = 2.4
-"""Factor either way by which the host's part of a step may differ, in four of five cases: the logarithms of those seven deviate
-by 0.69."""
+"""Factor either way by which the host's part of a step may differ, in four of five cases: the
+logarithms of those seven deviate by 0.69."""
 USUAL_LINK_GBS, USUAL_DRIVE_GBS = 12.9, 3.0
-"""One way to the host and of an NVMe drive where the machine does not tell: PCIe 3.0 x16 and a drive of that generation."""
+"""One way to the host and of an NVMe drive where the machine does not tell: PCIe 3.0 x16 and a
+drive of that generation."""
 STATE_BYTES = 24.0
-"""Bytes per parameter that a step reads from and writes to drives: weight and two moments in fp32 (arXiv 2104.07857)."""
+"""Bytes per parameter that a step reads from and writes to drives: weight and two moments in fp32
+(arXiv 2104.07857)."""
 ADAPTERS = 0.01
 """Share of the parameters that adapters train."""
 
 
 class Offload(Struct, frozen=True):
-    """What is offloaded (optimizer, all, nvme), and the host's rates in GB/s: one way to each GPU, of all memory (None: unknown,
-    then it is not what a step waits for), of the drives. `copies`: each GPU has states of its own instead of a share."""
+    """What is offloaded (optimizer, all, nvme), and the host's rates in GB/s: one way to each GPU,
+    of all memory (None: unknown, then it is not what a step waits for), of the drives. `copies`:
+    each GPU has states of its own instead of a share."""
 
     word: str
     link_gbs: float
@@ -63,9 +70,11 @@ class Waits(Struct, frozen=True):
         return Waits(self.cpu_s / steps, self.link_s / steps, self.drive_s / steps)
 
 
-def offload_of(workload: Workload, gpu: GPU, machine: Machine | None, sharded: bool) -> Offload | None:
-    """Return what a workload offloads and to what, on a stack that is `sharded` or not; None where it offloads nothing. Raises
-    WorkloadFault for unknown words."""
+def offload_of(
+    workload: Workload, gpu: GPU, machine: Machine | None, sharded: bool
+) -> Offload | None:
+    """Return what a workload offloads and to what, on a stack that is `sharded` or not; None where
+    it offloads nothing. Raises WorkloadFault for unknown words."""
     word = offload_word(workload.parallelism) if workload.parallelism else "none"
     if word == "none":
         return None
@@ -84,7 +93,11 @@ def offload_of(workload: Workload, gpu: GPU, machine: Machine | None, sharded: b
 def _ram_gbs(machine: Machine) -> float | None:
     kits = [piece.part for piece in machine.pieces if isinstance(piece.part, MemoryKit)]
     speeds = [kit.speed_mts for kit in kits if kit.speed_mts]
-    channels = [node.cpu.memory.channels for node in machine.cpus if node.cpu.memory and node.cpu.memory.channels]
+    channels = [
+        node.cpu.memory.channels
+        for node in machine.cpus
+        if node.cpu.memory and node.cpu.memory.channels
+    ]
     if not speeds or len(channels) != len(machine.cpus) or not channels:
         return None
     modules = sum(kit.modules for kit in kits)
@@ -92,10 +105,20 @@ def _ram_gbs(machine: Machine) -> float | None:
     return min(sum(channels), modules) * rate_mts * 8 / 1e3
 
 
-def _running_mts(machine: Machine, labelled_mts: int, module: str | None, per_channel: int) -> float:
-    """The rate that memory runs at: registered modules and several on a channel at what the CPUs guarantee for so many, no module
-    above the limit of its board (CPU makers' tables of memory speeds; others follow their profiles)."""
-    bounds = [labelled_mts, *(board.layout.memory_speed_mts for board in _boards(machine) if board.layout.memory_speed_mts)]
+def _running_mts(
+    machine: Machine, labelled_mts: int, module: str | None, per_channel: int
+) -> float:
+    """The rate that memory runs at: registered modules and several on a channel at what the CPUs
+    guarantee for so many, no module above the limit of its board (CPU makers' tables of memory
+    speeds; others follow their profiles)."""
+    bounds = [
+        labelled_mts,
+        *(
+            board.layout.memory_speed_mts
+            for board in _boards(machine)
+            if board.layout.memory_speed_mts
+        ),
+    ]
     if module in REGISTERED or per_channel > 1:
         tables = [node.cpu.memory.speeds_mts for node in machine.cpus if node.cpu.memory]
         bounds += [speed for table in tables if (speed := table.get(str(per_channel)))]
@@ -107,8 +130,9 @@ def _boards(machine: Machine) -> list[Motherboard | System]:
 
 
 def waits(offload: Offload, params: float, precision: str, ranks: int, adapted: bool) -> Waits:
-    """Return what one step of `params` parameters over `ranks` GPUs waits for: gradients go down and weights come up in 16 bits, a
-    share of each per GPU; offloaded weights come up for the forward and the backward pass as they are stored."""
+    """Return what one step of `params` parameters over `ranks` GPUs waits for: gradients go down
+    and weights come up in 16 bits, a share of each per GPU; offloaded weights come up for the
+    forward and the backward pass as they are stored."""
     held = params * ranks if offload.copies else params
     trained = held * (ADAPTERS if adapted else 1.0)
     moved = 4.0 * trained / ranks

@@ -1,4 +1,5 @@
-"""The speed of a job on a machine: physics, corrected by the nearest measured rows, with its interval and its reasons."""
+"""The speed of a job on a machine: physics, corrected by the nearest measured rows, with its
+interval and its reasons."""
 
 import math
 from collections.abc import Callable
@@ -6,42 +7,45 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo
+from rigplanner.errors import WorkloadFault
 from rigplanner.evidence import Estimate, Step
-from rigplanner.machine.machine import Machine
-from rigplanner.performance import truncated, variants
-from rigplanner.performance.anchors import Anchored, Evidence, Placed, find_gpu, place
+from rigplanner.machine.model import Machine
+from rigplanner.performance import truncated_normal as truncated
+from rigplanner.performance import variants
+from rigplanner.performance.anchors.anchors import Anchored, Evidence, Placed, find_gpu, place
+from rigplanner.performance.anchors.kriging import Point
+from rigplanner.performance.anchors.monotonicity import at_least
+from rigplanner.performance.anchors.own import kept_evidence
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.capacity import exceeding, surely_exceeds
-from rigplanner.performance.collective import predict_collective
 from rigplanner.performance.constants import Nearness, speed_model
 from rigplanner.performance.explain import Finding, cited, estimate
-from rigplanner.performance.heat import speed_in_heat
-from rigplanner.performance.host import cap_of, feed_of
-from rigplanner.performance.input_pipeline import fed_range
 from rigplanner.performance.job import TASKS, Job, read_job
-from rigplanner.performance.kriging import Point
+from rigplanner.performance.limits.heat import speed_in_heat
+from rigplanner.performance.limits.host import cap_of, feed_of
+from rigplanner.performance.limits.input_pipeline import fed_range
+from rigplanner.performance.limits.power_cap import speed_at_cap
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.metrics import WRITING, usual_metric
 from rigplanner.performance.modelled import Modelled, model_speed, waiting_share
 from rigplanner.performance.offload import doubt
-from rigplanner.performance.own import kept_evidence
-from rigplanner.performance.power_cap import speed_at_cap
 from rigplanner.performance.roofline import ceiling
 from rigplanner.performance.sequence_to_sequence import halves, joined
 from rigplanner.performance.serving import decode_ceiling
-from rigplanner.performance.surpassed import at_least
-from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.performance.several_gpus.collective import predict_collective
+from rigplanner.rig.workload import Workload
 
 NEIGHBOURS = 12
 STRANGE_SILICON = 2.0
 """Factor either way by which silicon may differ whose architecture is not told (estimate)."""
 UNMEASURED_GENERATION = 1.33
-"""Factor within which the learned shares of the peak of four in five generations lie (deviation of their logarithms 0.22)."""
+"""Factor within which the learned shares of the peak of four in five generations lie (deviation of
+their logarithms 0.22)."""
 MOST_EFFICIENCY = 1.03
-"""Several GPUs of the same batch do no more than this times their number; sharded states and noise explain the rest."""
+"""Several GPUs of the same batch do no more than this times their number; sharded states and noise
+explain the rest."""
 
 
 def predict_speed(
@@ -57,22 +61,35 @@ def predict_speed(
     allowed: Callable[[Measured], bool] | None = None,
     power_limit_w: float | None = None,
 ) -> SpeedEstimate:
-    """Return the speed of `workload` on `count` equal GPUs over `nodes` computers, in `metric` (None: the usual one).
+    """Return the speed of `workload` on `count` equal GPUs over `nodes` computers, in `metric`
+    (None: the usual one).
 
-    With a `machine` its own links, power limits, storage, RAM and CPUs count too. `evidence` replaces the measured rows
-    (the shipped ones and those that the user keeps), `allowed` leaves some of them out (to judge the model on them).
-    `power_limit_w`: what each GPU may draw, below what the machine itself says.
-    Raises WorkloadFault naming the field for what cannot be expressed or computed."""
+    With a `machine` its own links, power limits, storage, RAM and CPUs count too. `evidence`
+    replaces the measured rows (the shipped ones and those that the user keeps), `allowed` leaves
+    some of them out (to judge the model on them). `power_limit_w`: what each GPU may draw, below
+    what the machine itself says. Raises WorkloadFault naming the field for what cannot be expressed
+    or computed."""
     if workload.mig is not None:
-        raise WorkloadFault(f"mig: no measured speed of a partition is known, found {workload.mig!r}.")
+        raise WorkloadFault(
+            f"mig: no measured speed of a partition is known, found {workload.mig!r}."
+        )
     if TASKS.get(workload.task or "") == "collective":
         return predict_collective(workload, gpu, count, nodes, link, machine, metric)
     known = evidence or kept_evidence()
     if pair := halves(workload, metric, zoo):
         parts = (pair.reading, pair.writing)
-        done = [predict_speed(part, gpu, count, nodes, link, zoo, machine, None, known, allowed, power_limit_w) for part in parts]
+        done = [
+            predict_speed(
+                part, gpu, count, nodes, link, zoo, machine, None, known, allowed, power_limit_w
+            )
+            for part in parts
+        ]
         told = joined(pair, *done)
-        return _leaning(told, place(read_job(workload, gpu, count, nodes, link, zoo)), known, allowed) if known.paired else told
+        return (
+            _leaning(told, place(read_job(workload, gpu, count, nodes, link, zoo)), known, allowed)
+            if known.paired
+            else told
+        )
     job = read_job(workload, gpu, count, nodes, link, zoo, machine)
     found = _found(job, workload, gpu, metric or usual_metric(job), known, allowed)
     told = estimate(_on_machine(found, machine, power_limit_w))
@@ -81,15 +98,23 @@ def predict_speed(
     return exceeding(told) if surely_exceeds(job, workload, gpu, machine) else told
 
 
-def _leaning(told: SpeedEstimate, point: Point, known: Evidence, allowed: Callable[[Measured], bool] | None) -> SpeedEstimate:
-    """Return the speed that both halves of a job tell, corrected by measured rows of such jobs on its stack, if any."""
+def _leaning(
+    told: SpeedEstimate, point: Point, known: Evidence, allowed: Callable[[Measured], bool] | None
+) -> SpeedEstimate:
+    """Return the speed that both halves of a job tell, corrected by measured rows of such jobs on
+    its stack, if any."""
     anchored = _measured_pairs(known).correct(point, NEIGHBOURS, allowed)
     near, correction = nearness(point, anchored), anchored.correction
     if near == "nothing":
         return told
     value = told.value * correction.factor
-    width = speed_model().half_width(near, correction.deviation, point.task, anchored.strange, point.family)
-    told_by: dict[str, float | str | None] = {"correction": correction.mean, "rows": float(len(correction.weights))}
+    width = speed_model().half_width(
+        near, correction.deviation, point.task, anchored.strange, point.family
+    )
+    told_by: dict[str, float | str | None] = {
+        "correction": correction.mean,
+        "rows": float(len(correction.weights)),
+    }
     formula = "read and written x exp(correction of the nearest rows)"
     step = Step("anchored", formula, told_by, value, told.metric, "catalog/benchmarks")
     return replace(
@@ -104,23 +129,34 @@ def _leaning(told: SpeedEstimate, point: Point, known: Evidence, allowed: Callab
 
 @lru_cache(2)
 def _measured_pairs(known: Evidence) -> Evidence:
-    """Return the rows of jobs that are told by their halves, placed by what the halves say without them."""
+    """Return the rows of jobs that are told by their halves, placed by what the halves say without
+    them."""
     bare, placed = Evidence(known.placed), []
     for row in known.paired:
         gpu = find_gpu(row.gpu)
-        told = predict_speed(row.workload, gpu, row.count, row.nodes, row.link, None, None, row.metric, bare)
+        told = predict_speed(
+            row.workload, gpu, row.count, row.nodes, row.link, None, None, row.metric, bare
+        )
         point = place(read_job(row.workload, gpu, row.count, row.nodes, row.link, None))
         placed.append(Placed(row, point, math.log(row.value / told.value)))
     return Evidence(placed)
 
 
 def _found(
-    job: Job, workload: Workload, gpu: GPU, metric: str, known: Evidence, allowed: Callable[[Measured], bool] | None
+    job: Job,
+    workload: Workload,
+    gpu: GPU,
+    metric: str,
+    known: Evidence,
+    allowed: Callable[[Measured], bool] | None,
 ) -> Finding:
-    """Return the speed that physics tells, corrected by the nearest measured rows and below its ceiling."""
+    """Return the speed that physics tells, corrected by the nearest measured rows and below its
+    ceiling."""
     modelled, point = model_speed(job), place(job)
     anchored = known.correct(point, NEIGHBOURS, allowed)
-    samples_s = at_least(modelled.samples_s * math.exp(anchored.correction.mean), job, point, metric, anchored.rows)
+    samples_s = at_least(
+        modelled.samples_s * math.exp(anchored.correction.mean), job, point, metric, anchored.rows
+    )
     waited = doubt(modelled.waits.total_s, job.batch * job.count / modelled.samples_s)
     width = math.hypot(
         _half_width(job, point, anchored, known),
@@ -130,17 +166,37 @@ def _found(
     )
     alone = _alone(job, known, allowed)
     samples_s = min(samples_s, job.count * alone * MOST_EFFICIENCY) if alone else samples_s
-    most = decode_ceiling(job) if job.task == "decode" else math.inf if job.task in WRITING else ceiling(job) * variants.peak(job)
+    most = (
+        decode_ceiling(job)
+        if job.task == "decode"
+        else math.inf
+        if job.task in WRITING
+        else ceiling(job) * variants.peak(job)
+    )
     middle, low_s, high_s = truncated.below(samples_s, width, most)
     return Finding(
-        job=job, workload=workload, gpu=gpu, modelled=modelled, anchored=anchored, metric=metric, samples_s=middle, low_s=low_s,
-        high_s=high_s, alone_s=alone, anchored_s=samples_s, kept=1.0, power=None, heat=None, feed=None,
-    )  # fmt: skip
+        job=job,
+        workload=workload,
+        gpu=gpu,
+        modelled=modelled,
+        anchored=anchored,
+        metric=metric,
+        samples_s=middle,
+        low_s=low_s,
+        high_s=high_s,
+        alone_s=alone,
+        anchored_s=samples_s,
+        kept=1.0,
+        power=None,
+        heat=None,
+        feed=None,
+    )
 
 
 def _on_machine(found: Finding, machine: Machine | None, power_limit_w: float | None) -> Finding:
-    """Return what power limits, heat and the machine's input leave of a speed, and what of them is felt: the first two slow the
-    time in which GPUs work, not that in which they wait for each other or for the host."""
+    """Return what power limits, heat and the machine's input leave of a speed, and what of them is
+    felt: the first two slow the time in which GPUs work, not that in which they wait for each other
+    or for the host."""
     job, middle = found.job, found.samples_s
     capped = _capped(found.gpu, machine, found.modelled, power_limit_w)
     heated = speed_in_heat(machine) if machine else None
@@ -157,7 +213,14 @@ def _on_machine(found: Finding, machine: Machine | None, power_limit_w: float | 
         value, low_s, high_s = fed_range(fed, value, low_s, high_s)
     felt = fed if fed and value < 0.97 * middle * kept else None
     return replace(
-        found, samples_s=value, low_s=min(value, low_s), high_s=max(value, high_s), kept=kept, power=capped, heat=heated, feed=felt
+        found,
+        samples_s=value,
+        low_s=min(value, low_s),
+        high_s=max(value, high_s),
+        kept=kept,
+        power=capped,
+        heat=heated,
+        feed=felt,
     )
 
 
@@ -173,15 +236,17 @@ def _half_width(job: Job, point: Point, anchored: Anchored, known: Evidence) -> 
 
 
 def guessed(job: Job, modelled: Modelled) -> float:
-    """Return by how much guesses of a network's kernels and values widen half the interval, in log units: by their shares of a
-    step."""
+    """Return by how much guesses of a network's kernels and values widen half the interval, in log
+    units: by their shares of a step."""
     times = modelled.times
     if times is None:
         return 0.0
     busy = times.matrix_s + times.traffic_s + times.weights_s + times.tail_s
     launched = times.launch_s / (times.launch_s + busy)
     written = (1 - launched) * times.traffic_s / busy
-    return math.hypot(launched * math.log(job.shape.kernels_within), written * math.log(job.shape.values_within))
+    return math.hypot(
+        launched * math.log(job.shape.kernels_within), written * math.log(job.shape.values_within)
+    )
 
 
 def nearness(point: Point, anchored: Anchored) -> Nearness:
@@ -190,21 +255,33 @@ def nearness(point: Point, anchored: Anchored) -> Nearness:
     of_network = [item for item in of_stack if item.point.model == point.model]
     of_gpu = [item.row for item in of_network if item.point.silicon == point.silicon]
     if of_gpu:
-        return "GPU" if any(row.own for row in of_gpu) or len({row.source for row in of_gpu}) > 1 else "one source"
+        return (
+            "GPU"
+            if any(row.own for row in of_gpu) or len({row.source for row in of_gpu}) > 1
+            else "one source"
+        )
     return "network" if of_network else "stack" if of_stack else "nothing"
 
 
 def _alone(job: Job, known: Evidence, allowed: Callable[[Measured], bool] | None) -> float | None:
-    """Anchored samples per second of one of the GPUs by itself, to tell the efficiency of scaling; None where nothing is scaled,
-    and for experts and states that are spread, which one GPU would have to hold all."""
-    if job.count == 1 or job.zero or job.shape.experts or job.task not in ("train", "train_lora") or job.tensor * job.pipeline > 1:
+    """Anchored samples per second of one of the GPUs by itself, to tell the efficiency of scaling;
+    None where nothing is scaled, and for experts and states that are spread, which one GPU would
+    have to hold all."""
+    if (
+        job.count == 1
+        or job.zero
+        or job.shape.experts
+        or job.task not in ("train", "train_lora")
+        or job.tensor * job.pipeline > 1
+    ):
         return None
     single = replace(job, count=1, nodes=1, link="none", lane="pcie")
     return model_speed(single).samples_s * known.factor(place(single), NEIGHBOURS, allowed)
 
 
 def _together(*shares: Estimate) -> tuple[float, float, float]:
-    """Return the product of independent shares, and how far below and above it 80 % reach, as logarithms: their squares add."""
+    """Return the product of independent shares, and how far below and above it 80 % reach, as
+    logarithms: their squares add."""
     if not shares:
         return 1.0, 0.0, 0.0
     below = math.hypot(*[abs(math.log(share.value / share.low)) for share in shares])
@@ -212,8 +289,11 @@ def _together(*shares: Estimate) -> tuple[float, float, float]:
     return math.prod(share.value for share in shares), below, above
 
 
-def _capped(gpu: GPU, machine: Machine | None, modelled: Modelled, limit_w: float | None) -> Estimate | None:
-    """Share of speed that the lower of the machine's power limit and another leaves; None where neither takes any."""
+def _capped(
+    gpu: GPU, machine: Machine | None, modelled: Modelled, limit_w: float | None
+) -> Estimate | None:
+    """Share of speed that the lower of the machine's power limit and another leaves; None where
+    neither takes any."""
     cap = min(filter(None, (cap_of(machine) if machine else None, limit_w)), default=None)
     if cap is None or not gpu.tdp_w or (cap >= gpu.tdp_w and cap != limit_w):
         return None

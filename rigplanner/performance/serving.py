@@ -5,95 +5,113 @@ import math
 import msgspec
 from msgspec import Struct
 
-from rigplanner.machine.collective_time import allreduce_seconds
+from rigplanner.machine.topology.collective_time import allreduce_seconds
 from rigplanner.performance.constants import speed_model
+from rigplanner.performance.geometry.shapes import Shape
 from rigplanner.performance.job import Job
 from rigplanner.performance.measured import year_of
 from rigplanner.performance.roofline import KERNEL_TAIL_S, SOFT_MAXIMUM, matrix_seconds
-from rigplanner.performance.shapes import Shape
 from rigplanner.performance.silicon import GENERATIONS, USUAL_CLOCK_GHZ, weight_bits
 from rigplanner.workload.quant import GGUF
 
 DECODE_BANDWIDTH_SHARE, SERVE_BANDWIDTH_SHARE = 0.8, 0.75
 ONE_SHOT_S, ONE_SHOT_BYTES = 1.2e-5, 2**18
-"""One small all-reduce between tensor-parallel GPUs over NVLink in the engines' own kernel, and the size until which eight use it
-(vLLM, TensorRT-LLM): what the halving of the weights leaves of 2.0 ms of a 7B model on eight A100 (gpt-fast) and of 8.4 ms of a 70B
-model on eight MI300X (vLLM), beside the ramps of their kernels. All else takes what NCCL takes for a message of that size."""
+"""One small all-reduce between tensor-parallel GPUs over NVLink in the engines' own kernel, and the
+size until which eight use it (vLLM, TensorRT-LLM): what the halving of the weights leaves of 2.0 ms
+of a 7B model on eight A100 (gpt-fast) and of 8.4 ms of a 70B model on eight MI300X (vLLM), beside
+the ramps of their kernels. All else takes what NCCL takes for a message of that size."""
 FILLS_HBM = ("serving", "tuned")
-"""Families of stacks that reach the same share of HBM as of GDDR: llama-2-7b in fp16 on an A100 at 91 to 105 tokens/s with vLLM,
-LMDeploy, TensorRT-LLM and gpt-fast is 0.6 to 0.7 of it, at 46 with transformers a third (premAI-io/benchmarks)."""
+"""Families of stacks that reach the same share of HBM as of GDDR: llama-2-7b in fp16 on an A100 at
+91 to 105 tokens/s with vLLM, LMDeploy, TensorRT-LLM and gpt-fast is 0.6 to 0.7 of it, at 46 with
+transformers a third (premAI-io/benchmarks)."""
 OTHER_MAKERS = 1.2
-"""How much longer reading the weights takes on cards of other makers than NVIDIA's, for which kernels were written first: written
-tokens of eight sources on Radeon, Instinct, Arc, Ryzen AI and Apple's chips lie a tenth to a third below what NVIDIA's reach of
-their bandwidth."""
+"""How much longer reading the weights takes on cards of other makers than NVIDIA's, for which
+kernels were written first: written tokens of eight sources on Radeon, Instinct, Arc, Ryzen AI and
+Apple's chips lie a tenth to a third below what NVIDIA's reach of their bandwidth."""
 WITHOUT_KERNELS, PLAIN_KERNELS = ("gcn", "vega", "cdna", "rdna", "rdna2"), 2.5
-"""AMD's generations that serving engines list no support for (vLLM: gfx90a, gfx942, gfx950, gfx11 and gfx12), and how much longer
-the plain kernels of many streams and of prompts take that stand in for theirs (8B, 32B and 30B with 3B active on four Instinct
-MI100: 2.1 to 2.9 times)."""
+"""AMD's generations that serving engines list no support for (vLLM: gfx90a, gfx942, gfx950, gfx11
+and gfx12), and how much longer the plain kernels of many streams and of prompts take that stand in
+for theirs (8B, 32B and 30B with 3B active on four Instinct MI100: 2.1 to 2.9 times)."""
 NETWORK_LATENCY_S = 1e-4
 """One all-reduce between computers."""
 HOST_STREAM_S, SUPERCHIP_HOST = 2.5e-5, 1.6
-"""Host time of an engine per stream and step (scheduling, sampling, detokenising), beside which the GPU works: an 8B model on an
-H100 ends at 28,000 tokens/s, one of 3B active weights on a B200 at 40,000 and on a GB200, whose Grace cores take longer, at 24,000
-(TensorRT-LLM 1.0). Where attention is in data parallel, each GPU runs a scheduler."""
+"""Host time of an engine per stream and step (scheduling, sampling, detokenising), beside which the
+GPU works: an 8B model on an H100 ends at 28,000 tokens/s, one of 3B active weights on a B200 at
+40,000 and on a GB200, whose Grace cores take longer, at 24,000 (TensorRT-LLM 1.0). Where attention
+is in data parallel, each GPU runs a scheduler."""
 SERVED_TAIL = 0.5
-"""Share of the kernels' ramps that a step of many streams keeps: engines replay captured graphs and fuse what lies between products
-(llama-3.1-70b and 405b on eight MI300X at 8 to 128 streams with vLLM, TensorRT-LLM's tables and a consumer's vLLM alike)."""
+"""Share of the kernels' ramps that a step of many streams keeps: engines replay captured graphs and
+fuse what lies between products (llama-3.1-70b and 405b on eight MI300X at 8 to 128 streams with
+vLLM, TensorRT-LLM's tables and a consumer's vLLM alike)."""
 EXCHANGES_PER_LAYER, EXPERT_EXCHANGES = 2, 1
-"""All-reduces of tensor-parallel layers; where attention is in data parallel, only the experts exchange: out and back, which moves
-as much as one (TensorRT-LLM's tables for Qwen3-30B-A3B on two, four and eight RTX PRO 6000 agree within a tenth)."""
+"""All-reduces of tensor-parallel layers; where attention is in data parallel, only the experts
+exchange: out and back, which moves as much as one (TensorRT-LLM's tables for Qwen3-30B-A3B on two,
+four and eight RTX PRO 6000 agree within a tenth)."""
 UNPACKED = 4.0e12
-"""Weights of up to 6.5 bits that llama.cpp's products unpack a second, per TFLOPS of FP32 and unit of a multiprocessor (so per
-multiprocessor and clock): a 27B model in Q4_K_M ends at 46 tokens/s on an A100, 74 on an H100, 76 on an H200 and 82 on a B300,
-whatever their memory bears, and a 9B model at 28 on a GTX 1080 (pavlokhmel.com 2026)."""
+"""Weights of up to 6.5 bits that llama.cpp's products unpack a second, per TFLOPS of FP32 and unit
+of a multiprocessor (so per multiprocessor and clock): a 27B model in Q4_K_M ends at 46 tokens/s on
+an A100, 74 on an H100, 76 on an H200 and 82 on a B300, whatever their memory bears, and a 9B model
+at 28 on a GTX 1080 (pavlokhmel.com 2026)."""
 UNITS, OF_FP32 = {"kepler": 192, "volta": 64, "turing": 64}, 128
-"""FP32 units of a multiprocessor by generation and on others; 64 too on the chips with HBM before Hopper."""
+"""FP32 units of a multiprocessor by generation and on others; 64 too on the chips with HBM before
+Hopper."""
 WITHOUT_DP4A = ("kepler", "maxwell")
-"""Generations without an instruction that multiplies four bytes (nor has Pascal's chip with HBM): unpacking takes twice as long."""
+"""Generations without an instruction that multiplies four bytes (nor has Pascal's chip with HBM):
+unpacking takes twice as long."""
 MOST_UNPACKED_BITS = 6.6
 PACKED_PRODUCTS, PACKED_SINCE = 2.5e14, 2024.4
-"""FLOPS of llama.cpp's products of packed weights with a prompt, per TFLOPS of FP32 and unit of a multiprocessor: 8-bit units of
-matrices wait for the scales that shaders apply (an 8B model in 4 bits at 10,359 and 11,032 tokens/s on an RTX 4090 and 3,807 on an
-RTX 3080: 2.4 to 2.6, pull requests 7676 and 8416, dmatora's issue 12). Since June 2024 they replace widening from Turing on (pull
-request 8062)."""
+"""FLOPS of llama.cpp's products of packed weights with a prompt, per TFLOPS of FP32 and unit of a
+multiprocessor: 8-bit units of matrices wait for the scales that shaders apply (an 8B model in 4
+bits at 10,359 and 11,032 tokens/s on an RTX 4090 and 3,807 on an RTX 3080: 2.4 to 2.6, pull
+requests 7676 and 8416, dmatora's issue 12). Since June 2024 they replace widening from Turing on
+(pull request 8062)."""
 SHADERS_ALONE = ("kepler", "maxwell", "pascal", "gcn", "vega", "rdna", "rdna2")
-"""Generations without matrix units, where such products run at twice the rate of FP32 if an instruction multiplies four bytes at
-once (llama-2-7b on a Tesla P40, 13B on an RX 6800 XT, 12B on an RX 6700 XT: 0.8 to 1.04 of what other products reach) and at that
-rate if none does, however fast FP16 is (27B on two Tesla P100, 7B on an RX 5700 XT: 0.7 to 0.9)."""
+"""Generations without matrix units, where such products run at twice the rate of FP32 if an
+instruction multiplies four bytes at once (llama-2-7b on a Tesla P40, 13B on an RX 6800 XT, 12B on
+an RX 6700 XT: 0.8 to 1.04 of what other products reach) and at that rate if none does, however fast
+FP16 is (27B on two Tesla P100, 7B on an RX 5700 XT: 0.7 to 0.9)."""
 FINE_SCALES, FINE_SCALED = ("q2_k", "q3_k", "q6_k"), 0.73
-"""Formats with a scale for each 16 weights, where the others have one for 32 and more, and the share of that rate that they reach:
-1.89 on an RTX 3090 (Q6_K, pull request 7860) and 1.78 on an RTX 4090 (Q2_K, pull request 7921)."""
+"""Formats with a scale for each 16 weights, where the others have one for 32 and more, and the
+share of that rate that they reach: 1.89 on an RTX 3090 (Q6_K, pull request 7860) and 1.78 on an RTX
+4090 (Q2_K, pull request 7921)."""
 EXPERT_SHARE, HALF_FILLED = 0.6, 16.0
-"""Share of that rate that products of experts reach when many tokens visit each, and how many fill half of it: 0.15 and 0.24 with
-16 tokens (gpt-oss-20b on an RTX PRO 6000, Qwen3.6-35B-A3B on an RTX 3090), 0.31 with 48 (DeepSeek-V2-Lite on an RTX 3090), 0.46
-with 64 and more (gpt-oss-20b on a GB10 and an RTX 4090)."""
+"""Share of that rate that products of experts reach when many tokens visit each, and how many fill
+half of it: 0.15 and 0.24 with 16 tokens (gpt-oss-20b on an RTX PRO 6000, Qwen3.6-35B-A3B on an RTX
+3090), 0.31 with 48 (DeepSeek-V2-Lite on an RTX 3090), 0.46 with 64 and more (gpt-oss-20b on a GB10
+and an RTX 4090)."""
 BALANCED = 1.15
-"""Unpacking that takes no more than this times the time of reading is put down to bandwidth: the two show together."""
+"""Unpacking that takes no more than this times the time of reading is put down to bandwidth: the
+two show together."""
 MOST_READ = 0.95
-"""Share of the bandwidth above which no stream was measured: 0.934 of an RTX 4090's (ExLlamaV2), 0.87 with llama.cpp."""
+"""Share of the bandwidth above which no stream was measured: 0.934 of an RTX 4090's (ExLlamaV2),
+0.87 with llama.cpp."""
 STAGE_LOSS = 0.07
-"""What each further stage of a pipeline costs beyond the second: stages differ in length, and the last holds the vocabulary
-(Llama-3.3-70B over 2, 4 and 8 RTX PRO 6000: 1.0, 0.86 and 0.64 of what its stages could do)."""
+"""What each further stage of a pipeline costs beyond the second: stages differ in length, and the
+last holds the vocabulary (Llama-3.3-70B over 2, 4 and 8 RTX PRO 6000: 1.0, 0.86 and 0.64 of what
+its stages could do)."""
 ENGINE_RESERVES = 1.3 * 2**30
-"""Memory of a card that is neither weights nor cache: activations of a step and the engine's context, as vLLM logs them (1.2 and
-0.1 GiB). A card of 16 GB beside gpt-oss-20b ran 16 of 64 streams so (hholtmann/llm-consumer-gpu-benchmark); 217 rows never anchored
-are told best with it (mean 16.0 %, with 0 to 1 GiB 16.4 to 16.1, with 2 18.3)."""
+"""Memory of a card that is neither weights nor cache: activations of a step and the engine's
+context, as vLLM logs them (1.2 and 0.1 GiB). A card of 16 GB beside gpt-oss-20b ran 16 of 64
+streams so (hholtmann/llm-consumer-gpu-benchmark); 217 rows never anchored are told best with it
+(mean 16.0 %, with 0 to 1 GiB 16.4 to 16.1, with 2 18.3)."""
 MOST_STREAMS = 2048.0
 """Streams that serving engines run at once before the scheduler limits them."""
 FEW_STREAMS = 16.0
-"""Streams below which reading the weights, not arithmetic, sets the time of a token on every card of the catalog."""
+"""Streams below which reading the weights, not arithmetic, sets the time of a token on every card
+of the catalog."""
 WIDENED_BYTES, PROMPT_CHUNK = 4.0, 512
-"""llama.cpp reads all weights for each chunk of a prompt (its default batch); quantised ones it widens to 16 bits first (written
-and read once more)."""
+"""llama.cpp reads all weights for each chunk of a prompt (its default batch); quantised ones it
+widens to 16 bits first (written and read once more)."""
 STREAMS_CHUNKS = ("llama.cpp",)
-"""Stacks that send the chunks of a prompt through the GPUs which their layers are split over one after another, as a pipeline (pull
-request 6017 of llama.cpp); on others one GPU works at a time."""
+"""Stacks that send the chunks of a prompt through the GPUs which their layers are split over one
+after another, as a pipeline (pull request 6017 of llama.cpp); on others one GPU works at a time."""
 
 
 class Stream(Struct, frozen=True):
-    """Tokens per second of the system; seconds of one step in arithmetic, in reading weights and cache, and else, of which
-    `exchange_s` between GPUs; `host_s` of the engine beside them. `starved` says that memory holds fewer streams than would
-    keep the arithmetic busy; `unpacks` that the arithmetic is the unpacking of quantised weights."""
+    """Tokens per second of the system; seconds of one step in arithmetic, in reading weights and
+    cache, and else, of which `exchange_s` between GPUs; `host_s` of the engine beside them.
+    `starved` says that memory holds fewer streams than would keep the arithmetic busy; `unpacks`
+    that the arithmetic is the unpacking of quantised weights."""
 
     tokens_s: float
     matrix_s: float
@@ -107,8 +125,9 @@ class Stream(Struct, frozen=True):
 
 
 def stored_bytes(job: Job, params_m: float) -> float:
-    """Return the bytes of `params_m` millions of weights as stored, the output's in 16 bits unless the format packs it too, and all
-    but experts in a checkpoint of MXFP4, which packs only them (gpt-oss-20b in 13.8 GB)."""
+    """Return the bytes of `params_m` millions of weights as stored, the output's in 16 bits unless
+    the format packs it too, and all but experts in a checkpoint of MXFP4, which packs only them
+    (gpt-oss-20b in 13.8 GB)."""
     bits = weight_bits(job.precision)
     packed = job.stack.packs_head or job.precision in GGUF
     rest_m = job.shape.head_m * (not packed)
@@ -118,8 +137,8 @@ def stored_bytes(job: Job, params_m: float) -> float:
 
 
 def experts_m(shape: Shape) -> float:
-    """Return the millions of parameters of all experts, from what a token leaves out of them beside the table that it is looked up
-    in, which is as large as the output's."""
+    """Return the millions of parameters of all experts, from what a token leaves out of them beside
+    the table that it is looked up in, which is as large as the output's."""
     if not 0 < shape.experts_used < shape.experts:
         return 0.0
     left_out = max(0.0, shape.params_m - shape.active_m - shape.head_m)
@@ -127,8 +146,9 @@ def experts_m(shape: Shape) -> float:
 
 
 def touched_m(shape: Shape, tokens: float) -> float:
-    """Return the millions of parameters that a pass of `tokens` tokens reads: what all tokens go through, and of a layer's E
-    experts E (1 - (1 - k/E)^n) where a router deals n tokens evenly to k each."""
+    """Return the millions of parameters that a pass of `tokens` tokens reads: what all tokens go
+    through, and of a layer's E experts E (1 - (1 - k/E)^n) where a router deals n tokens evenly to
+    k each."""
     if not 0 < shape.experts_used < shape.experts:
         return shape.active_m
     used = shape.experts_used / shape.experts
@@ -141,8 +161,8 @@ def _degree(job: Job) -> int:
 
 
 def _traffic_factor(job: Job) -> float:
-    """How much longer the weights take than at the usual share of bandwidth; thin products fill wide HBM less well, but for
-    engines whose kernels were written for it."""
+    """How much longer the weights take than at the usual share of bandwidth; thin products fill
+    wide HBM less well, but for engines whose kernels were written for it."""
     physics = speed_model().physics
     wide = job.silicon.fast_memory and job.stack.family not in FILLS_HBM and not _unpacks(job)
     other = OTHER_MAKERS if job.silicon.vendor != "nvidia" else 1.0
@@ -155,7 +175,11 @@ def _unpacks(job: Job) -> bool:
 
 
 def _plain_kernels(job: Job) -> float:
-    return PLAIN_KERNELS if job.stack.family == "serving" and job.silicon.generation in WITHOUT_KERNELS else 1.0
+    return (
+        PLAIN_KERNELS
+        if job.stack.family == "serving" and job.silicon.generation in WITHOUT_KERNELS
+        else 1.0
+    )
 
 
 def _older(job: Job) -> bool:
@@ -168,23 +192,38 @@ def _multiprocessors(job: Job) -> float:
 
 
 def _unpacking(job: Job, weights: float) -> float:
-    """Seconds of a GPU's arithmetic to unpack quantised weights for one token each, which reading them hides or not."""
+    """Seconds of a GPU's arithmetic to unpack quantised weights for one token each, which reading
+    them hides or not."""
     if not _unpacks(job):
         return 0.0
-    slow = job.silicon.generation in WITHOUT_DP4A or (_older(job) and job.silicon.generation == "pascal")
+    slow = job.silicon.generation in WITHOUT_DP4A or (
+        _older(job) and job.silicon.generation == "pascal"
+    )
     return weights / (UNPACKED * _multiprocessors(job)) * (2.0 if slow else 1.0)
 
 
 def _multiplies_packed(job: Job) -> bool:
-    """Whether a prompt is multiplied with quantised weights as they are stored, instead of widened ones."""
+    """Whether a prompt is multiplied with quantised weights as they are stored, instead of widened
+    ones."""
     silicon, stack = job.silicon, job.stack
-    local = stack.slug == "llama.cpp" and silicon.vendor == "nvidia" and weight_bits(job.precision) < 16
-    return local and silicon.era >= GENERATIONS["turing"] and year_of(stack.slug, job.release) >= PACKED_SINCE
+    local = (
+        stack.slug == "llama.cpp" and silicon.vendor == "nvidia" and weight_bits(job.precision) < 16
+    )
+    return (
+        local
+        and silicon.era >= GENERATIONS["turing"]
+        and year_of(stack.slug, job.release) >= PACKED_SINCE
+    )
 
 
 def _prompt_products(job: Job, flops: float) -> float:
-    """Seconds of the products of a prompt on one GPU; what tells of an instruction for bytes is that the catalog lists its rate."""
-    if job.stack.slug == "llama.cpp" and job.silicon.generation in SHADERS_ALONE and weight_bits(job.precision) < 16:
+    """Seconds of the products of a prompt on one GPU; what tells of an instruction for bytes is
+    that the catalog lists its rate."""
+    if (
+        job.stack.slug == "llama.cpp"
+        and job.silicon.generation in SHADERS_ALONE
+        and weight_bits(job.precision) < 16
+    ):
         dotted = 2.0 if job.silicon.int8 > job.silicon.half else 1.0
         return matrix_seconds(job, flops) * job.matrix_tflops / (dotted * job.silicon.fp32)
     if not _multiplies_packed(job):
@@ -197,26 +236,44 @@ def _packed_share(job: Job) -> float:
     share = FINE_SCALED if job.precision.startswith(FINE_SCALES) else 1.0
     if not job.shape.experts:
         return share
-    tokens = min(_chunk(job), (job.input_tokens or PROMPT_CHUNK) * job.batch) * max(1, job.shape.experts_used) / job.shape.experts
+    tokens = (
+        min(_chunk(job), (job.input_tokens or PROMPT_CHUNK) * job.batch)
+        * max(1, job.shape.experts_used)
+        / job.shape.experts
+    )
     return share * EXPERT_SHARE * tokens / (tokens + HALF_FILLED)
 
 
 def _overhead(job: Job) -> tuple[float, float]:
-    """Seconds of one pass in which kernels ramp up on the GPU, and that the host needs to launch them."""
+    """Seconds of one pass in which kernels ramp up on the GPU, and that the host needs to launch
+    them."""
     physics, kernels = speed_model().physics, job.shape.kernels
-    launch = kernels * job.stack.launch_us * 1e-6 * job.host_pace * physics.launch.get(job.stack.family, 1.0)
-    return kernels * KERNEL_TAIL_S * physics.stream_tail * (USUAL_CLOCK_GHZ / job.silicon.clock_ghz), launch
+    launch = (
+        kernels
+        * job.stack.launch_us
+        * 1e-6
+        * job.host_pace
+        * physics.launch.get(job.stack.family, 1.0)
+    )
+    return kernels * KERNEL_TAIL_S * physics.stream_tail * (
+        USUAL_CLOCK_GHZ / job.silicon.clock_ghz
+    ), launch
 
 
 def _exchange(job: Job, tokens: float, per_layer: int = EXCHANGES_PER_LAYER) -> float:
     """Seconds in which tensor-parallel GPUs add up the activations of `tokens` tokens."""
     n = _degree(job)
-    return 0.0 if n == 1 else per_layer * job.shape.layers * _allreduce(job, n, 2.0 * tokens * job.shape.hidden)
+    return (
+        0.0
+        if n == 1
+        else per_layer * job.shape.layers * _allreduce(job, n, 2.0 * tokens * job.shape.hidden)
+    )
 
 
 def _allreduce(job: Job, n: int, size: float) -> float:
-    """Seconds of one all-reduce of `size` bytes between n GPUs. What is staged through the host slows and crowds as exchanges in
-    training do whose layers go whole; a machine's own rate already tells what it leaves."""
+    """Seconds of one all-reduce of `size` bytes between n GPUs. What is staged through the host
+    slows and crowds as exchanges in training do whose layers go whole; a machine's own rate already
+    tells what it leaves."""
     if n > job.count // job.nodes:
         return NETWORK_LATENCY_S + size * 2 * (n - 1) / n / (job.bus_gbs * 1e9)
     if job.lane == "nvlink" and size <= ONE_SHOT_BYTES:
@@ -235,12 +292,18 @@ def _joined(busy_s: float, launch_s: float) -> float:
 
 
 def decode(job: Job) -> Stream:
-    """Streams in step, token by token: every active weight is read once per token, the cache once per stream; many streams wait for
-    arithmetic instead."""
+    """Streams in step, token by token: every active weight is read once per token, the cache once
+    per stream; many streams wait for arithmetic instead."""
     shape, degree = job.shape, _degree(job)
     context = job.input_tokens + (job.output_tokens or 512) / 2
-    read = stored_bytes(job, touched_m(shape, job.batch)) + shape.kv_values * 2 * context * job.batch
-    traffic = read / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE) * _traffic_factor(job)
+    read = (
+        stored_bytes(job, touched_m(shape, job.batch)) + shape.kv_values * 2 * context * job.batch
+    )
+    traffic = (
+        read
+        / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE)
+        * _traffic_factor(job)
+    )
     tail, launch = _overhead(job)
     exchange = _exchange(job, job.batch)
     products, unpacking = (
@@ -251,30 +314,59 @@ def decode(job: Job) -> Stream:
     total = _joined(busy + tail, launch) + exchange
     matrix = busy if busy > traffic * (BALANCED if unpacking > products else 1.0) else 0.0
     unpacks = matrix > products
-    return Stream(job.batch / total, matrix, busy - matrix, total - busy, job.batch, exchange_s=exchange, unpacks=unpacks)
+    return Stream(
+        job.batch / total,
+        matrix,
+        busy - matrix,
+        total - busy,
+        job.batch,
+        exchange_s=exchange,
+        unpacks=unpacks,
+    )
 
 
 def decode_ceiling(job: Job) -> float:
-    """Return the tokens per second at which reading the weights once per step takes all of the bandwidth that any reads."""
+    """Return the tokens per second at which reading the weights once per step takes all of the
+    bandwidth that any reads."""
     read = stored_bytes(job, touched_m(job.shape, job.batch))
     return MOST_READ * job.batch * job.silicon.bandwidth_gbs * 1e9 * _degree(job) / read
 
 
 def _chunk(job: Job) -> int:
-    """The tokens of a prompt that go through the network at once, as the variant says (`ubatch`) or by default."""
+    """The tokens of a prompt that go through the network at once, as the variant says (`ubatch`) or
+    by default."""
     told = job.variant.get("ubatch")
-    return told if isinstance(told, int) and not isinstance(told, bool) and told > 0 else PROMPT_CHUNK
+    return (
+        told if isinstance(told, int) and not isinstance(told, bool) and told > 0 else PROMPT_CHUNK
+    )
 
 
 def prefill(job: Job) -> Stream:
     """The prompt in one pass: 2 FLOPs per active weight and token."""
     shape, degree, tokens = job.shape, _degree(job), job.input_tokens or 512
-    matrix = _prompt_products(job, 2 * shape.active_m * 1e6 * tokens * job.batch) / degree * _plain_kernels(job)
+    matrix = (
+        _prompt_products(job, 2 * shape.active_m * 1e6 * tokens * job.batch)
+        / degree
+        * _plain_kernels(job)
+    )
     chunked = job.stack.family == "local-llm"
-    widened = WIDENED_BYTES if chunked and weight_bits(job.precision) < 16 and not _multiplies_packed(job) else 0.0
+    widened = (
+        WIDENED_BYTES
+        if chunked and weight_bits(job.precision) < 16 and not _multiplies_packed(job)
+        else 0.0
+    )
     passes = math.ceil(tokens * job.batch / _chunk(job)) if chunked else 1
-    read = touched_m(shape, tokens * job.batch / passes) * 1e6 * (weight_bits(job.precision) / 8 + widened) * passes
-    traffic = read / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE) * _traffic_factor(job)
+    read = (
+        touched_m(shape, tokens * job.batch / passes)
+        * 1e6
+        * (weight_bits(job.precision) / 8 + widened)
+        * passes
+    )
+    traffic = (
+        read
+        / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE)
+        * _traffic_factor(job)
+    )
     tail, launch = _overhead(job)
     exchange = _exchange(job, tokens * job.batch)
     total = _joined(matrix + traffic + tail, launch) + exchange
@@ -284,8 +376,9 @@ def prefill(job: Job) -> Stream:
 
 
 def _overlapped(job: Job, tokens: float) -> float:
-    """By what a prompt gains where chunks follow each other through GPUs that hold some layers each: m chunks through n stages take
-    (m + n - 1) / n times as long as one through all (Huang et al. 2019, arXiv 1811.06965)."""
+    """By what a prompt gains where chunks follow each other through GPUs that hold some layers
+    each: m chunks through n stages take (m + n - 1) / n times as long as one through all (Huang et
+    al. 2019, arXiv 1811.06965)."""
     if not job.split_by_layer or job.stack.slug not in STREAMS_CHUNKS:
         return 1.0
     chunks = math.ceil(tokens * job.batch / _chunk(job))
@@ -293,44 +386,78 @@ def _overlapped(job: Job, tokens: float) -> float:
 
 
 def serve(job: Job) -> Stream:
-    """Many streams at once: the cache that fits beside the weights sets how many; times of arithmetic, traffic and exchange add.
-    A pipeline's stages share the streams out among them, so each reads its weights for fewer, and so do replicas side by side
-    (experts are spread over them instead)."""
+    """Many streams at once: the cache that fits beside the weights sets how many; times of
+    arithmetic, traffic and exchange add. A pipeline's stages share the streams out among them, so
+    each reads its weights for fewer, and so do replicas side by side (experts are spread over them
+    instead)."""
     shape, n, experts = job.shape, job.count, job.shape.kind == "moe"
     inp, out = job.input_tokens or 128, job.output_tokens or 128
-    copies, apart = 1 if experts else max(1, n // (job.tensor * job.pipeline)), experts and job.stack.attends_apart
+    copies, apart = (
+        1 if experts else max(1, n // (job.tensor * job.pipeline)),
+        experts and job.stack.attends_apart,
+    )
     stored = stored_bytes(job, shape.params_m) * copies
     value_bytes = 1.0 if job.precision in ("fp8", "fp4") and job.path != "half" else 2.0
     free = (job.silicon.memory_gib * 2**30 * 0.9 - ENGINE_RESERVES) * n - stored
-    streams = max(1.0, min(free / max(1.0, shape.kv_values * value_bytes * (inp + 0.6 * out)), MOST_STREAMS))
+    streams = max(
+        1.0, min(free / max(1.0, shape.kv_values * value_bytes * (inp + 0.6 * out)), MOST_STREAMS)
+    )
     if job.batch_given:
         streams = min(streams, job.batch * n)
-    bandwidth = job.silicon.bandwidth_gbs * 1e9 * n * SERVE_BANDWIDTH_SHARE / speed_model().physics.serve_traffic
+    bandwidth = (
+        job.silicon.bandwidth_gbs
+        * 1e9
+        * n
+        * SERVE_BANDWIDTH_SHARE
+        / speed_model().physics.serve_traffic
+    )
     per_token = 2 * shape.active_m * 1e6
     prompt = inp / out * (per_token + shape.attention_gflop * 1e9 / shape.tokens * 0.5)
     read = _read_per_step(job, stored, streams, out)
-    traffic = (read * job.pipeline / streams + shape.kv_values * value_bytes * (inp + out / 2)) / bandwidth
+    traffic = (
+        read * job.pipeline / streams + shape.kv_values * value_bytes * (inp + out / 2)
+    ) / bandwidth
     traffic *= _plain_kernels(job)
     matrix = matrix_seconds(job, per_token + prompt) / n * _plain_kernels(job)
-    exchange = _exchange(job, streams * (1 + inp / out), EXPERT_EXCHANGES if apart else EXCHANGES_PER_LAYER)
+    exchange = _exchange(
+        job, streams * (1 + inp / out), EXPERT_EXCHANGES if apart else EXCHANGES_PER_LAYER
+    )
     starved = streams < FEW_STREAMS and not job.batch_given
     busy = (matrix + traffic) * streams * (1 + STAGE_LOSS * max(0, job.pipeline - 2))
-    host = HOST_STREAM_S * (SUPERCHIP_HOST if job.superchip else job.host_pace) * streams / (n if apart else copies)
+    host = (
+        HOST_STREAM_S
+        * (SUPERCHIP_HOST if job.superchip else job.host_pace)
+        * streams
+        / (n if apart else copies)
+    )
     step = _joined(busy + SERVED_TAIL * _overhead(job)[0], host) + exchange
-    return Stream(streams / step, matrix * streams, traffic * streams, step - busy, streams, starved, exchange, host)
+    return Stream(
+        streams / step,
+        matrix * streams,
+        traffic * streams,
+        step - busy,
+        streams,
+        starved,
+        exchange,
+        host,
+    )
 
 
 def _read_per_step(job: Job, stored: float, streams: float, out: int) -> float:
-    """Bytes of weights that a step of many streams reads: of experts those visited, all in the steps that take a prompt in."""
-    decoded = stored_bytes(job, touched_m(job.shape, streams)) if job.shape.kind == "moe" else stored
+    """Bytes of weights that a step of many streams reads: of experts those visited, all in the
+    steps that take a prompt in."""
+    decoded = (
+        stored_bytes(job, touched_m(job.shape, streams)) if job.shape.kind == "moe" else stored
+    )
     return decoded + min(1.0, streams / out) * (stored - decoded)
 
 
 def latency(job: Job, tokens_s: float, streams: float) -> tuple[float, float]:
-    """Return the milliseconds to the first token of one request alone, and to each further token of one of the
-    `streams` served.
+    """Return the milliseconds to the first token of one request alone, and to each further token of
+    one of the `streams` served.
 
-    The next-token time is streams / speed (Little's law), so it holds for the batch that gives `tokens_s`."""
+    The next-token time is streams / speed (Little's law), so it holds for the batch that gives
+    `tokens_s`."""
     alone = prefill(msgspec.structs.replace(job, batch=1.0))
     first = 1e3 * (alone.matrix_s + alone.traffic_s + alone.other_s)
     if job.task == "prefill":

@@ -7,16 +7,16 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.data import data_path
 from rigplanner.decoding import read_json
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.errors import WorkloadFault
 from rigplanner.workload.quant import GGUF
 
 
 class Kin(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a stack without measured rows of its own compares with one that has them: `ratio` times as fast, within a factor of
-    `spread` either way in four cases of five."""
+    """How a stack without measured rows of its own compares with one that has them: `ratio` times
+    as fast, within a factor of `spread` either way in four cases of five."""
 
     like: str
     ratio: float
@@ -25,13 +25,15 @@ class Kin(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Stack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One named stack. `tuned` is the share of the matrix peak that its large kernels reach, `fusion` the share of element-wise
-    traffic that it saves, `launch_us` the host time per kernel in microseconds; all three are starting points that anchors correct.
-    `family` names stacks that behave alike; `sharded` says that weights are gathered each step (FSDP, ZeRO),
-    `splits_layers` that several GPUs hold layers in turn and one stream uses one GPU at a time; `packs_head` that narrow weights
-    include the output's, which most leave in 16 bits; `attends_apart` that several GPUs which share experts attend each to streams
-    of their own, which each schedules (attention in data parallel); `spread` is the factor either way by which other users' runs
-    lie, where its rows come from one hand."""
+    """One named stack. `tuned` is the share of the matrix peak that its large kernels reach,
+    `fusion` the share of element-wise traffic that it saves, `launch_us` the host time per kernel
+    in microseconds; all three are starting points that anchors correct. `family` names stacks that
+    behave alike; `sharded` says that weights are gathered each step (FSDP, ZeRO), `splits_layers`
+    that several GPUs hold layers in turn and one stream uses one GPU at a time; `packs_head` that
+    narrow weights include the output's, which most leave in 16 bits; `attends_apart` that several
+    GPUs which share experts attend each to streams of their own, which each schedules (attention in
+    data parallel); `spread` is the factor either way by which other users' runs lie, where its rows
+    come from one hand."""
 
     slug: str = ""
     framework: str
@@ -61,9 +63,10 @@ class Released(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Runs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What some stacks run on, in any release: chips of `makers` and of `architectures` that begin so; of NVIDIA's the compute
-    capabilities `lowest`..`highest`, or `only` some, but `never` others; networks of `kinds`, the classes of the speed model. With
-    `precision` the row holds for jobs in it alone. What is left out is not limited."""
+    """What some stacks run on, in any release: chips of `makers` and of `architectures` that begin
+    so; of NVIDIA's the compute capabilities `lowest`..`highest`, or `only` some, but `never`
+    others; networks of `kinds`, the classes of the speed model. With `precision` the row holds for
+    jobs in it alone. What is left out is not limited."""
 
     stacks: tuple[str, ...]
     makers: tuple[str, ...] = ()
@@ -78,8 +81,9 @@ class Runs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class _File(Struct, forbid_unknown_fields=True):
-    """The shipped stacks; `usual_on` names those that makers of other chips keep for them, by the beginning of the architecture,
-    first the one that goes before; `same_as` has other names of them: one slug, or that of training and that of inference."""
+    """The shipped stacks; `usual_on` names those that makers of other chips keep for them, by the
+    beginning of the architecture, first the one that goes before; `same_as` has other names of
+    them: one slug, or that of training and that of inference."""
 
     stacks: dict[str, Stack]
     released: tuple[Released, ...] = ()
@@ -96,7 +100,9 @@ def _file() -> _File:
 @cache
 def shipped_stacks() -> dict[str, Stack]:
     """Return all stacks by slug, read once."""
-    return {slug: msgspec.structs.replace(stack, slug=slug) for slug, stack in _file().stacks.items()}
+    return {
+        slug: msgspec.structs.replace(stack, slug=slug) for slug, stack in _file().stacks.items()
+    }
 
 
 @cache
@@ -106,8 +112,8 @@ def released() -> dict[str, Released]:
 
 
 def find_stack(slug: str, task: str = "train") -> Stack:
-    """Return the stack of this slug, or of another name of it in a task; raise WorkloadFault with the nearest names when there is
-    none."""
+    """Return the stack of this slug, or of another name of it in a task; raise WorkloadFault with
+    the nearest names when there is none."""
     stacks, others = shipped_stacks(), _file().same_as
     if slug in stacks:
         return stacks[slug]
@@ -122,23 +128,44 @@ def find_stack(slug: str, task: str = "train") -> Stack:
 
 _LANGUAGE = ("llm", "moe")
 BEFORE_ENGINES = (
-    "kepler", "maxwell", "pascal", "gcn", "vega", "rdna", "rdna2", "apple", "alchemist", "battlemage", "xe",
-)  # fmt: skip
-"""Architectures that serving engines do not run on, or seldom (vLLM needs compute capability 7.0, ROCm's builds CDNA 2 or
-RDNA 3)."""
+    "kepler",
+    "maxwell",
+    "pascal",
+    "gcn",
+    "vega",
+    "rdna",
+    "rdna2",
+    "apple",
+    "alchemist",
+    "battlemage",
+    "xe",
+)
+"""Architectures that serving engines do not run on, or seldom (vLLM needs compute capability 7.0,
+ROCm's builds CDNA 2 or RDNA 3)."""
 
 
-def usual_stack(task: str, kind: str, precision: str | None, gpu: GPU, generation: str, shared: bool) -> Stack:
-    """Return the stack that most people run such a job with (a convention, named in the answer's `assumed`) among those that run on
-    the GPU; `shared` says that the job asks for one copy of the model over several GPUs."""
-    words = (_conventional(task, kind, precision, gpu, generation, shared), *ELSEWHERE[kind in _LANGUAGE])
+def usual_stack(
+    task: str, kind: str, precision: str | None, gpu: GPU, generation: str, shared: bool
+) -> Stack:
+    """Return the stack that most people run such a job with (a convention, named in the answer's
+    `assumed`) among those that run on the GPU; `shared` says that the job asks for one copy of the
+    model over several GPUs."""
+    words = (
+        _conventional(task, kind, precision, gpu, generation, shared),
+        *ELSEWHERE[kind in _LANGUAGE],
+    )
     stacks = [find_stack(slug) for slug in (*_at_home(gpu), *words)]
-    suiting = (stack for stack in stacks if task in stack.tasks and why_not(stack, gpu, kind, precision) is None)
+    suiting = (
+        stack
+        for stack in stacks
+        if task in stack.tasks and why_not(stack, gpu, kind, precision) is None
+    )
     return next(suiting, find_stack(words[0]))
 
 
 ELSEWHERE = {True: ("hf-transformers", "hf-trainer"), False: ("diffusers", "pytorch-eager")}
-"""Stacks that run wherever PyTorch does, for chips that the usual one does not serve: of language models, and of others."""
+"""Stacks that run wherever PyTorch does, for chips that the usual one does not serve: of language
+models, and of others."""
 
 
 def _at_home(gpu: GPU) -> tuple[str, ...]:
@@ -147,7 +174,9 @@ def _at_home(gpu: GPU) -> tuple[str, ...]:
     return next((slugs for start, slugs in _file().usual_on.items() if chip.startswith(start)), ())
 
 
-def _conventional(task: str, kind: str, precision: str | None, gpu: GPU, generation: str, shared: bool) -> str:
+def _conventional(
+    task: str, kind: str, precision: str | None, gpu: GPU, generation: str, shared: bool
+) -> str:
     language = kind in _LANGUAGE
     if task == "collective":
         return "nccl-tests"
@@ -159,7 +188,13 @@ def _conventional(task: str, kind: str, precision: str | None, gpu: GPU, generat
         return "diffusers-xformers"
     if not language:
         embedded = gpu.form_factor in ("embedded", "chip")
-        return "jetson" if embedded else "tensorrt" if precision in ("int8", "fp8") else "pytorch-eager"
+        return (
+            "jetson"
+            if embedded
+            else "tensorrt"
+            if precision in ("int8", "fp8")
+            else "pytorch-eager"
+        )
     return "llama.cpp" if generation in BEFORE_ENGINES or precision in GGUF else "vllm"
 
 
@@ -169,8 +204,8 @@ def _limits(slug: str) -> tuple[Runs, ...]:
 
 
 def why_not(stack: Stack, gpu: GPU, kind: str, precision: str | None) -> str | None:
-    """Return why no release of a stack runs a network of `kind` on a GPU, as a phrase; None where it may: what the catalog does not
-    know of a GPU refuses nothing."""
+    """Return why no release of a stack runs a network of `kind` on a GPU, as a phrase; None where
+    it may: what the catalog does not know of a GPU refuses nothing."""
     for row in _limits(stack.slug):
         if row.precision is None or row.precision == precision:
             fault = _of_maker(row, gpu) or _of_capability(row, gpu)
@@ -182,7 +217,11 @@ def why_not(stack: Stack, gpu: GPU, kind: str, precision: str | None) -> str | N
 def _of_maker(row: Runs, gpu: GPU) -> str | None:
     if row.makers and gpu.chip_maker not in row.makers:
         return f"runs on GPUs of {', '.join(row.makers)}, not on {gpu.name} of {gpu.chip_maker}"
-    if row.architectures and gpu.architecture and not gpu.architecture.startswith(row.architectures):
+    if (
+        row.architectures
+        and gpu.architecture
+        and not gpu.architecture.startswith(row.architectures)
+    ):
         return f"runs on {', '.join(row.architectures)}, not on {gpu.name} ({gpu.architecture})"
     return None
 

@@ -9,30 +9,49 @@ from rigplanner.performance.silicon import GENERATIONS
 
 LAYOUTS = {"nchw": "NCHW", "channels_first": "NCHW", "nhwc": "NHWC", "channels_last": "NHWC"}
 LAYOUT_GAIN, LAYOUT_WITHIN = 1.2, 1.125
-"""Speed of convolutional nets in half precision on matrix units with channels last over channels first, and the factor either way:
-8 to 35 % on Volta (PyTorch, tutorial on channels last; unverified)."""
+"""Speed of convolutional nets in half precision on matrix units with channels last over channels
+first, and the factor either way: 8 to 35 % on Volta (PyTorch, tutorial on channels last;
+unverified)."""
 SPARSE_WORDS = ("2:4", "true", "structured", "sparse")
 SPARSE_PEAK, SPARSE_GAIN, SPARSE_WITHIN = 2.0, 1.5, 1.25
-"""Rate of products with weights of which two of four are zero over dense ones: twice the peak, less in practice: single layers of
-large nets gain 1.3 to 1.8 (NVIDIA, sparsity on Ampere with TensorRT; unverified)."""
+"""Rate of products with weights of which two of four are zero over dense ones: twice the peak, less
+in practice: single layers of large nets gain 1.3 to 1.8 (NVIDIA, sparsity on Ampere with TensorRT;
+unverified)."""
 COMPILED = "compiled-inference"
 HEARD = (
-    "data", "steps", "parallel", "grad_accum", "tp", "act_ckpt", "split", "global_batch", "setup", "beams", "ubatch", "direction",
-    "p2p", "labels", "guidance",
-)  # fmt: skip
+    "data",
+    "steps",
+    "parallel",
+    "grad_accum",
+    "tp",
+    "act_ckpt",
+    "split",
+    "global_batch",
+    "setup",
+    "beams",
+    "ubatch",
+    "direction",
+    "p2p",
+    "labels",
+    "guidance",
+)
 """Words that a model or a row's place hears whatever the job; beside them layout and sparsity."""
 MOST_NAMED = 8
 
 
 def gain(job: Job, times: Times) -> float:
-    """Return by how much layout and sparse weights, as asked for, change the speed of a job that steps."""
+    """Return by how much layout and sparse weights, as asked for, change the speed of a job that
+    steps."""
     faster = LAYOUT_GAIN ** _layout_step(job)
     return faster / (1 - _sparse_share(job, times) * (1 - 1 / SPARSE_GAIN))
 
 
 def doubt(job: Job, times: Times) -> float:
     """Return by how much the gains widen half the interval, in log units."""
-    return math.hypot(_layout_step(job) * math.log(LAYOUT_WITHIN), _sparse_share(job, times) * math.log(SPARSE_WITHIN))
+    return math.hypot(
+        _layout_step(job) * math.log(LAYOUT_WITHIN),
+        _sparse_share(job, times) * math.log(SPARSE_WITHIN),
+    )
 
 
 def peak(job: Job) -> float:
@@ -41,23 +60,32 @@ def peak(job: Job) -> float:
 
 
 def ignored(job: Job) -> str:
-    """Return the words of the variant that change nothing, each with the one that is nearest; "" where all are heard."""
+    """Return the words of the variant that change nothing, each with the one that is nearest; ""
+    where all are heard."""
     heard = (*HEARD, "layout", "channels_last", "sparsity")
     deaf = [word for word in job.variant if word not in heard]
     if asked := set(job.variant) & {"layout", "channels_last"}:
         deaf += sorted(asked) if _layout(job) is None or not _convolves(job) else []
     if "sparsity" in job.variant and not _sparse(job):
         deaf.append("sparsity")
-    meant = [None if word in heard else next(iter(get_close_matches(word, heard, 1, 0.7)), None) for word in deaf]
+    meant = [
+        None if word in heard else next(iter(get_close_matches(word, heard, 1, 0.7)), None)
+        for word in deaf
+    ]
     return ", ".join(
-        f"{word[:60]} ({near}?)" if near else word[:60] for word, near in list(zip(deaf, meant, strict=True))[:MOST_NAMED]
+        f"{word[:60]} ({near}?)" if near else word[:60]
+        for word, near in list(zip(deaf, meant, strict=True))[:MOST_NAMED]
     )
 
 
 def _layout(job: Job) -> str | None:
     """The layout that a variant asks for, None where it names none that is known."""
     told = job.variant.get("layout", job.variant.get("channels_last"))
-    return ("NHWC" if told else "NCHW") if isinstance(told, bool) else LAYOUTS.get(str(told).casefold())
+    return (
+        ("NHWC" if told else "NCHW")
+        if isinstance(told, bool)
+        else LAYOUTS.get(str(told).casefold())
+    )
 
 
 def _convolves(job: Job) -> bool:
@@ -73,9 +101,14 @@ def _layout_step(job: Job) -> int:
 
 
 def _sparse(job: Job) -> bool:
-    """Whether a compiled network runs its sparse weights on units for them: NVIDIA's from Ampere on."""
+    """Whether a compiled network runs its sparse weights on units for them: NVIDIA's from Ampere
+    on."""
     asked = str(job.variant.get("sparsity", "")).casefold() in SPARSE_WORDS
-    has_units = job.silicon.vendor == "nvidia" and job.silicon.era >= GENERATIONS["ampere"] and job.path != "vector"
+    has_units = (
+        job.silicon.vendor == "nvidia"
+        and job.silicon.era >= GENERATIONS["ampere"]
+        and job.path != "vector"
+    )
     return asked and has_units and job.task == "inference" and job.stack.family == COMPILED
 
 

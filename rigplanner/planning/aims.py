@@ -1,18 +1,20 @@
-"""What people want a rig for, as workloads from easy to hard: the questions that the guide asks the engine."""
+"""What people want a rig for, as workloads from easy to hard: the questions that the guide asks the
+engine."""
 
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rigplanner.rig.task import Parallelism, Workload
+from rigplanner.rig.workload import Parallelism, Workload
 
 Purpose = Literal["little-money", "kaggle", "vision", "language", "serve", "trying"]
 
 
 class Aim(Struct, frozen=True, kw_only=True):
-    """One thing to do. `spread`: on several GPUs the model is divided among them (tensor parallel when it writes, sharded when
-    it trains); else each GPU holds a copy and takes a share of the data."""
+    """One thing to do. `spread`: on several GPUs the model is divided among them (tensor parallel
+    when it writes, sharded when it trains); else each GPU holds a copy and takes a share of the
+    data."""
 
     code: str
     workload: Workload
@@ -23,36 +25,73 @@ class Aim(Struct, frozen=True, kw_only=True):
         if count < 2 or not self.spread:
             return self.workload
         trains = (self.workload.task or "").startswith("train")
-        return replace(self.workload, parallelism=Parallelism(zero=3) if trains else Parallelism(tensor=count))
+        return replace(
+            self.workload, parallelism=Parallelism(zero=3) if trains else Parallelism(tensor=count)
+        )
 
 
 def _vision(code: str, model: str, batch: int, pixels: int) -> Aim:
     return Aim(
         code=code,
-        workload=Workload(name=None, model=model, task="train", precision="amp", batch_per_gpu=batch, image_size=pixels),
+        workload=Workload(
+            name=None,
+            model=model,
+            task="train",
+            precision="amp",
+            batch_per_gpu=batch,
+            image_size=pixels,
+        ),
     )
 
 
 def _text(code: str, model: str, batch: int) -> Aim:
-    return Aim(code=code, workload=Workload(model=model, task="train", precision="amp", batch_per_gpu=batch, seq_len=512))
+    return Aim(
+        code=code,
+        workload=Workload(
+            model=model, task="train", precision="amp", batch_per_gpu=batch, seq_len=512
+        ),
+    )
 
 
-def _tune(code: str, model: str, task: str, tokens: int = 2048, precision: str | None = None) -> Aim:
-    """One sequence per GPU with all activations computed again: the least memory that the method needs."""
-    workload = Workload(model=model, task=task, precision=precision, batch_per_gpu=1, seq_len=tokens, gradient_checkpointing="full")
+def _tune(
+    code: str, model: str, task: str, tokens: int = 2048, precision: str | None = None
+) -> Aim:
+    """One sequence per GPU with all activations computed again: the least memory that the method
+    needs."""
+    workload = Workload(
+        model=model,
+        task=task,
+        precision=precision,
+        batch_per_gpu=1,
+        seq_len=tokens,
+        gradient_checkpointing="full",
+    )
     return Aim(code=code, workload=workload)
 
 
 def _write(code: str, model: str, precision: str, streams: int) -> Aim:
     """Answer `streams` requests at a time with 2,048 tokens in and 256 out."""
-    workload = Workload(model=model, task="serve", precision=precision, batch_per_gpu=streams, input_tokens=2048, output_tokens=256)
+    workload = Workload(
+        model=model,
+        task="serve",
+        precision=precision,
+        batch_per_gpu=streams,
+        input_tokens=2048,
+        output_tokens=256,
+    )
     return Aim(code=code, workload=workload, spread=True)
 
 
 def _chat(code: str, model: str) -> Aim:
     """Answer one person at home, as llama.cpp and what stands on it do: weights of some five bits."""
     workload = Workload(
-        model=model, task="inference", precision="q4_k_m", stack="llama.cpp", batch_per_gpu=1, input_tokens=2048, output_tokens=256
+        model=model,
+        task="inference",
+        precision="q4_k_m",
+        stack="llama.cpp",
+        batch_per_gpu=1,
+        input_tokens=2048,
+        output_tokens=256,
     )
     return Aim(code=code, workload=workload)
 
@@ -61,8 +100,16 @@ AIMS: dict[Purpose, tuple[Aim, ...]] = {
     "trying": (
         _vision("train-resnet18", "resnet18", 64, 224),
         _chat("chat-8b", "llama-3.1-8b"),
-        Aim(code="images-sdxl", workload=Workload(model="sdxl-base", task="inference", precision="fp16", batch_per_gpu=1,
-                                                  image_size=1024)),
+        Aim(
+            code="images-sdxl",
+            workload=Workload(
+                model="sdxl-base",
+                task="inference",
+                precision="fp16",
+                batch_per_gpu=1,
+                image_size=1024,
+            ),
+        ),
         _tune("qlora-3b", "llama-3.2-3b", "train_qlora", 1024),
     ),
     "little-money": (
@@ -98,7 +145,7 @@ AIMS: dict[Purpose, tuple[Aim, ...]] = {
         _write("serve-70b-fp8", "llama-3.3-70b", "fp8", 4),
         _write("serve-70b-bf16", "llama-3.3-70b", "bf16", 4),
     ),
-}  # fmt: skip
+}
 """For each purpose its aims, easy ones first; models are those of the zoo."""
 
 USUAL_AIM: dict[Purpose, str] = {

@@ -7,24 +7,24 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rigplanner.catalog.parts import MemoryKit
+from rigplanner.catalog.schema.parts import MemoryKit
 from rigplanner.economics.running import three_year_total
-from rigplanner.machine.machine import GpuNode
+from rigplanner.machine.model import GpuNode
+from rigplanner.memory.usable_memory import usable_gib
 from rigplanner.performance.answer import TIME_METRICS
 from rigplanner.planning.one_currency import counted_in
 from rigplanner.planning.renting import Hire, Offer, offers_among, own_hires, yearly_energy
 from rigplanner.planning.what_if import split_over
-from rigplanner.rig.task import Workload
+from rigplanner.rig.workload import Workload
 from rigplanner.rules.assess import Assessment, Job, job_on
-from rigplanner.workload.room import usable_gib
 
 Direction = Literal["more", "less", "none"]
 Value = float | str | None
 
 
 class Attribute(Struct, frozen=True, kw_only=True):
-    """One thing that is compared: `code` names it for the words, `more` or `less` says what is better; `counted` things differ by
-    so many, all others by a share."""
+    """One thing that is compared: `code` names it for the words, `more` or `less` says what is
+    better; `counted` things differ by so many, all others by a share."""
 
     code: str
     group: str
@@ -34,13 +34,14 @@ class Attribute(Struct, frozen=True, kw_only=True):
 
 
 class CompareRow(Struct, frozen=True, kw_only=True):
-    """An attribute with one value per rig. `deltas`: value / baseline - 1, of counted things value - baseline (None for text
-    or unknown); `best`: the rigs ahead.
+    """An attribute with one value per rig. `deltas`: value / baseline - 1, of counted things value
+    - baseline (None for text or unknown); `best`: the rigs ahead.
 
-    `lows` and `highs` are the intervals of predicted values, () for the rest; rigs whose intervals overlap are all ahead.
-    `partial` names the rigs of which only a part is known (a total without all prices): their values are lower bounds.
-    `workload` is what the row speaks of, None for rows of the rigs themselves. `days` are those of the prices that values rest on
-    (ISO, "" for none), () for rows without."""
+    `lows` and `highs` are the intervals of predicted values, () for the rest; rigs whose intervals
+    overlap are all ahead. `partial` names the rigs of which only a part is known (a total without
+    all prices): their values are lower bounds. `workload` is what the row speaks of, None for rows
+    of the rigs themselves. `days` are those of the prices that values rest on (ISO, "" for none),
+    () for rows without."""
 
     attribute: Attribute
     subject: str
@@ -92,11 +93,23 @@ def _pairs(assessment: Assessment) -> Value:
 
 MEASURES: tuple[tuple[Attribute, Callable[[Assessment], Value]], ...] = (
     (Attribute(code="verdict", group="verdict"), lambda a: a.report.verdict()),
-    (Attribute(code="errors", group="verdict", direction="less", counted=True), lambda a: float(a.report.count("error"))),
-    (Attribute(code="warnings", group="verdict", direction="less", counted=True), lambda a: float(a.report.count("warning"))),
-    (Attribute(code="unknown", group="verdict", direction="less", counted=True), lambda a: float(a.report.count("unknown"))),
+    (
+        Attribute(code="errors", group="verdict", direction="less", counted=True),
+        lambda a: float(a.report.count("error")),
+    ),
+    (
+        Attribute(code="warnings", group="verdict", direction="less", counted=True),
+        lambda a: float(a.report.count("warning")),
+    ),
+    (
+        Attribute(code="unknown", group="verdict", direction="less", counted=True),
+        lambda a: float(a.report.count("unknown")),
+    ),
     (Attribute(code="gpus", group="parts"), lambda a: _gpus(a.machine.gpus)),
-    (Attribute(code="cpus", group="parts"), lambda a: " + ".join(cpu.cpu.name for cpu in a.machine.cpus)),
+    (
+        Attribute(code="cpus", group="parts"),
+        lambda a: " + ".join(cpu.cpu.name for cpu in a.machine.cpus),
+    ),
     (
         Attribute(code="gpu_memory", group="parts", unit="GiB", direction="more"),
         lambda a: _sum([gpu.gpu.memory_gib for gpu in a.machine.gpus]),
@@ -110,15 +123,27 @@ MEASURES: tuple[tuple[Attribute, Callable[[Assessment], Value]], ...] = (
         Attribute(code="drives", group="parts", unit="GB", direction="more"),
         lambda a: _sum([node.storage.capacity_gb for node in a.machine.storage]),
     ),
-    (Attribute(code="slowest_gpu_link", group="machine", unit="GB/s", direction="more"), _slowest_link),
+    (
+        Attribute(code="slowest_gpu_link", group="machine", unit="GB/s", direction="more"),
+        _slowest_link,
+    ),
     (
         Attribute(code="nvlink_islands", group="machine"),
-        lambda a: ", ".join("+".join(map(str, island)) for island in a.machine.islands if len(island) > 1) or "none",
+        lambda a: (
+            ", ".join("+".join(map(str, island)) for island in a.machine.islands if len(island) > 1)
+            or "none"
+        ),
     ),
     (Attribute(code="gpu_pairs", group="machine"), _pairs),
     (Attribute(code="lanes_used", group="machine"), lambda a: a.machine.lanes_used),
-    (Attribute(code="sustained", group="power", unit="W", direction="less"), lambda a: a.machine.power.sustained_w),
-    (Attribute(code="wall", group="power", unit="W", direction="less"), lambda a: a.machine.power.wall_w),
+    (
+        Attribute(code="sustained", group="power", unit="W", direction="less"),
+        lambda a: a.machine.power.sustained_w,
+    ),
+    (
+        Attribute(code="wall", group="power", unit="W", direction="less"),
+        lambda a: a.machine.power.wall_w,
+    ),
     (
         Attribute(code="supply_load", group="power", unit="%", direction="less"),
         lambda a: _share(a.machine.power.sustained_w, a.machine.power.supply_w),
@@ -146,19 +171,29 @@ HIRE_COST = Attribute(code="hire_cost", group="workloads")
 HIRE_SPOT = Attribute(code="hire_spot", group="workloads")
 HIRE_AFTER = Attribute(code="hire_after", group="workloads", unit="h")
 Hires = Callable[[Workload, int, str], tuple[Hire, ...]]
-"""What gives the machines for hire that hold a workload of so many GPUs, with their speed in a metric."""
+"""What gives the machines for hire that hold a workload of so many GPUs, with their speed in a
+metric."""
 
 
-def compare(assessments: Sequence[Assessment], baseline: int = 0, hires: Hires | None = None) -> tuple[CompareRow, ...]:
-    """Return the rows that compare two or more rigs; `baseline` is the rig that the deltas refer to. A workload of one rig is
-    predicted on the others too; a model that is split over all GPUs of its rig is split over those of the other. What does not
-    fit into memory has no speed. Money is that of the baseline, others counted by the rates of their rigs. With `hires` the rows
-    say too what the work costs on machines for hire."""
+def compare(
+    assessments: Sequence[Assessment], baseline: int = 0, hires: Hires | None = None
+) -> tuple[CompareRow, ...]:
+    """Return the rows that compare two or more rigs; `baseline` is the rig that the deltas refer
+    to. A workload of one rig is predicted on the others too; a model that is split over all GPUs of
+    its rig is split over those of the other. What does not fit into memory has no speed. Money is
+    that of the baseline, others counted by the rates of their rigs. With `hires` the rows say too
+    what the work costs on machines for hire."""
     assessments = [counted_in(a, assessments[baseline]) for a in assessments]
-    rows = [_row(attribute, "", [measure(a) for a in assessments], baseline) for attribute, measure in MEASURES]
+    rows = [
+        _row(attribute, "", [measure(a) for a in assessments], baseline)
+        for attribute, measure in MEASURES
+    ]
     rows += _money_rows(assessments, baseline)
     for workload, own in _workloads(assessments):
-        rows += [replace(row, workload=workload) for row in _workload_rows(workload, own, assessments, baseline, hires)]
+        rows += [
+            replace(row, workload=workload)
+            for row in _workload_rows(workload, own, assessments, baseline, hires)
+        ]
     return tuple(rows)
 
 
@@ -167,13 +202,22 @@ def _is_partial(assessment: Assessment) -> bool:
 
 
 def _money_rows(assessments: Sequence[Assessment], baseline: int) -> list[CompareRow]:
-    """Total, energy of a year and of three years with the price, where all rigs count in one currency."""
+    """Total, energy of a year and of three years with the price, where all rigs count in one
+    currency."""
     currencies = {a.totals.currency for a in assessments}
     if len(currencies) != 1:
         return []
     currency = currencies.pop()
     partial = tuple(n for n, a in enumerate(assessments) if _is_partial(a))
-    rows = [_row(_with_unit(TOTAL, currency), "", [_priced(a) for a in assessments], baseline, partial=partial)]
+    rows = [
+        _row(
+            _with_unit(TOTAL, currency),
+            "",
+            [_priced(a) for a in assessments],
+            baseline,
+            partial=partial,
+        )
+    ]
     running = [yearly_energy(a) for a in assessments]
     if any(year is not None for year in running):
         years: list[Value] = [year.cost if year else None for year in running]
@@ -192,19 +236,30 @@ def _own_hire_rows(assessments: Sequence[Assessment], baseline: int) -> list[Com
     """After how long each rig is cheaper than a hire that its site names."""
     rows = []
     for attribute, monthly in ((OWN_HIRE, False), (OWN_MONTHS, True)):
-        named = [next((hire for hire in own_hires(a) if (hire.months is not None) == monthly), None) for a in assessments]
+        named = [
+            next((hire for hire in own_hires(a) if (hire.months is not None) == monthly), None)
+            for a in assessments
+        ]
         if any(named):
-            after: list[Value] = [(hire.after or "never") if hire and hire.comparable else None for hire in named]
+            after: list[Value] = [
+                (hire.after or "never") if hire and hire.comparable else None for hire in named
+            ]
             rows.append(_row(attribute, "", after, baseline))
     return rows
 
 
 def _priced(assessment: Assessment) -> float | None:
-    return assessment.totals.total if any(line.amount is not None for line in assessment.totals.lines) else None
+    return (
+        assessment.totals.total
+        if any(line.amount is not None for line in assessment.totals.lines)
+        else None
+    )
 
 
 def _with_unit(attribute: Attribute, unit: str) -> Attribute:
-    return Attribute(code=attribute.code, group=attribute.group, unit=unit, direction=attribute.direction)
+    return Attribute(
+        code=attribute.code, group=attribute.group, unit=unit, direction=attribute.direction
+    )
 
 
 def _workloads(assessments: Sequence[Assessment]) -> list[tuple[Workload, int]]:
@@ -212,7 +267,9 @@ def _workloads(assessments: Sequence[Assessment]) -> list[tuple[Workload, int]]:
     found: dict[bytes, tuple[Workload, int]] = {}
     for assessment in assessments:
         for workload in assessment.rig.workloads:
-            found.setdefault(msgspec.msgpack.encode(workload), (workload, len(assessment.machine.gpus)))
+            found.setdefault(
+                msgspec.msgpack.encode(workload), (workload, len(assessment.machine.gpus))
+            )
     return list(found.values())
 
 
@@ -220,25 +277,37 @@ def _job_of(workload: Workload, own: int, assessment: Assessment) -> Job | None:
     """The workload on a rig: its own job, or one that is worked out for the comparison."""
     known = next((job for job in assessment.jobs if job.workload == workload), None)
     count = len(assessment.machine.gpus)
-    return known if known or not count else job_on(0, split_over(workload, own, count), assessment.machine)
+    return (
+        known
+        if known or not count
+        else job_on(0, split_over(workload, own, count), assessment.machine)
+    )
 
 
 def _subject(workload: Workload) -> str:
-    return workload.name or f"{workload.model or 'network'} {(workload.task or '').replace('_', ' ')}".strip()
+    return (
+        workload.name
+        or f"{workload.model or 'network'} {(workload.task or '').replace('_', ' ')}".strip()
+    )
 
 
 def job_behind(row: CompareRow, rig: int, assessments: Sequence[Assessment]) -> Job | None:
-    """Return the workload that a row of the comparison speaks of, on one of the rigs; None for rows of other things."""
+    """Return the workload that a row of the comparison speaks of, on one of the rigs; None for rows
+    of other things."""
     own = _own_count(row, assessments)
     return _job_of(row.workload, own, assessments[rig]) if row.workload is not None else None
 
 
-def offers_behind(row: CompareRow, rig: int, assessments: Sequence[Assessment], hires: Hires) -> tuple[Offer, ...]:
+def offers_behind(
+    row: CompareRow, rig: int, assessments: Sequence[Assessment], hires: Hires
+) -> tuple[Offer, ...]:
     """Return the machines for hire that a row of the comparison rests on for one of the rigs."""
     job = job_behind(row, rig, assessments)
     if row.workload is None or job is None or job.speed is None:
         return ()
-    return offers_among(assessments[rig], job, hires(row.workload, _own_count(row, assessments), job.speed.metric))
+    return offers_among(
+        assessments[rig], job, hires(row.workload, _own_count(row, assessments), job.speed.metric)
+    )
 
 
 def _own_count(row: CompareRow, assessments: Sequence[Assessment]) -> int:
@@ -247,16 +316,27 @@ def _own_count(row: CompareRow, assessments: Sequence[Assessment]) -> int:
 
 
 def _workload_rows(
-    workload: Workload, own: int, assessments: Sequence[Assessment], baseline: int, hires: Hires | None
+    workload: Workload,
+    own: int,
+    assessments: Sequence[Assessment],
+    baseline: int,
+    hires: Hires | None,
 ) -> list[CompareRow]:
     jobs = [_job_of(workload, own, a) for a in assessments]
     subject = _subject(workload)
-    memory = [max((m.device_gib for m in job.memory), default=None) if job else None for job in jobs]
+    memory = [
+        max((m.device_gib for m in job.memory), default=None) if job else None for job in jobs
+    ]
     rows = [
         _row(MEMORY, subject, list(memory), baseline),
-        _row(FITS, subject, [_fits(*pair) for pair in zip(jobs, assessments, strict=True)], baseline),
+        _row(
+            FITS, subject, [_fits(*pair) for pair in zip(jobs, assessments, strict=True)], baseline
+        ),
     ]
-    jobs = [replace(job, speed=None) if job and rows[1].values[n] == "does not fit" else job for n, job in enumerate(jobs)]
+    jobs = [
+        replace(job, speed=None) if job and rows[1].values[n] == "does not fit" else job
+        for n, job in enumerate(jobs)
+    ]
     metrics = {job.speed.metric for job in jobs if job and job.speed}
     if len(metrics) != 1:
         return rows
@@ -273,32 +353,65 @@ def _workload_rows(
             tuple(speed.high if speed else None for speed in speeds),
         )
     )
-    rows.append(_row(BOUND, subject, [speed.bound if speed else None for speed in speeds], baseline))
+    rows.append(
+        _row(BOUND, subject, [speed.bound if speed else None for speed in speeds], baseline)
+    )
     rows.append(_row(LIFT, subject, [speed.lift if speed else None for speed in speeds], baseline))
     if metric not in TIME_METRICS:
         rows += _worth(subject, metric, jobs, assessments, baseline)
-    return rows + (_hire_rows(subject, jobs, assessments, baseline, hires(workload, own, metric)) if hires else [])
+    return rows + (
+        _hire_rows(subject, jobs, assessments, baseline, hires(workload, own, metric))
+        if hires
+        else []
+    )
 
 
 def _hire_rows(
-    subject: str, jobs: Sequence[Job | None], assessments: Sequence[Assessment], baseline: int, hires: tuple[Hire, ...]
+    subject: str,
+    jobs: Sequence[Job | None],
+    assessments: Sequence[Assessment],
+    baseline: int,
+    hires: tuple[Hire, ...],
 ) -> list[CompareRow]:
-    """The machine for hire that does the work for the least, what an hour of each rig's work costs there, on demand and spot, and
-    when the rig pays."""
-    found = [offers_among(a, job, hires) if job else () for job, a in zip(jobs, assessments, strict=True)]
+    """The machine for hire that does the work for the least, what an hour of each rig's work costs
+    there, on demand and spot, and when the rig pays."""
+    found = [
+        offers_among(a, job, hires) if job else () for job, a in zip(jobs, assessments, strict=True)
+    ]
     best = [offers[0] if offers else None for offers in found]
     currencies = {a.totals.currency for a in assessments}
     if not any(best) or len(currencies) != 1:
         return []
-    after: list[Value] = [None if offer is None else "never" if offer.hours is None else offer.hours for offer in best]
+    after: list[Value] = [
+        None if offer is None else "never" if offer.hours is None else offer.hours for offer in best
+    ]
     currency = currencies.pop()
-    cost = _row(_with_unit(HIRE_COST, currency), subject, [offer.same_work if offer else None for offer in best], baseline)
-    spot = _row(_with_unit(HIRE_SPOT, currency), subject, [offer.spot_work if offer else None for offer in best], baseline)
+    cost = _row(
+        _with_unit(HIRE_COST, currency),
+        subject,
+        [offer.same_work if offer else None for offer in best],
+        baseline,
+    )
+    spot = _row(
+        _with_unit(HIRE_SPOT, currency),
+        subject,
+        [offer.spot_work if offer else None for offer in best],
+        baseline,
+    )
     spots = [offer.spot if offer else None for offer in best]
     return [
-        _row(HIRE, subject, [f"{offer.provider} {offer.instance}" if offer else None for offer in best], baseline),
+        _row(
+            HIRE,
+            subject,
+            [f"{offer.provider} {offer.instance}" if offer else None for offer in best],
+            baseline,
+        ),
         replace(cost, days=tuple(offer.rent.day if offer else "" for offer in best)),
-        *([replace(spot, days=tuple(price.day if price else "" for price in spots))] if any(spots) else []),
+        *(
+            [replace(spot, days=tuple(price.day if price else "" for price in spots))]
+            if any(spots)
+            else []
+        ),
         _row(HIRE_AFTER, subject, after, baseline),
     ]
 
@@ -307,7 +420,10 @@ def _fits(job: Job | None, assessment: Assessment) -> Value:
     """The worst verdict over the cards: fits, tight, does not fit; None where not known."""
     if job is None or not job.memory:
         return None
-    pairs = [(m, usable_gib(node.gpu)) for m, node in zip(job.memory, assessment.machine.gpus, strict=False)]
+    pairs = [
+        (m, usable_gib(node.gpu))
+        for m, node in zip(job.memory, assessment.machine.gpus, strict=False)
+    ]
     if any(room is None for _, room in pairs):
         return None
     if any(m.low_gib > (room or 0.0) for m, room in pairs):
@@ -316,7 +432,11 @@ def _fits(job: Job | None, assessment: Assessment) -> Value:
 
 
 def _worth(
-    subject: str, metric: str, jobs: Sequence[Job | None], assessments: Sequence[Assessment], baseline: int
+    subject: str,
+    metric: str,
+    jobs: Sequence[Job | None],
+    assessments: Sequence[Assessment],
+    baseline: int,
 ) -> list[CompareRow]:
     totals = [None if _is_partial(a) else a.totals.total for a in assessments]
     walls = [a.machine.power.wall_w for a in assessments]
@@ -328,7 +448,11 @@ def _worth(
 
 
 def _per(
-    attribute: Attribute, subject: str, jobs: Sequence[Job | None], divisors: Sequence[float | None], baseline: int
+    attribute: Attribute,
+    subject: str,
+    jobs: Sequence[Job | None],
+    divisors: Sequence[float | None],
+    baseline: int,
 ) -> CompareRow:
     """Return speed and its interval per 1000 of something known."""
     values: list[Value] = []
@@ -376,7 +500,10 @@ def _delta(value: Value, base: Value, counted: bool) -> float | None:
 
 
 def _best(
-    direction: Direction, values: Sequence[Value], lows: Sequence[float | None], highs: Sequence[float | None]
+    direction: Direction,
+    values: Sequence[Value],
+    lows: Sequence[float | None],
+    highs: Sequence[float | None],
 ) -> tuple[int, ...]:
     known = [(n, value) for n, value in enumerate(values) if isinstance(value, int | float)]
     if direction == "none" or len(known) < 2 or len({value for _, value in known}) == 1:
@@ -390,4 +517,4 @@ def _best(
         n
         for n, value in known
         if n == winner or (low is not None and high is not None and low <= value <= high)
-    )  # fmt: skip
+    )

@@ -1,4 +1,5 @@
-"""The cheapest computer around given cards: board, processor, memory, drive, supply, case and cooler that no rule objects to."""
+"""The cheapest computer around given cards: board, processor, memory, drive, supply, case and
+cooler that no rule objects to."""
 
 import math
 from collections.abc import Callable
@@ -7,10 +8,18 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from rigplanner.catalog.exchange import ExchangeRates, convert
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import CPU, AnyPart, Chassis, MemoryKit, Motherboard, Price, Storage
-from rigplanner.machine.machine import PowerTree
+from rigplanner.catalog.prices.exchange import ExchangeRates, convert
+from rigplanner.catalog.schema.parts import (
+    CPU,
+    AnyPart,
+    Chassis,
+    MemoryKit,
+    Motherboard,
+    Price,
+    Storage,
+)
+from rigplanner.machine.model import PowerTree
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import add_part
 from rigplanner.rules.assess import assess, machine_of
@@ -20,7 +29,8 @@ MOST_BASES = 12
 WIDE = 8
 """Lanes of a slot that serves a GPU beside others without a warning."""
 TODAYS_DAYS = 730
-"""A price of the last two years counts as one of today; older ones are taken only where there is no other."""
+"""A price of the last two years counts as one of today; older ones are taken only where there is no
+other."""
 
 
 class Need(Struct, frozen=True, kw_only=True):
@@ -34,19 +44,28 @@ class Need(Struct, frozen=True, kw_only=True):
 
 
 class Market:
-    """The parts that can be bought: those with a price that counts in `currency`, cheapest first, old prices after all others."""
+    """The parts that can be bought: those with a price that counts in `currency`, cheapest first,
+    old prices after all others."""
 
-    def __init__(self, catalog: Catalog, currency: str, today: str, rates: ExchangeRates | None = None) -> None:
+    def __init__(
+        self, catalog: Catalog, currency: str, today: str, rates: ExchangeRates | None = None
+    ) -> None:
         self.catalog, self.currency, self.today, self.rates = catalog, currency, today, rates
 
     def price_of(self, part: AnyPart) -> Price | None:
-        """Return the newest price that counts, in the currency itself before converted ones; None when there is none."""
+        """Return the newest price that counts, in the currency itself before converted ones; None
+        when there is none."""
         same = [price for price in part.prices if price.currency == self.currency]
-        others = [p for p in part.prices if convert(1.0, p.currency, self.currency, self.rates) is not None]
+        others = [
+            p
+            for p in part.prices
+            if convert(1.0, p.currency, self.currency, self.rates) is not None
+        ]
         return max(same or others, key=lambda price: price.day, default=None)
 
     def amount(self, part: AnyPart) -> float:
-        """Return what one piece costs in the market's currency; the part must have a price that counts."""
+        """Return what one piece costs in the market's currency; the part must have a price that
+        counts."""
         price = self.price_of(part)
         assert price is not None
         return convert(price.amount, price.currency, self.currency, self.rates) or 0.0
@@ -89,8 +108,8 @@ class Base(Struct, frozen=True):
 
 
 def bases(need: Need, market: Market) -> list[Base]:
-    """Return the boards that can be bought with processor and memory for them: old prices last, then those with too few wide slots
-    at the processor for the cards, else cheapest first."""
+    """Return the boards that can be bought with processor and memory for them: old prices last,
+    then those with too few wide slots at the processor for the cards, else cheapest first."""
     found = []
     for board in market.of_kind("motherboard"):
         assert isinstance(board, Motherboard)
@@ -100,7 +119,13 @@ def bases(need: Need, market: Market) -> list[Base]:
             kit, kits = memory
             amount = market.amount(board) + market.amount(cpu) + kits * market.amount(kit)
             found.append(Base(board, cpu, kit, kits, amount))
-    found.sort(key=lambda base: (_is_old(base, market), need.cards - min(need.cards, wide_slots(base.board)), base.amount))
+    found.sort(
+        key=lambda base: (
+            _is_old(base, market),
+            need.cards - min(need.cards, wide_slots(base.board)),
+            base.amount,
+        )
+    )
     return found[:MOST_BASES]
 
 
@@ -110,7 +135,10 @@ def _is_old(base: Base, market: Market) -> bool:
 
 def wide_slots(board: Motherboard) -> int:
     """Return how many slots of a board can have eight lanes or more of a processor."""
-    return sum((slot.origin or "").startswith("cpu") and (slot.width or 0) >= WIDE for slot in board.layout.slots)
+    return sum(
+        (slot.origin or "").startswith("cpu") and (slot.width or 0) >= WIDE
+        for slot in board.layout.slots
+    )
 
 
 def _cheapest_cpu(board: Motherboard, need: Need, market: Market) -> CPU | None:
@@ -118,7 +146,10 @@ def _cheapest_cpu(board: Motherboard, need: Need, market: Market) -> CPU | None:
     wanted = (
         cpu
         for cpu in market.of_kind("cpu")
-        if isinstance(cpu, CPU) and len(sockets) == 1 and cpu.socket == sockets[0] and (cpu.cores or 0) >= need.cores
+        if isinstance(cpu, CPU)
+        and len(sockets) == 1
+        and cpu.socket == sockets[0]
+        and (cpu.cores or 0) >= need.cores
     )
     return next((cpu for cpu in wanted if _takes(board, cpu)), None)
 
@@ -127,13 +158,19 @@ def _takes(board: Motherboard, cpu: CPU) -> bool:
     return not cpu.chipsets or board.layout.chipset is None or board.layout.chipset in cpu.chipsets
 
 
-def _cheapest_memory(board: Motherboard, need: Need, market: Market) -> tuple[MemoryKit, int] | None:
-    """Return the kit and how many of it reach the memory that is needed for the least money, with a module on every channel, and
-    no more than one if possible."""
+def _cheapest_memory(
+    board: Motherboard, need: Need, market: Market
+) -> tuple[MemoryKit, int] | None:
+    """Return the kit and how many of it reach the memory that is needed for the least money, with a
+    module on every channel, and no more than one if possible."""
     layout, best = board.layout, None
     channels = layout.memory_channels or 2
     for kit in market.of_kind("memory"):
-        if not isinstance(kit, MemoryKit) or kit.type != layout.memory_type or kit.module not in layout.memory_modules:
+        if (
+            not isinstance(kit, MemoryKit)
+            or kit.type != layout.memory_type
+            or kit.module not in layout.memory_modules
+        ):
             continue
         kits = math.ceil(max(need.ram_gib / (kit.modules * kit.module_gib), channels / kit.modules))
         if kits * kit.modules > (layout.memory_slots or 0):
@@ -145,9 +182,11 @@ def _cheapest_memory(board: Motherboard, need: Need, market: Market) -> tuple[Me
     return (best[1], best[2]) if best else None
 
 
-def with_host(cards: Rig, need: Need, market: Market, go_on: Callable[[], bool] = lambda: True) -> Rig | None:
-    """Return the rig of the cards with the cheapest computer around them that brings no error and the fewest warnings; None when
-    none of the boards leads to one."""
+def with_host(
+    cards: Rig, need: Need, market: Market, go_on: Callable[[], bool] = lambda: True
+) -> Rig | None:
+    """Return the rig of the cards with the cheapest computer around them that brings no error and
+    the fewest warnings; None when none of the boards leads to one."""
     drive, best, fewest = _cheapest_drive(need, market), None, math.inf
     if drive is None:
         return None
@@ -169,13 +208,25 @@ def with_host(cards: Rig, need: Need, market: Market, go_on: Callable[[], bool] 
 
 
 def _trips(power: PowerTree) -> bool:
-    """Say whether parts draw more than their breaker bears: no supply gives more than it takes, so none need be tried."""
-    return power.sustained_w is not None and power.circuit_peak_w is not None and power.sustained_w > power.circuit_peak_w
+    """Say whether parts draw more than their breaker bears: no supply gives more than it takes, so
+    none need be tried."""
+    return (
+        power.sustained_w is not None
+        and power.circuit_peak_w is not None
+        and power.sustained_w > power.circuit_peak_w
+    )
 
 
 def _cheapest_drive(need: Need, market: Market) -> Storage | None:
     drives = (part for part in market.of_kind("storage") if isinstance(part, Storage))
-    return next((d for d in drives if d.form_factor == "m2" and d.interface == "nvme" and d.capacity_gb >= need.storage_gb), None)
+    return next(
+        (
+            d
+            for d in drives
+            if d.form_factor == "m2" and d.interface == "nvme" and d.capacity_gb >= need.storage_gb
+        ),
+        None,
+    )
 
 
 def _housed(rig: Rig, need: Need, market: Market) -> Rig | None:
@@ -189,8 +240,9 @@ def _housed(rig: Rig, need: Need, market: Market) -> Rig | None:
 
 
 def _fitting(rig: Rig, kind: str, need: Need, market: Market) -> AnyPart | None:
-    """Return the part of a kind that fits with the fewest warnings and open questions, then the cheapest; an open frame only where
-    no closed case fits. Parts are tried from the cheapest on until one leaves nothing to be said: no later one can be better."""
+    """Return the part of a kind that fits with the fewest warnings and open questions, then the
+    cheapest; an open frame only where no closed case fits. Parts are tried from the cheapest on
+    until one leaves nothing to be said: no later one can be better."""
     best: tuple[tuple[bool, int, int], AnyPart] | None = None
     for part in market.of_kind(kind):
         if need.quiet and _is_open(part):

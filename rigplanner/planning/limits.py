@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from rigplanner.rules.vram import part_seen
-from rigplanner.workload.room import usable_gib
+from rigplanner.memory.usable_memory import usable_gib
+from rigplanner.rules.jobs.vram import part_seen
 
 if TYPE_CHECKING:
     from rigplanner.rules.assess import Assessment, Job
@@ -14,7 +14,8 @@ Axis = Literal["price", "supply", "circuit", "lanes", "slots", "vram"]
 
 
 class Limit(Struct, frozen=True, kw_only=True):
-    """`used` of `limit` in `unit`; either is None when unknown, and `limit` is None when nobody set one (`stated` False).
+    """`used` of `limit` in `unit`; either is None when unknown, and `limit` is None when nobody set
+    one (`stated` False).
 
     `high` is the upper end of a predicted `used`; `job` is the workload's index for VRAM."""
 
@@ -34,7 +35,8 @@ class Limit(Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> Literal["fits", "warning", "error", "unknown"]:
-        """Over the limit: error; predicted to reach it within the interval, or nearer than 10 %: warning."""
+        """Over the limit: error; predicted to reach it within the interval, or nearer than 10 %:
+        warning."""
         if self.share is None or self.limit is None:
             return "unknown"
         if self.share > 1:
@@ -44,28 +46,59 @@ class Limit(Struct, frozen=True, kw_only=True):
 
 
 def limits(assessment: "Assessment") -> tuple[Limit, ...]:
-    """Return price against budget, supply load, wall circuit, CPU lanes, slots, then VRAM per workload."""
+    """Return price against budget, supply load, wall circuit, CPU lanes, slots, then VRAM per
+    workload."""
     machine, power, sums = assessment.machine, assessment.machine.power, assessment.totals
     places = [use for use in machine.slots if not use.disabled_by]
     filled = [use for use in places if use.piece or use.covered_by]
     return (
-        Limit(axis="price", used=sums.total, limit=assessment.rig.budget, unit=sums.currency,
-              stated=assessment.rig.budget is not None, partial=bool(sums.unpriced or sums.foreign)),
-        Limit(axis="supply", used=power.sustained_w, limit=power.supply_w, unit="W", high=None, partial=bool(power.unknown)),
-        Limit(axis="circuit", used=power.wall_w, limit=power.circuit_w, unit="W",
-              stated=assessment.rig.site.breaker_a is not None, partial=bool(power.unknown)),
+        Limit(
+            axis="price",
+            used=sums.total,
+            limit=assessment.rig.budget,
+            unit=sums.currency,
+            stated=assessment.rig.budget is not None,
+            partial=bool(sums.unpriced or sums.foreign),
+        ),
+        Limit(
+            axis="supply",
+            used=power.sustained_w,
+            limit=power.supply_w,
+            unit="W",
+            high=None,
+            partial=bool(power.unknown),
+        ),
+        Limit(
+            axis="circuit",
+            used=power.wall_w,
+            limit=power.circuit_w,
+            unit="W",
+            stated=assessment.rig.site.breaker_a is not None,
+            partial=bool(power.unknown),
+        ),
         Limit(axis="lanes", used=machine.lanes_used, limit=machine.lanes_total, unit=""),
         Limit(axis="slots", used=len(filled), limit=len(places), unit=""),
         *(_vram(assessment, job) for job in assessment.jobs),
-    )  # fmt: skip
+    )
 
 
 def _vram(assessment: "Assessment", job: "Job") -> Limit:
     """The GPU of a workload that is fullest."""
-    seen = [part_seen(job.workload, node.gpu) for node in assessment.machine.gpus] if job.memory else []
+    seen = (
+        [part_seen(job.workload, node.gpu) for node in assessment.machine.gpus]
+        if job.memory
+        else []
+    )
     rooms = [(estimate, usable_gib(gpu)) for estimate, gpu in zip(job.memory, seen, strict=False)]
     pairs = [(estimate, room) for estimate, room in rooms if room]
     if not pairs:
         return Limit(axis="vram", used=None, limit=None, unit="GiB", job=job.index)
     estimate, capacity = max(pairs, key=lambda pair: pair[0].device_gib / (pair[1] or 1.0))
-    return Limit(axis="vram", used=estimate.device_gib, limit=capacity, unit="GiB", high=estimate.high_gib, job=job.index)
+    return Limit(
+        axis="vram",
+        used=estimate.device_gib,
+        limit=capacity,
+        unit="GiB",
+        high=estimate.high_gib,
+        job=job.index,
+    )

@@ -1,13 +1,14 @@
-"""A workload from a file of a model on this computer: what the file decides, and a task to begin with."""
+"""A workload from a file of a model on this computer: what the file decides, and a task to begin
+with."""
 
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
+from rigplanner.errors import WorkloadFault
 from rigplanner.planning.presets import PICTURES, TEXT, WRITES
-from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.rig.workload import Workload
 from rigplanner.workload.readers import model_fields
 
 LONGEST_NAME = 80
@@ -15,14 +16,23 @@ SUFFIXES = (".json", ".gguf", ".safetensors")
 
 
 def workload_of_file(path: Path) -> Workload:
-    """Return the workload that a file or folder begins: answering for a GGUF, pictures for a diffusion pipeline, LoRA for the rest.
-    Raises WorkloadFault naming the file."""
+    """Return the workload that a file or folder begins: answering for a GGUF, pictures for a
+    diffusion pipeline, LoRA for the rest. Raises WorkloadFault naming the file."""
     if not path.is_dir() and path.suffix.casefold() not in SUFFIXES:
-        raise WorkloadFault(f"{path.name}: expected config.json, model_index.json, a GGUF or a safetensors file.")
+        raise WorkloadFault(
+            f"{path.name}: expected config.json, model_index.json, a GGUF or a safetensors file."
+        )
     fields = model_fields(path)
     config = fields.get("config")
-    if config is not None and not isinstance(config.get("model_type"), str) and not fields.get("kind"):
-        raise WorkloadFault(f"{path.name}: expected model_type, the name of an architecture such as 'llama'; found none.")
+    if (
+        config is not None
+        and not isinstance(config.get("model_type"), str)
+        and not fields.get("kind")
+    ):
+        raise WorkloadFault(
+            f"{path.name}: expected model_type, the name of an architecture such as 'llama'; found"
+            " none."
+        )
     name = _name(path, fields)
     known = {key: value for key, value in fields.items() if key != "model"}
     return replace(Workload(**{**_begun(fields), **known}), name=name[:LONGEST_NAME])
@@ -32,8 +42,17 @@ def _begun(fields: dict[str, Any]) -> dict[str, Any]:
     """The settings of the task that such a model begins with."""
     if fields.get("stack") == "llama.cpp":
         most = (fields.get("config") or {}).get("max_position_embeddings") or WRITES["input_tokens"]
-        return {"batch_per_gpu": 1, "kind": "llm", **WRITES, "input_tokens": min(WRITES["input_tokens"], most)}
-    return dict(PICTURES[0].fields if str(fields.get("kind", "")).startswith("diffusion") else TEXT[1].fields)
+        return {
+            "batch_per_gpu": 1,
+            "kind": "llm",
+            **WRITES,
+            "input_tokens": min(WRITES["input_tokens"], most),
+        }
+    return dict(
+        PICTURES[0].fields
+        if str(fields.get("kind", "")).startswith("diffusion")
+        else TEXT[1].fields
+    )
 
 
 def _name(path: Path, fields: dict[str, Any]) -> str:

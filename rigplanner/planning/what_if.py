@@ -1,4 +1,5 @@
-"""What a workload could become on a rig: the largest sizes that fit, the changes that make it fit, more GPUs, lower power caps."""
+"""What a workload could become on a rig: the largest sizes that fit, the changes that make it fit,
+more GPUs, lower power caps."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -8,21 +9,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.decoding import convert
+from rigplanner.errors import WorkloadFault
 from rigplanner.evidence import Step
-from rigplanner.machine.machine import GpuNode, Machine
+from rigplanner.machine.model import GpuNode, Machine
+from rigplanner.memory.capacity.capacity_search import Reach, reach
+from rigplanner.memory.capacity.changes import BUILT_IN, Change, cheapest_changes
+from rigplanner.memory.usable_memory import usable_gib
 from rigplanner.performance.answer import TIME_METRICS, Bound, SpeedEstimate
-from rigplanner.performance.host import feed_of
-from rigplanner.performance.input_pipeline import fed_range
+from rigplanner.performance.limits.host import feed_of
+from rigplanner.performance.limits.input_pipeline import fed_range
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, EditFault, apply
-from rigplanner.rig.task import Parallelism, Workload
+from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.rules.assess import Assessment, Job, link_of, machine_of, memory_of
-from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.changes import BUILT_IN, Change, cheapest_changes
-from rigplanner.workload.reach import Reach, reach
-from rigplanner.workload.room import usable_gib
 
 COUNTS = (1, 2, 4, 8)
 """Numbers of GPUs that a curve of scaling asks for, beside the rig's own."""
@@ -36,8 +37,9 @@ TEXT_KINDS = ("llm", "moe", "vlm", "encoder", "encoder_decoder")
 
 
 class Room(Struct, frozen=True, kw_only=True):
-    """The largest sizes of a workload that fit on the smallest card, None where a size does not apply or cannot be computed;
-    `users` is how many a model that writes answers at once. `changes` need less memory, what fits first."""
+    """The largest sizes of a workload that fit on the smallest card, None where a size does not
+    apply or cannot be computed; `users` is how many a model that writes answers at once. `changes`
+    need less memory, what fits first."""
 
     batch: Reach | None = None
     context: Reach | None = None
@@ -46,8 +48,9 @@ class Room(Struct, frozen=True, kw_only=True):
 
 
 class ScalePoint(Struct, frozen=True, kw_only=True):
-    """Speed on `gpus` GPUs with its 80 % interval; `placed` says that the rig has room and lanes for so many, otherwise the speed
-    holds for the same kind of link. `fits` is that of the memory (None: not known), `fault` why there is no speed."""
+    """Speed on `gpus` GPUs with its 80 % interval; `placed` says that the rig has room and lanes
+    for so many, otherwise the speed holds for the same kind of link. `fits` is that of the memory
+    (None: not known), `fault` why there is no speed."""
 
     gpus: int
     value: float | None = None
@@ -61,7 +64,8 @@ class ScalePoint(Struct, frozen=True, kw_only=True):
 
 
 class Scaling(Struct, frozen=True, kw_only=True):
-    """Speeds in `metric` by number of GPUs; from `enough` GPUs on, twice as many gain less than LITTLE_GAIN, since `bound`."""
+    """Speeds in `metric` by number of GPUs; from `enough` GPUs on, twice as many gain less than
+    LITTLE_GAIN, since `bound`."""
 
     metric: str
     points: tuple[ScalePoint, ...]
@@ -70,7 +74,8 @@ class Scaling(Struct, frozen=True, kw_only=True):
 
 
 class CapPoint(Struct, frozen=True, kw_only=True):
-    """Speed with every GPU capped at `cap_w` watts, and what the sum of the caps is below that of the makers' limits."""
+    """Speed with every GPU capped at `cap_w` watts, and what the sum of the caps is below that of
+    the makers' limits."""
 
     cap_w: float
     value: float
@@ -90,7 +95,8 @@ def is_text(workload: Workload) -> bool:
 
 
 def room(job: Job, machine: Machine) -> Room:
-    """Return the largest sizes of a workload on a machine and the single changes that need less memory."""
+    """Return the largest sizes of a workload on a machine and the single changes that need less
+    memory."""
     from rigplanner.catalog.zoo import shipped_zoo
 
     gpu, work, zoo = _smallest(machine.gpus), job.workload, shipped_zoo()
@@ -110,9 +116,11 @@ def room(job: Job, machine: Machine) -> Room:
     except WorkloadFault:
         changes = ()
     return Room(
-        batch=None if writes else found("batch"), context=found("context") if text else None,
-        users=found("users") if writes else None, changes=changes,
-    )  # fmt: skip
+        batch=None if writes else found("batch"),
+        context=found("context") if text else None,
+        users=found("users") if writes else None,
+        changes=changes,
+    )
 
 
 def changed_fields(change: Change) -> dict[str, Any]:
@@ -129,16 +137,18 @@ def _smallest(gpus: Sequence[GpuNode]) -> GPU | None:
 
 
 def scaling(assessment: Assessment, job: Job, catalog: Catalog) -> Scaling | None:
-    """Return the speed of a workload on 1, 2, 4, 8 and the rig's own number of GPUs; None without a predicted speed, and where a
-    GPU is built into its computer, so that there are no more of it.
+    """Return the speed of a workload on 1, 2, 4, 8 and the rig's own number of GPUs; None without a
+    predicted speed, and where a GPU is built into its computer, so that there are no more of it.
 
-    The rig is tried with so many of its cards; what its board cannot hold is predicted as if its links went on. Where the
-    model is split over all GPUs, it is split over so many as there are."""
+    The rig is tried with so many of its cards; what its board cannot hold is predicted as if its
+    links went on. Where the model is split over all GPUs, it is split over so many as there are."""
     gpus = assessment.machine.gpus
     own = len(gpus)
     if job.speed is None or not own or any(node.gpu.form_factor == BUILT_IN for node in gpus):
         return None
-    points = tuple(_scale_point(assessment, job, catalog, count) for count in sorted({*COUNTS, own}))
+    points = tuple(
+        _scale_point(assessment, job, catalog, count) for count in sorted({*COUNTS, own})
+    )
     enough, bound = _enough(points, job.speed.metric)
     return Scaling(metric=job.speed.metric, points=points, enough=enough, bound=bound)
 
@@ -167,8 +177,16 @@ def _scale_point(assessment: Assessment, job: Job, catalog: Catalog, count: int)
 def _point(speed: SpeedEstimate, count: int, placed: bool, work: Workload, gpu: GPU) -> ScalePoint:
     memory, room = memory_of(work, gpu, count), usable_gib(gpu)
     fit = None if isinstance(memory, str) or not room else memory.low_gib <= room
-    return ScalePoint(gpus=count, value=speed.value, low=speed.low, high=speed.high, bound=speed.bound, placed=placed, fits=fit,
-                      steps=speed.steps)  # fmt: skip
+    return ScalePoint(
+        gpus=count,
+        value=speed.value,
+        low=speed.low,
+        high=speed.high,
+        bound=speed.bound,
+        placed=placed,
+        fits=fit,
+        steps=speed.steps,
+    )
 
 
 def _fed(point: ScalePoint, work: Workload, machine: Machine, metric: str) -> ScalePoint:
@@ -191,37 +209,49 @@ def split_over(work: Workload, own: int, count: int) -> Workload:
 
 
 def gpu_item(rig: Rig, machine: Machine) -> str | None:
-    """Return the uid of the one item that holds all GPUs, or None when several do or a system brings them."""
+    """Return the uid of the one item that holds all GPUs, or None when several do or a system
+    brings them."""
     uids = {"" if "/" in node.piece else node.piece.rpartition(".")[0] for node in machine.gpus}
     uid = uids.pop() if len(uids) == 1 else ""
     return uid if rig.item(uid) is not None else None
 
 
 def _machine_with(assessment: Assessment, catalog: Catalog, count: int) -> Machine | None:
-    """Return the rig's machine with `count` of its cards, or None where they do not all find a place."""
+    """Return the rig's machine with `count` of its cards, or None where they do not all find a
+    place."""
     uid = gpu_item(assessment.rig, assessment.machine)
     if uid is None:
         return None
     try:
-        changed = machine_of(apply(assessment.rig, Edit("set_quantity", {"uid": uid, "quantity": count})), catalog)
+        changed = machine_of(
+            apply(assessment.rig, Edit("set_quantity", {"uid": uid, "quantity": count})), catalog
+        )
     except EditFault:
         return None
-    return changed if len(changed.gpus) == count and all(node.width for node in changed.gpus) else None
+    return (
+        changed if len(changed.gpus) == count and all(node.width for node in changed.gpus) else None
+    )
 
 
 def _enough(points: Sequence[ScalePoint], metric: str) -> tuple[int | None, Bound]:
-    """Return the first number of GPUs that hold the workload from which the next step gains little, and what limits that step."""
+    """Return the first number of GPUs that hold the workload from which the next step gains little,
+    and what limits that step."""
     known = [point for point in points if point.value and point.fits is not False]
     for point, after in pairwise(known):
-        gain = (point.value or 1) / (after.value or 1) if metric in TIME_METRICS else (after.value or 1) / (point.value or 1)
+        gain = (
+            (point.value or 1) / (after.value or 1)
+            if metric in TIME_METRICS
+            else (after.value or 1) / (point.value or 1)
+        )
         if gain < 1 + LITTLE_GAIN:
             return point.gpus, after.bound
     return None, "unknown"
 
 
 def power_caps(assessment: Assessment, job: Job, catalog: Catalog) -> tuple[CapPoint, ...]:
-    """Return the speed of a workload under power caps from half of the maker's limit up; () where the cards' limit is not known,
-    they are not one item of the rig, or the driver takes none of the caps."""
+    """Return the speed of a workload under power caps from half of the maker's limit up; () where
+    the cards' limit is not known, they are not one item of the rig, or the driver takes none of the
+    caps."""
     machine = assessment.machine
     uid = gpu_item(assessment.rig, machine)
     gpu = machine.gpus[0].gpu if machine.gpus else None
@@ -230,7 +260,9 @@ def power_caps(assessment: Assessment, job: Job, catalog: Catalog) -> tuple[CapP
     return tuple(_capped(assessment, job, catalog, uid, gpu))
 
 
-def _capped(assessment: Assessment, job: Job, catalog: Catalog, uid: str, gpu: GPU) -> Iterator[CapPoint]:
+def _capped(
+    assessment: Assessment, job: Job, catalog: Catalog, uid: str, gpu: GPU
+) -> Iterator[CapPoint]:
     from rigplanner.catalog.zoo import shipped_zoo
     from rigplanner.performance.predict import predict_speed
 
@@ -239,10 +271,20 @@ def _capped(assessment: Assessment, job: Job, catalog: Catalog, uid: str, gpu: G
     link = link_of(machine)
     for share in CAP_SHARES:
         cap = round(gpu.tdp_w * share / 5) * 5.0 if share < 1 else gpu.tdp_w
-        capped = machine_of(apply(assessment.rig, Edit("set_power_cap", {"uid": uid, "watts": cap})), catalog)
+        capped = machine_of(
+            apply(assessment.rig, Edit("set_power_cap", {"uid": uid, "watts": cap})), catalog
+        )
         try:
-            speed = predict_speed(job.workload, gpu, count, 1, link, shipped_zoo(), capped, job.speed.metric)
+            speed = predict_speed(
+                job.workload, gpu, count, 1, link, shipped_zoo(), capped, job.speed.metric
+            )
         except WorkloadFault:
             continue
-        yield CapPoint(cap_w=cap, value=speed.value, low=speed.low, high=speed.high, saved_w=count * (gpu.tdp_w - cap),
-                       steps=speed.steps)  # fmt: skip
+        yield CapPoint(
+            cap_w=cap,
+            value=speed.value,
+            low=speed.low,
+            high=speed.high,
+            saved_w=count * (gpu.tdp_w - cap),
+            steps=speed.steps,
+        )

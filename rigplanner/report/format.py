@@ -1,35 +1,56 @@
-"""Numbers, units, money and days as text: thin spaces before units and between thousands, no needless digits."""
+"""Numbers, units, money and days as text: thin spaces before units and between thousands, no
+needless digits."""
 
 import math
 import unicodedata
 from datetime import date
 
-from rigplanner.catalog.money import WHOLE_CURRENCIES
-from rigplanner.catalog.parts import Price
+from rigplanner.catalog.prices.money import WHOLE_CURRENCIES
+from rigplanner.catalog.schema.parts import Price
 from rigplanner.report.language import THIN, Words, language, tr, trn
 from rigplanner.report.language import digits as written
 
 UNKNOWN = "unknown"
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-UNITS = Words({
-    "images/s": "images/s", "samples/s": "samples/s", "sequences/s": "sequences/s", "tokens/s": "tokens/s",
-    "ms_per_batch": "ms per batch", "s_per_iteration": "s per iteration", "time_to_train_min": "min to train",
-    "busbw_gbps": "GB/s", "p2p_gbps": "GB/s", "GiB a module": "GiB a module", "GB/s read": "GB/s read", "months": "months",
-})  # fmt: skip
+UNITS = Words(
+    {
+        "images/s": "images/s",
+        "samples/s": "samples/s",
+        "sequences/s": "sequences/s",
+        "tokens/s": "tokens/s",
+        "ms_per_batch": "ms per batch",
+        "s_per_iteration": "s per iteration",
+        "time_to_train_min": "min to train",
+        "busbw_gbps": "GB/s",
+        "p2p_gbps": "GB/s",
+        "GiB a module": "GiB a module",
+        "GB/s read": "GB/s read",
+        "months": "months",
+    }
+)
 """Units that hold words."""
 COUNTED = {
-    "CPUs": ("{count}\u202fCPU", "{count}\u202fCPUs"), "GPUs": ("{count}\u202fGPU", "{count}\u202fGPUs"),
-    "KV heads": ("{count}\u202fKV head", "{count}\u202fKV heads"), "bays": ("{count}\u202fbay", "{count}\u202fbays"),
-    "bridges": ("{count}\u202fbridge", "{count}\u202fbridges"), "cables": ("{count}\u202fcable", "{count}\u202fcables"),
+    "CPUs": ("{count}\u202fCPU", "{count}\u202fCPUs"),
+    "GPUs": ("{count}\u202fGPU", "{count}\u202fGPUs"),
+    "KV heads": ("{count}\u202fKV head", "{count}\u202fKV heads"),
+    "bays": ("{count}\u202fbay", "{count}\u202fbays"),
+    "bridges": ("{count}\u202fbridge", "{count}\u202fbridges"),
+    "cables": ("{count}\u202fcable", "{count}\u202fcables"),
     "cores": ("{count}\u202fcore", "{count}\u202fcores"),
-    "channels": ("{count}\u202fchannel", "{count}\u202fchannels"), "columns": ("{count}\u202fcolumn", "{count}\u202fcolumns"),
-    "drives": ("{count}\u202fdrive", "{count}\u202fdrives"), "experts": ("{count}\u202fexpert", "{count}\u202fexperts"),
-    "heads": ("{count}\u202fhead", "{count}\u202fheads"), "islands": ("{count}\u202fisland", "{count}\u202fislands"),
-    "lanes": ("{count}\u202flane", "{count}\u202flanes"), "layers": ("{count}\u202flayer", "{count}\u202flayers"),
-    "models": ("{count}\u202fmodel", "{count}\u202fmodels"), "nodes": ("{count}\u202fnode", "{count}\u202fnodes"),
-    "plugs": ("{count}\u202fplug", "{count}\u202fplugs"), "ports": ("{count}\u202fport", "{count}\u202fports"),
+    "channels": ("{count}\u202fchannel", "{count}\u202fchannels"),
+    "columns": ("{count}\u202fcolumn", "{count}\u202fcolumns"),
+    "drives": ("{count}\u202fdrive", "{count}\u202fdrives"),
+    "experts": ("{count}\u202fexpert", "{count}\u202fexperts"),
+    "heads": ("{count}\u202fhead", "{count}\u202fheads"),
+    "islands": ("{count}\u202fisland", "{count}\u202fislands"),
+    "lanes": ("{count}\u202flane", "{count}\u202flanes"),
+    "layers": ("{count}\u202flayer", "{count}\u202flayers"),
+    "models": ("{count}\u202fmodel", "{count}\u202fmodels"),
+    "nodes": ("{count}\u202fnode", "{count}\u202fnodes"),
+    "plugs": ("{count}\u202fplug", "{count}\u202fplugs"),
+    "ports": ("{count}\u202fport", "{count}\u202fports"),
     "slots": ("{count}\u202fslot", "{count}\u202fslots"),
-}  # fmt: skip
+}
 """Units that are things to count."""
 MANY = 5
 """A count whose words serve fractions."""
@@ -49,17 +70,29 @@ def use_inches(on: bool) -> None:
 
 
 def as_wished(value: float, unit: str, digits: int | None = None) -> tuple[float, str, int | None]:
-    """Return a value with its unit and digits as the person wants to read it: millimetres may become inches."""
-    return (value / MM_PER_INCH, "in", 2) if unit == "mm" and _Wish.inches else (value, unit, digits)
+    """Return a value with its unit and digits as the person wants to read it: millimetres may
+    become inches."""
+    return (
+        (value / MM_PER_INCH, "in", 2) if unit == "mm" and _Wish.inches else (value, unit, digits)
+    )
 
 
 def number(value: float | None, digits: int | None = None) -> str:
-    """Return a number with `digits` decimals, or three significant figures below 100, two below 0.1 and none above."""
+    """Return a number with `digits` decimals, or three significant figures below 100, two below 0.1
+    and none above."""
     if value is None or not math.isfinite(value):
         return tr(UNKNOWN)
     if digits is None:
         size = abs(value)
-        digits = 0 if size >= 100 or value == round(value) else 1 if size >= 10 else 2 if size >= 1 else max(3, _two_figures(size))
+        digits = (
+            0
+            if size >= 100 or value == round(value)
+            else 1
+            if size >= 10
+            else 2
+            if size >= 1
+            else max(3, _two_figures(size))
+        )
     return written(f"{value:,.{digits}f}")
 
 
@@ -74,7 +107,11 @@ def quantity(value: float | None, unit: str, digits: int | None = None) -> str:
         return tr(UNKNOWN)
     value, unit, digits = as_wished(value, unit, digits)
     if unit in COUNTED:
-        return trn(*COUNTED[unit], int(value) if value == round(value) else MANY, count=number(value, digits))
+        return trn(
+            *COUNTED[unit],
+            int(value) if value == round(value) else MANY,
+            count=number(value, digits),
+        )
     return f"{number(value, digits)}{THIN}{unit_text(unit)}" if unit else number(value, digits)
 
 
@@ -97,8 +134,8 @@ def interval(low: float | None, high: float | None, unit: str = "") -> str:
 
 
 def money(amount: float | None, currency: str, whole: bool = False) -> str:
-    """Return an amount with its currency code, "1 749.00 EUR", `whole` without cents; in its own language as people write it
-    there, "12 345,50 Kč"."""
+    """Return an amount with its currency code, "1 749.00 EUR", `whole` without cents; in its own
+    language as people write it there, "12 345,50 Kč"."""
     if amount is None:
         return tr("no price")
     text = number(amount, 0 if whole or currency in WHOLE_CURRENCIES else 2)

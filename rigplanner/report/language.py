@@ -1,7 +1,8 @@
-"""The language of all words that a person reads. English texts are the keys; `resources/translations/<code>.po` has the others.
+"""The language of all words that a person reads. English texts are the keys;
+`resources/translations/<code>.po` has the others.
 
-Texts are looked up when they are shown, never when a module is loaded, so that a change of language holds at once.
-"""
+Texts are looked up when they are shown, never when a module is loaded, so that a change of language
+holds at once."""
 
 import gettext
 import os
@@ -19,7 +20,8 @@ JOINTS = {"zh_TW": {", ": "、", "; ": "；", ". ": "。"}}
 """Language code to what stands between texts side by side, where it differs."""
 
 Table = Mapping[str, str | tuple[str, ...]]
-"""English text to its translation, or for texts that count to the plural forms in the order of the file's rule."""
+"""English text to its translation, or for texts that count to the plural forms in the order of the
+file's rule."""
 
 
 def _english(count: int) -> int:
@@ -44,7 +46,9 @@ def language() -> str:
 
 def language_of_system(environment: Mapping[str, str] = os.environ) -> str:
     """Return the language that the system's settings name, English when it is none of ours."""
-    named = next((value for key in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := environment.get(key))), "")
+    named = next(
+        (value for key in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := environment.get(key))), ""
+    )
     return next((code for code in LANGUAGES if named.split(".")[0].startswith(code)), "en")
 
 
@@ -57,9 +61,13 @@ def use_language(code: str) -> None:
         return
     import polib
 
-    file = polib.pofile(str(data_path("resources") / "translations" / f"{code}.po"), encoding="utf-8")
+    file = polib.pofile(
+        str(data_path("resources") / "translations" / f"{code}.po"), encoding="utf-8"
+    )
     texts = {
-        entry.msgid: tuple(entry.msgstr_plural[n] for n in sorted(entry.msgstr_plural)) if entry.msgid_plural else entry.msgstr
+        entry.msgid: tuple(entry.msgstr_plural[n] for n in sorted(entry.msgstr_plural))
+        if entry.msgid_plural
+        else entry.msgstr
         for entry in file.translated_entries()
     }
     rule = file.metadata["Plural-Forms"].partition("plural=")[2].rstrip(" ;")
@@ -72,13 +80,15 @@ def use_texts(code: str, texts: Table, form: Callable[[int], int] = _english) ->
 
 
 def tr(text: str, /, **values: object) -> str:
-    """Return a text in the language in use, with its {names} filled; a name without value stays as it is."""
+    """Return a text in the language in use, with its {names} filled; a name without value stays as
+    it is."""
     found = _now.texts.get(text)
     return _filled(found if isinstance(found, str) else text, values)
 
 
 def trn(one: str, many: str, count: int, /, **values: object) -> str:
-    """Return the text for a count in the language in use, `one` for a count of 1 in English; {count} and {names} are filled."""
+    """Return the text for a count in the language in use, `one` for a count of 1 in English;
+    {count} and {names} are filled."""
     forms = _now.texts.get(one)
     text = forms[_now.form(count)] if isinstance(forms, tuple) else one if count == 1 else many
     return _filled(text, {"count": digits(f"{count:,}"), **values})
@@ -91,7 +101,8 @@ def digits(text: str) -> str:
 
 
 def listed(words: Iterable[str], joint: str = ", ") -> str:
-    """Return texts side by side, with the marks that the language in use has for ", ", "; " and ". "."""
+    """Return texts side by side, with the marks that the language in use has for ", ", "; " and ".
+    "."""
     return JOINTS.get(_now.code, {}).get(joint, joint).join(words)
 
 

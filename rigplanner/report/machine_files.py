@@ -1,12 +1,13 @@
-"""The machine as files for other programs: drawings, NCCL's topology, Graphviz, the matrix of nvidia-smi."""
+"""The machine as files for other programs: drawings, NCCL's topology, Graphviz, the matrix of
+nvidia-smi."""
 
 from collections.abc import Callable
 
 from rigplanner.machine.formats.graphviz import dot
 from rigplanner.machine.formats.nccl_xml import nccl_xml
 from rigplanner.machine.formats.smi_matrix import format_matrix
-from rigplanner.machine.interconnect import nodes_of
-from rigplanner.machine.machine import Machine
+from rigplanner.machine.model import Machine
+from rigplanner.machine.topology.interconnect import nodes_of
 from rigplanner.report.drawing.machine import machine_picture, svg
 from rigplanner.report.drawing.slots import slot_picture
 from rigplanner.report.language import tr
@@ -16,9 +17,16 @@ def matrix_text(machine: Machine) -> str:
     """Return what `nvidia-smi topo -m` will print, on each node of its own GPUs and ports."""
     nodes = nodes_of(machine, tuple(range(len(machine.gpus))))
     if len(nodes) < 2:
-        return _matrix_of(machine, tuple(gpu.index for gpu in machine.gpus), tuple(nic.index for nic in machine.nics))
+        return _matrix_of(
+            machine,
+            tuple(gpu.index for gpu in machine.gpus),
+            tuple(nic.index for nic in machine.nics),
+        )
     board_of = {use.piece: use.board for use in machine.slots_in_use}
-    ports = {node: tuple(nic.index for nic in machine.nics if board_of.get(nic.piece) == node) for node in nodes}
+    ports = {
+        node: tuple(nic.index for nic in machine.nics if board_of.get(nic.piece) == node)
+        for node in nodes
+    }
     return "\n".join(
         f"# {tr('Node {number}: {name}', number=str(number), name=node)}\n{_matrix_of(machine, gpus, ports[node])}"
         for number, (node, gpus) in enumerate(nodes.items())
@@ -26,10 +34,15 @@ def matrix_text(machine: Machine) -> str:
 
 
 def _matrix_of(machine: Machine, gpus: tuple[int, ...], nics: tuple[int, ...]) -> str:
-    names = [*(f"GPU{index}" for index in range(len(gpus))), *(f"NIC{index}" for index in range(len(nics)))]
+    names = [
+        *(f"GPU{index}" for index in range(len(gpus))),
+        *(f"NIC{index}" for index in range(len(nics))),
+    ]
     rows = [*gpus, *(len(machine.gpus) + nic for nic in nics)]
     cells = tuple(tuple(machine.matrix[a][b] for b in rows) for a in rows)
-    return format_matrix(names, cells, [(machine.gpus[index].affinity, machine.gpus[index].numa) for index in gpus])
+    return format_matrix(
+        names, cells, [(machine.gpus[index].affinity, machine.gpus[index].numa) for index in gpus]
+    )
 
 
 def _drawing(machine: Machine) -> str:

@@ -1,7 +1,7 @@
 """The book of rules, `docs/rules.md`, written from the registry."""
 
 from rigplanner.report.language import tr
-from rigplanner.rules.registry import Rule
+from rigplanner.rules.core.registry import Rule
 from rigplanner.rules.topics import RULES_BY_CODE, TOPICS
 
 HEAD = """# Rules
@@ -20,7 +20,9 @@ This page is written by `rigplanner.report.rule_book.rule_book()` from the regis
 
 def rule_book() -> str:
     """Return the page as Markdown: rules by topic in the order in which a person builds."""
-    chapters = [_chapter(topic.__name__.rsplit(".", 1)[-1], topic.__doc__ or "") for topic in TOPICS]
+    chapters = [
+        _chapter(topic.__name__.rsplit(".", 1)[-1], topic.__doc__ or "") for topic in TOPICS
+    ]
     return "\n".join([HEAD, *chapters])
 
 
@@ -33,6 +35,11 @@ def _chapter(topic: str, about: str) -> str:
 
 def _entry(rule: Rule) -> str:
     needs = ", ".join(f"`{need}`" for need in rule.needs)
-    lines = [f"### {rule.code} {tr(rule.title)}", "", f"Severity: {rule.severity}. {tr(rule.reason)}", ""]
+    lines = [
+        f"### {rule.code} {tr(rule.title)}",
+        "",
+        f"Severity: {rule.severity}. {tr(rule.reason)}",
+        "",
+    ]
     lines += [f"Needs: {needs}.", ""] if needs else []
     return "\n".join([*lines, f"Source: {rule.source}.", ""])

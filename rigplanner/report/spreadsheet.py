@@ -1,4 +1,5 @@
-"""Workbooks (.xlsx) of plain cells: text is text and never a formula, numbers are numbers, equal input gives equal bytes."""
+"""Workbooks (.xlsx) of plain cells: text is text and never a formula, numbers are numbers, equal
+input gives equal bytes."""
 
 import io
 import math
@@ -77,7 +78,9 @@ def _fill(cell: "SheetCell", value: Cell) -> None:
 
 
 def _title(text: str) -> str:
-    return re.sub(r"[\[\]:*?/\\']", " ", _FORBIDDEN.sub("", text)).strip()[:LONGEST_TITLE] or "Sheet"
+    return (
+        re.sub(r"[\[\]:*?/\\']", " ", _FORBIDDEN.sub("", text)).strip()[:LONGEST_TITLE] or "Sheet"
+    )
 
 
 def _format(amount: Amount) -> str:
@@ -87,12 +90,18 @@ def _format(amount: Amount) -> str:
 
 
 def _undated(archive: io.BytesIO) -> bytes:
-    """The same archive without the time of its making, which openpyxl notes in it and in the dates of its files."""
+    """The same archive without the time of its making, which openpyxl notes in it and in the dates
+    of its files."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(archive) as made, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as clean:
+    with (
+        zipfile.ZipFile(archive) as made,
+        zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as clean,
+    ):
         for name in made.namelist():
             content = made.read(name)
             if name == _MADE_AT:
                 content = _MOMENT.sub(NO_DAY.strftime("%Y-%m-%dT%H:%M:%SZ").encode(), content)
-            clean.writestr(zipfile.ZipInfo(name, NO_DAY.timetuple()[:6]), content, zipfile.ZIP_DEFLATED)
+            clean.writestr(
+                zipfile.ZipInfo(name, NO_DAY.timetuple()[:6]), content, zipfile.ZIP_DEFLATED
+            )
     return buffer.getvalue()

@@ -1,4 +1,5 @@
-"""Settings of a rig in words: "country=DE", "raid0=yes", "cap=280", "driver=580", "bios:PCIE2=x8x8"."""
+"""Settings of a rig in words: "country=DE", "raid0=yes", "cap=280", "driver=580",
+"bios:PCIE2=x8x8"."""
 
 from collections.abc import Callable
 
@@ -6,24 +7,61 @@ import msgspec
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import GPU, Accessory, Storage
+from rigplanner.catalog.schema.parts import GPU, Accessory, Storage
 from rigplanner.decoding import convert
 from rigplanner.rig.countries import country_code, near_countries
 from rigplanner.rig.document import MOST_CIRCUITS, Item, Rig, Site, part_of
-from rigplanner.rig.edits import EditFault, change_site, set_bios, set_power_cap, set_raid0, set_software
+from rigplanner.rig.edits import (
+    EditFault,
+    change_site,
+    set_bios,
+    set_power_cap,
+    set_raid0,
+    set_software,
+)
 from rigplanner.rig.offer_choices import OFFER_WORDS, with_offer_choice
 
-SITE_WORDS = {"country": "country", "volts": "volts", "breaker": "breaker_a", "hours": "hours_per_day", "room": "room_c"}
+SITE_WORDS = {
+    "country": "country",
+    "volts": "volts",
+    "breaker": "breaker_a",
+    "hours": "hours_per_day",
+    "room": "room_c",
+}
 SOFTWARE_WORDS = (
-    "driver", "cuda", "pytorch", "tensorflow", "jax", "rocm", "os", "bios", "iommu", "ngc-pytorch", "ngc-tensorflow", "rapids",
-    "bitsandbytes", "mamba-ssm", "causal-conv1d", "nunchaku", "sageattention", "deep-gemm", "unsloth", "tensorrt",
-    "flashinfer", "sglang", "vllm", "ctranslate2", "onnxruntime-gpu", "nccl",
-)  # fmt: skip
+    "driver",
+    "cuda",
+    "pytorch",
+    "tensorflow",
+    "jax",
+    "rocm",
+    "os",
+    "bios",
+    "iommu",
+    "ngc-pytorch",
+    "ngc-tensorflow",
+    "rapids",
+    "bitsandbytes",
+    "mamba-ssm",
+    "causal-conv1d",
+    "nunchaku",
+    "sageattention",
+    "deep-gemm",
+    "unsloth",
+    "tensorrt",
+    "flashinfer",
+    "sglang",
+    "vllm",
+    "ctranslate2",
+    "onnxruntime-gpu",
+    "nccl",
+)
 YES, NO = ("yes", "on", "true", "all"), ("no", "off", "false", "none")
 
 
 def with_choice(rig: Rig, catalog: Catalog, text: str) -> Rig:
-    """Return the rig with one setting, written NAME=VALUE. Raises EditFault for a name or value that it does not know."""
+    """Return the rig with one setting, written NAME=VALUE. Raises EditFault for a name or value
+    that it does not know."""
     name, equals, value = (word.strip() for word in text.partition("="))
     key = name.casefold()
     if not equals or not value:
@@ -39,7 +77,9 @@ def with_choice(rig: Rig, catalog: Catalog, text: str) -> Rig:
     offered = with_offer_choice(rig, key, value)
     if offered is not None:
         return offered
-    known = ", ".join(sorted((*SITE_WORDS, *SOFTWARE_WORDS, *OWN_WORDS, *OFFER_WORDS, "bios:PLACE")))
+    known = ", ".join(
+        sorted((*SITE_WORDS, *SOFTWARE_WORDS, *OWN_WORDS, *OFFER_WORDS, "bios:PLACE"))
+    )
     raise EditFault(f"{name!r} is no setting; known are {known}.")
 
 
@@ -49,7 +89,10 @@ def _country(value: str) -> str:
     if code is None:
         near = ", ".join(near_countries(value))
         hint = f"; the nearest are {near}" if near else ""
-        raise EditFault(f"country: expected a country's two letters (ISO 3166), for example DE, found {value!r}{hint}.")
+        raise EditFault(
+            "country: expected a country's two letters (ISO 3166), for example DE, found"
+            f" {value!r}{hint}."
+        )
     return code
 
 
@@ -109,11 +152,18 @@ def _peers(rig: Rig, catalog: Catalog, value: str) -> Rig:
 
 def _ups(rig: Rig, catalog: Catalog, value: str) -> Rig:
     """One UPS, or so many as a number says, of the kind that the rig has."""
-    found = [item for item in _items(rig, catalog, Accessory) if getattr(part_of(rig, catalog, item.part), "type", "") == "ups"]
+    found = [
+        item
+        for item in _items(rig, catalog, Accessory)
+        if getattr(part_of(rig, catalog, item.part), "type", "") == "ups"
+    ]
     if not found:
         raise EditFault("ups: the rig has none; name one among the parts.")
     count = int(_number("ups", value))
-    return replace(rig, items=tuple(replace(i, quantity=count) if i.uid == found[0].uid else i for i in rig.items))
+    return replace(
+        rig,
+        items=tuple(replace(i, quantity=count) if i.uid == found[0].uid else i for i in rig.items),
+    )
 
 
 def _items(rig: Rig, catalog: Catalog, kind: type) -> list[Item]:
@@ -123,7 +173,9 @@ def _items(rig: Rig, catalog: Catalog, kind: type) -> list[Item]:
 def _circuits(rig: Rig, catalog: Catalog, value: str) -> Rig:
     """How many circuits feed the supplies."""
     if not value.isdigit() or not 1 <= int(value) <= MOST_CIRCUITS:
-        raise EditFault(f"circuits: expected a whole number from 1 to {MOST_CIRCUITS}, found {value!r}.")
+        raise EditFault(
+            f"circuits: expected a whole number from 1 to {MOST_CIRCUITS}, found {value!r}."
+        )
     return change_site(rig, circuits=int(value))
 
 

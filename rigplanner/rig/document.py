@@ -4,22 +4,22 @@ from typing import Any
 
 from msgspec import Struct
 
-from rigplanner.catalog.exchange import ExchangeRates
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import AnyPart, Price
+from rigplanner.catalog.prices.exchange import ExchangeRates
+from rigplanner.catalog.schema.parts import AnyPart, Price
 from rigplanner.evidence import Source
-from rigplanner.rig.task import Workload
+from rigplanner.rig.workload import Workload
 
 FORMAT_VERSION = 1
 MOST_CIRCUITS = 64
 
 
 class Item(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """`quantity` pieces of one part. `places` names the slot, port or bay of each piece ("" or missing: let the solver choose);
-    `tax_percent` is its own rate of tax, None that of the quote.
+    """`quantity` pieces of one part. `places` names the slot, port or bay of each piece ("" or
+    missing: let the solver choose); `tax_percent` is its own rate of tax, None that of the quote.
 
-    The place of an NVLink bridge names the two GPU pieces it joins, "gpu.0+gpu.1". A piece is called `uid.index`.
-    """
+    The place of an NVLink bridge names the two GPU pieces it joins, "gpu.0+gpu.1". A piece is
+    called `uid.index`."""
 
     uid: str
     part: str
@@ -40,9 +40,9 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Site(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where the rig will stand: mains voltage, breaker, how many such circuits feed its supplies (the load shared evenly), other
-    load on them, energy price; and what hiring a machine instead would cost its owner, by the hour or by the month over
-    `hire_months`."""
+    """Where the rig will stand: mains voltage, breaker, how many such circuits feed its supplies
+    (the load shared evenly), other load on them, energy price; and what hiring a machine instead
+    would cost its owner, by the hour or by the month over `hire_months`."""
 
     country: str | None = None
     volts: float | None = None
@@ -70,8 +70,8 @@ class Party(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class QuoteDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a quote needs besides the parts. `date` is ISO; percentages are 0..100; `resale_percent` is what the rig is expected
-    to bring after three years, of its price."""
+    """What a quote needs besides the parts. `date` is ISO; percentages are 0..100; `resale_percent`
+    is what the rig is expected to bring after three years, of its price."""
 
     number: str = ""
     date: str | None = None
@@ -87,7 +87,8 @@ class QuoteDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Waiver(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A finding that somebody accepts: `subject` is a piece, workload or place named by it, "" for any."""
+    """A finding that somebody accepts: `subject` is a piece, workload or place named by it, "" for
+    any."""
 
     code: str
     subject: str = ""
@@ -97,8 +98,9 @@ class Waiver(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Choices that are neither parts nor places: BIOS choices by place, NUMA nodes per socket, driver and framework versions;
-    `raid0` names the drive items that are striped into one volume."""
+    """Choices that are neither parts nor places: BIOS choices by place, NUMA nodes per socket,
+    driver and framework versions; `raid0` names the drive items that are striped into one volume.
+    """
 
     bios: dict[str, str] = {}
     numa_per_socket: int | None = None
@@ -108,8 +110,8 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Rig(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Everything that was chosen. `snapshot` keeps the parts as they were when the rig was saved, `exchange` the rates by which
-    prices in other currencies are counted."""
+    """Everything that was chosen. `snapshot` keeps the parts as they were when the rig was saved,
+    `exchange` the rates by which prices in other currencies are counted."""
 
     format_version: int = FORMAT_VERSION
     name: str = "Untitled rig"

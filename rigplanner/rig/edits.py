@@ -1,4 +1,5 @@
-"""Edits: functions Rig -> Rig, each with a name, callable by that name so that fixes and journals can carry them as data."""
+"""Edits: functions Rig -> Rig, each with a name, callable by that name so that fixes and journals
+can carry them as data."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,10 +8,10 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rigplanner.catalog.exchange import ExchangeRates
-from rigplanner.catalog.parts import Price
+from rigplanner.catalog.prices.exchange import ExchangeRates
+from rigplanner.catalog.schema.parts import Price
 from rigplanner.rig.document import Item, QuoteDetails, Rig, Settings, Site, Waiver
-from rigplanner.rig.task import Workload, changed
+from rigplanner.rig.workload import Workload, changed
 
 LARGEST_QUANTITY = 4096
 
@@ -35,7 +36,8 @@ def _edit(function: Callable[..., Rig]) -> Callable[..., Rig]:
 
 
 def apply(rig: Rig, edit: Edit) -> Rig:
-    """Return the rig after `edit`; raise EditFault for an unknown name, wrong arguments or an impossible edit."""
+    """Return the rig after `edit`; raise EditFault for an unknown name, wrong arguments or an
+    impossible edit."""
     function = EDITS.get(edit.name)
     if function is None:
         raise EditFault(f"There is no edit named {edit.name}.")
@@ -48,7 +50,10 @@ def apply(rig: Rig, edit: Edit) -> Rig:
 def _with_item(rig: Rig, uid: str, **changes: Any) -> Rig:
     if rig.item(uid) is None:
         raise EditFault(f"The rig has no item {uid}.")
-    return replace(rig, items=tuple(replace(item, **changes) if item.uid == uid else item for item in rig.items))
+    return replace(
+        rig,
+        items=tuple(replace(item, **changes) if item.uid == uid else item for item in rig.items),
+    )
 
 
 def _checked_quantity(quantity: int) -> int:
@@ -60,13 +65,28 @@ def _checked_quantity(quantity: int) -> int:
 def new_uid(rig: Rig, stem: str) -> str:
     """Return `stem`, or `stem2`, `stem3` ... when it is taken."""
     taken = {item.uid for item in rig.items}
-    return next(uid for uid in (stem, *(f"{stem}{n}" for n in range(2, len(taken) + 3))) if uid not in taken)
+    return next(
+        uid for uid in (stem, *(f"{stem}{n}" for n in range(2, len(taken) + 3))) if uid not in taken
+    )
 
 
 @_edit
-def add_part(rig: Rig, part: str, stem: str, quantity: int = 1, places: tuple[str, ...] = (), price: Price | None = None) -> Rig:
+def add_part(
+    rig: Rig,
+    part: str,
+    stem: str,
+    quantity: int = 1,
+    places: tuple[str, ...] = (),
+    price: Price | None = None,
+) -> Rig:
     """Add `quantity` pieces of a part as a new item whose uid begins with `stem` (its kind word)."""
-    item = Item(uid=new_uid(rig, stem), part=part, quantity=_checked_quantity(quantity), places=tuple(places), price=price)
+    item = Item(
+        uid=new_uid(rig, stem),
+        part=part,
+        quantity=_checked_quantity(quantity),
+        places=tuple(places),
+        price=price,
+    )
     return replace(rig, items=(*rig.items, item))
 
 
@@ -88,7 +108,12 @@ def replace_part(rig: Rig, uid: str, part: str) -> Rig:
 def set_quantity(rig: Rig, uid: str, quantity: int) -> Rig:
     """Set how many pieces an item has; places beyond are forgotten."""
     item = rig.item(uid)
-    return _with_item(rig, uid, quantity=_checked_quantity(quantity), places=item.places[:quantity] if item else ())
+    return _with_item(
+        rig,
+        uid,
+        quantity=_checked_quantity(quantity),
+        places=item.places[:quantity] if item else (),
+    )
 
 
 @_edit
@@ -201,7 +226,11 @@ def set_settings(rig: Rig, settings: Settings) -> Rig:
 @_edit
 def set_bios(rig: Rig, place: str, choice: str) -> Rig:
     """Make one BIOS choice for a place; "" returns to the default."""
-    bios = {**rig.settings.bios, place: choice} if choice else {k: v for k, v in rig.settings.bios.items() if k != place}
+    bios = (
+        {**rig.settings.bios, place: choice}
+        if choice
+        else {k: v for k, v in rig.settings.bios.items() if k != place}
+    )
     return replace(rig, settings=replace(rig.settings, bios=bios))
 
 
@@ -209,7 +238,12 @@ def set_bios(rig: Rig, place: str, choice: str) -> Rig:
 def set_software(rig: Rig, versions: dict[str, str]) -> Rig:
     """Name versions of packages that the rig shall run ("pytorch": "2.8"); "" forgets one."""
     named = {**rig.settings.software, **versions}
-    return replace(rig, settings=replace(rig.settings, software={name: text for name, text in named.items() if text}))
+    return replace(
+        rig,
+        settings=replace(
+            rig.settings, software={name: text for name, text in named.items() if text}
+        ),
+    )
 
 
 @_edit
@@ -222,18 +256,24 @@ def set_raid0(rig: Rig, uids: tuple[str, ...] | list[str]) -> Rig:
 
 
 @_edit
-def waive(rig: Rig, code: str, reason: str, by: str, subject: str = "", until: str | None = None) -> Rig:
+def waive(
+    rig: Rig, code: str, reason: str, by: str, subject: str = "", until: str | None = None
+) -> Rig:
     """Accept a finding with a reason and a name."""
     if not reason.strip() or not by.strip():
         raise EditFault("A waiver needs a reason and a name.")
     kept = tuple(w for w in rig.waivers if (w.code, w.subject) != (code, subject))
-    return replace(rig, waivers=(*kept, Waiver(code=code, subject=subject, reason=reason, by=by, until=until)))
+    return replace(
+        rig, waivers=(*kept, Waiver(code=code, subject=subject, reason=reason, by=by, until=until))
+    )
 
 
 @_edit
 def unwaive(rig: Rig, code: str, subject: str = "") -> Rig:
     """Take a waiver back."""
-    return replace(rig, waivers=tuple(w for w in rig.waivers if (w.code, w.subject) != (code, subject)))
+    return replace(
+        rig, waivers=tuple(w for w in rig.waivers if (w.code, w.subject) != (code, subject))
+    )
 
 
 @_edit

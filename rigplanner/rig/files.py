@@ -9,8 +9,8 @@ import msgspec
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import AnyPart, System
-from rigplanner.catalog.prices import is_day
+from rigplanner.catalog.prices.prices import is_day
+from rigplanner.catalog.schema.parts import AnyPart, System
 from rigplanner.decoding import convert
 from rigplanner.rig.document import FORMAT_VERSION, MOST_CIRCUITS, Rig, part_of
 from rigplanner.rig.edits import LARGEST_QUANTITY
@@ -27,7 +27,8 @@ MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 
 class RigFault(Exception):
-    """A rig file that cannot be read or written; the text is one sentence: which file, which field, what to do."""
+    """A rig file that cannot be read or written; the text is one sentence: which file, which field,
+    what to do."""
 
 
 def read_rig(path: Path) -> Rig:
@@ -49,11 +50,14 @@ def decode_rig(content: bytes, name: str) -> Rig:
         raise RigFault(f"{name}: not a rig file, the field 'format_version' is missing.")
     version = tree["format_version"]
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise RigFault(f"{name}: format_version must be a whole number from 1, found {str(version)[:40]!r}.")
+        raise RigFault(
+            f"{name}: format_version must be a whole number from 1, found {str(version)[:40]!r}."
+        )
     if version > FORMAT_VERSION:
         raise RigFault(
-            f"{name}: made by a newer RigPlanner (format {version}, this one reads up to {FORMAT_VERSION}). "
-            "The file is left as it is; install the newer RigPlanner to open it."
+            f"{name}: made by a newer RigPlanner (format {version}, this one reads up to"
+            f" {FORMAT_VERSION}). The file is left as it is; install the newer RigPlanner to"
+            " open it."
         )
     for old in range(version, FORMAT_VERSION):
         tree = MIGRATIONS[old](tree)
@@ -86,7 +90,11 @@ def _wrong(rig: Rig) -> Iterator[str]:
             yield f"items[{n}].price.amount: expected 0 to 1e12, found {item.price.amount}."
         if item.power_cap_w is not None and not 0 < item.power_cap_w < 1e5:
             yield f"items[{n}].power_cap_w: expected more than 0 W, found {item.power_cap_w}."
-    for field, value in (("site.volts", rig.site.volts), ("site.breaker_a", rig.site.breaker_a), ("budget", rig.budget)):
+    for field, value in (
+        ("site.volts", rig.site.volts),
+        ("site.breaker_a", rig.site.breaker_a),
+        ("budget", rig.budget),
+    ):
         if value is not None and not 0 < value < 1e12:
             yield f"{field}: expected more than 0, found {value}."
     if not 1 <= rig.site.circuits <= MOST_CIRCUITS:
@@ -94,15 +102,24 @@ def _wrong(rig: Rig) -> Iterator[str]:
     for code, rate in rig.exchange.rates.items() if rig.exchange else ():
         if not 0 < rate < 1e9:
             yield f"exchange.rates.{code[:8]}: expected more than 0, found {rate}."
-    for field, value in (("tax_percent", rig.quote.tax_percent or 0.0), ("discount_percent", rig.quote.discount_percent)):
+    for field, value in (
+        ("tax_percent", rig.quote.tax_percent or 0.0),
+        ("discount_percent", rig.quote.discount_percent),
+    ):
         if not (math.isfinite(value) and 0 <= value <= 100):
             yield f"quote.{field}: expected 0 to 100, found {value}."
-    for field, days in (("quote.valid_days", rig.quote.valid_days), ("site.hire_months", rig.site.hire_months)):
+    for field, days in (
+        ("quote.valid_days", rig.quote.valid_days),
+        ("site.hire_months", rig.site.hire_months),
+    ):
         if not 0 <= days <= LONGEST_TERM:
             yield f"{field}: expected 0 to {LONGEST_TERM}, found {days}."
     for n, waiver in enumerate(rig.waivers):
         if waiver.until is not None and not is_day(waiver.until):
-            yield f"waivers[{n}].until: expected a day such as 2027-06-30, found {waiver.until[:40]!r}."
+            yield (
+                f"waivers[{n}].until: expected a day such as 2027-06-30, found"
+                f" {waiver.until[:40]!r}."
+            )
         if not waiver.by.strip() or not waiver.reason.strip():
             yield f"waivers[{n}]: a waiver needs a reason and a name."
     for field in ("name", "notes", "currency"):
@@ -111,7 +128,8 @@ def _wrong(rig: Rig) -> Iterator[str]:
 
 
 def with_snapshot(rig: Rig, catalog: Catalog) -> Rig:
-    """Return the rig with the parts it uses (and the parts built into them) and their sources, as they are now."""
+    """Return the rig with the parts it uses (and the parts built into them) and their sources, as
+    they are now."""
     parts: dict[str, AnyPart] = {}
     waiting = [item.part for item in rig.items]
     while waiting:
@@ -139,11 +157,14 @@ def encode_rig(rig: Rig) -> bytes:
 
 
 def write_rig(rig: Rig, path: Path, catalog: Catalog) -> None:
-    """Write a rig whole or not at all and keep the file that stood there as `.bak`. Raises RigFault."""
+    """Write a rig whole or not at all and keep the file that stood there as `.bak`. Raises
+    RigFault."""
     content = encode_rig(with_snapshot(rig, catalog))
     try:
         if path.exists():
             write_whole(path.with_name(path.name + ".bak"), path.read_bytes())
         write_whole(path, content)
     except OSError as fault:
-        raise RigFault(f"{path}: not saved ({fault.strerror or fault}). The file on disk is as it was.") from fault
+        raise RigFault(
+            f"{path}: not saved ({fault.strerror or fault}). The file on disk is as it was."
+        ) from fault

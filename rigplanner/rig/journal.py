@@ -15,7 +15,8 @@ from rigplanner.whole_file import clear_parts, write_whole
 
 
 class Unsaved(Struct, frozen=True, kw_only=True):
-    """What a journal file holds: the rig, the file it belongs to (None: never saved) and the process that wrote it."""
+    """What a journal file holds: the rig, the file it belongs to (None: never saved) and the
+    process that wrote it."""
 
     rig: Rig
     document: str | None
@@ -54,7 +55,8 @@ def forget(journal: Path) -> None:
 
 
 def unsaved(folder: Path) -> list[Unsaved]:
-    """Return what crashed programs left, newest first. Unreadable journals are set aside as `.broken`, never deleted."""
+    """Return what crashed programs left, newest first. Unreadable journals are set aside as
+    `.broken`, never deleted."""
     clear_parts(folder)
     found = []
     for journal in sorted(folder.glob("*.journal"), key=_written, reverse=True):
@@ -67,7 +69,9 @@ def unsaved(folder: Path) -> list[Unsaved]:
                 journal.replace(journal.with_suffix(".broken"))
             continue
         if not _alive(header.process):
-            found.append(Unsaved(rig=rig, document=header.document, process=header.process, journal=journal))
+            found.append(
+                Unsaved(rig=rig, document=header.document, process=header.process, journal=journal)
+            )
     return found
 
 

@@ -1,4 +1,5 @@
-"""What a rig costs and how it is offered, in words: "currency=EUR", "energy=0.30", "tax=21", "tax:chassis=12", "customer=Ada"."""
+"""What a rig costs and how it is offered, in words: "currency=EUR", "energy=0.30", "tax=21",
+"tax:chassis=12", "customer=Ada"."""
 
 from collections.abc import Callable
 from datetime import date
@@ -6,10 +7,10 @@ from datetime import date
 import msgspec
 from msgspec.structs import replace
 
-from rigplanner.catalog.exchange import BY_HAND, LARGEST_RATE, with_rate
-from rigplanner.catalog.money import read_amount, read_money
-from rigplanner.catalog.parts import Price
-from rigplanner.catalog.prices import is_currency, is_day
+from rigplanner.catalog.prices.exchange import BY_HAND, LARGEST_RATE, with_rate
+from rigplanner.catalog.prices.money import read_amount, read_money
+from rigplanner.catalog.prices.prices import is_currency, is_day
+from rigplanner.catalog.schema.parts import Price
 from rigplanner.decoding import convert
 from rigplanner.rig.document import Party, QuoteDetails, Rig
 from rigplanner.rig.edits import EditFault, change_site, set_money, set_price, set_tax
@@ -26,8 +27,15 @@ def money_of(name: str, value: str, rig: Rig) -> Price:
     """Return an amount of money, in the rig's currency unless it says another. Raises EditFault."""
     amount, currency = read_money(value)
     if amount is None:
-        raise EditFault(f"{name}: expected an amount above 0, for example 3.60 or 3.60 USD, found {value!r}.")
-    return Price(amount=amount, currency=currency or rig.currency, day=date.today().isoformat(), source=BY_HAND)
+        raise EditFault(
+            f"{name}: expected an amount above 0, for example 3.60 or 3.60 USD, found {value!r}."
+        )
+    return Price(
+        amount=amount,
+        currency=currency or rig.currency,
+        day=date.today().isoformat(),
+        source=BY_HAND,
+    )
 
 
 def _percent(name: str, value: str) -> float:
@@ -75,15 +83,22 @@ def _rate(rig: Rig, currency: str, value: str) -> Rig:
     code = currency.upper()
     rates = rig.exchange
     if rates is None or not is_currency(code):
-        raise EditFault(f"rate:{currency}: expected a currency code such as USD, in a rig that has exchange rates.")
+        raise EditFault(
+            f"rate:{currency}: expected a currency code such as USD, in a rig that has exchange"
+            " rates."
+        )
     amount = read_amount(value)
     if amount is None or not 0 < amount < LARGEST_RATE:
-        raise EditFault(f"rate:{code}: expected what 1 {code} is worth in {rig.currency}, found {value!r}.")
+        raise EditFault(
+            f"rate:{code}: expected what 1 {code} is worth in {rig.currency}, found {value!r}."
+        )
     if code == rig.currency:
         raise EditFault(f"rate:{code}: the rig counts in {code} already.")
     given = with_rate(rates, code, amount, rig.currency)
     if given is None:
-        raise EditFault(f"rate:{code}: neither {code} nor {rig.currency} is among the rates of {rates.source}.")
+        raise EditFault(
+            f"rate:{code}: neither {code} nor {rig.currency} is among the rates of {rates.source}."
+        )
     return replace(rig, exchange=given)
 
 
@@ -102,13 +117,25 @@ def _date(rig: Rig, value: str) -> Rig:
 
 
 OWN: dict[str, Callable[[Rig, str], Rig]] = {
-    "currency": _currency, "budget": _budget, "valid": _valid, "tax-included": _tax_included, "date": _date,
-}  # fmt: skip
-OFFER_WORDS = (*OWN, *PRICES, *PERCENTS, *(word for word in TEXTS if word not in OWN), *PARTIES, *ITEM_WORDS)
+    "currency": _currency,
+    "budget": _budget,
+    "valid": _valid,
+    "tax-included": _tax_included,
+    "date": _date,
+}
+OFFER_WORDS = (
+    *OWN,
+    *PRICES,
+    *PERCENTS,
+    *(word for word in TEXTS if word not in OWN),
+    *PARTIES,
+    *ITEM_WORDS,
+)
 
 
 def with_offer_choice(rig: Rig, name: str, value: str) -> Rig | None:
-    """Return the rig with one such setting, None when `name` is none of them. Raises EditFault for a value that does not suit."""
+    """Return the rig with one such setting, None when `name` is none of them. Raises EditFault for
+    a value that does not suit."""
     key, colon, item = name.partition(":")
     if colon:
         return _of_item(rig, key, item, value)
@@ -129,7 +156,10 @@ def _of_item(rig: Rig, key: str, item: str, value: str) -> Rig | None:
     if key not in ("tax", "price"):
         return None
     if rig.item(item) is None:
-        raise EditFault(f"{key}:{item}: the rig has no item {item!r}; it has {', '.join(each.uid for each in rig.items)}.")
+        raise EditFault(
+            f"{key}:{item}: the rig has no item {item!r}; it has"
+            f" {', '.join(each.uid for each in rig.items)}."
+        )
     if key == "tax":
         return set_tax(rig, item, _percent(f"tax:{item}", value))
     return set_price(rig, item, money_of(f"price:{item}", value, rig))

@@ -9,30 +9,33 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import GPU, Bridge
+from rigplanner.catalog.schema.parts import GPU, Bridge
 from rigplanner.economics.totals import Totals, totals
-from rigplanner.machine.kept import Kept
-from rigplanner.machine.machine import Machine
+from rigplanner.errors import WorkloadFault
+from rigplanner.machine.cache import Kept
+from rigplanner.machine.model import Machine
+from rigplanner.memory.answer import MemoryEstimate
+from rigplanner.memory.usable_memory import visible_gib
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.capacity import within_memory
 from rigplanner.rig.document import Rig, Site
-from rigplanner.rig.task import Workload
+from rigplanner.rig.workload import Workload
 from rigplanner.rules.check import check
-from rigplanner.rules.finding import CheckReport
-from rigplanner.rules.situation import JobFacts, Situation
-from rigplanner.rules.vram import part_seen
-from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
-from rigplanner.workload.room import visible_gib
+from rigplanner.rules.core.context import Context, JobFacts
+from rigplanner.rules.core.finding import CheckReport
+from rigplanner.rules.jobs.vram import part_seen
 
 MOST_ADVISED = 40
-"""Items of a rig beyond which no fixes are sought: each is tried on the machine, and lists of hundreds of parts are no rigs."""
+"""Items of a rig beyond which no fixes are sought: each is tried on the machine, and lists of
+hundreds of parts are no rigs."""
 REMEMBERED = 512
 MOST_DEALT = 64
 """Cards over which layers are dealt one by one."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """One workload on the rig: memory per GPU in the order of `Machine.gpus`, speed, or the fault that stopped either."""
+    """One workload on the rig: memory per GPU in the order of `Machine.gpus`, speed, or the fault
+    that stopped either."""
 
     index: int
     workload: Workload
@@ -57,8 +60,9 @@ _tables_read = Event()
 
 
 def assess(rig: Rig, catalog: Catalog, today: str = "") -> Assessment:
-    """Return the assessment of a rig; pure, so equal rigs give equal answers. `today` (ISO) ends waivers; "" ends none. The first
-    one of a program reads the tables that all others share: it goes alone, and who asks meanwhile waits for it."""
+    """Return the assessment of a rig; pure, so equal rigs give equal answers. `today` (ISO) ends
+    waivers; "" ends none. The first one of a program reads the tables that all others share: it
+    goes alone, and who asks meanwhile waits for it."""
     if _tables_read.is_set():
         return _assessed(rig, catalog, today)
     with _first:
@@ -71,7 +75,7 @@ def _assessed(rig: Rig, catalog: Catalog, today: str) -> Assessment:
     machine = machine_of(rig, catalog)
     jobs = tuple(job_on(index, workload, machine) for index, workload in enumerate(rig.workloads))
     facts = tuple(facts_of(job, machine) for job in jobs)
-    situation = Situation(
+    context = Context(
         rig=rig,
         catalog=catalog,
         machine=machine,
@@ -80,7 +84,9 @@ def _assessed(rig: Rig, catalog: Catalog, today: str) -> Assessment:
         estimate=partial(_memory_as_timed, link_of(machine)),
         advise=len(rig.items) <= MOST_ADVISED,
     )
-    return Assessment(rig=rig, machine=machine, jobs=jobs, report=check(situation), totals=totals(rig, catalog))
+    return Assessment(
+        rig=rig, machine=machine, jobs=jobs, report=check(context), totals=totals(rig, catalog)
+    )
 
 
 def facts_of(job: Job, machine: Machine) -> JobFacts:
@@ -109,24 +115,33 @@ _speeds: Kept[SpeedEstimate | str] = Kept(REMEMBERED)
 
 
 def machine_of(rig: Rig, catalog: Catalog) -> Machine:
-    """Return the machine of a rig. Edits of prices, names, notes, quote, workloads and software find the former answer; an edit
-    of the site changes only its power tree."""
+    """Return the machine of a rig. Edits of prices, names, notes, quote, workloads and software
+    find the former answer; an edit of the site changes only its power tree."""
     from rigplanner.machine.assemble import assemble
-    from rigplanner.machine.power import power_tree
+    from rigplanner.machine.power.power import power_tree
 
-    chosen = tuple((item.uid, item.part, item.quantity, item.places, item.power_cap_w) for item in rig.items)
+    chosen = tuple(
+        (item.uid, item.part, item.quantity, item.places, item.power_cap_w) for item in rig.items
+    )
     settings = rig.settings
-    choices = (tuple(sorted(settings.bios.items())), settings.numa_per_socket, settings.peer_to_peer_driver)
+    choices = (
+        tuple(sorted(settings.bios.items())),
+        settings.numa_per_socket,
+        settings.peer_to_peer_driver,
+    )
     key = (id(catalog), id(rig.snapshot) if rig.snapshot else 0, chosen, choices)
     kept = (catalog, rig.snapshot)
     site, machine = _machines.get(key, kept, lambda: (rig.site, assemble(rig, catalog)))
     if site == rig.site:
         return machine
-    return _powered.get((key, rig.site), kept, lambda: replace(machine, power=power_tree(rig, machine.pieces)))
+    return _powered.get(
+        (key, rig.site), kept, lambda: replace(machine, power=power_tree(rig, machine.pieces))
+    )
 
 
 def link_of(machine: Machine) -> str:
-    """Return the link word of a case ("nvswitch", "nvlink-bridge", ...) that the machine's GPUs have."""
+    """Return the link word of a case ("nvswitch", "nvlink-bridge", ...) that the machine's GPUs
+    have."""
     if len(machine.gpus) < 2:
         return "none"
     kinds = {edge.kind for edge in machine.edges}
@@ -135,7 +150,11 @@ def link_of(machine: Machine) -> str:
     if "xgmi" in kinds:
         return "xgmi"
     if "nvlink" in kinds:
-        return "nvlink-bridge" if any(isinstance(piece.part, Bridge) for piece in machine.pieces) else "nvlink-mesh"
+        return (
+            "nvlink-bridge"
+            if any(isinstance(piece.part, Bridge) for piece in machine.pieces)
+            else "nvlink-mesh"
+        )
     return "pcie"
 
 
@@ -145,17 +164,32 @@ def job_on(index: int, workload: Workload, machine: Machine) -> Job:
     memory, memory_fault = _memory(_as_timed(workload, machine), machine)
     speed, speed_fault = _speed(workload, key, machine)
     if speed is not None and memory:
-        speed = within_memory(speed, zip(memory, (part_seen(workload, node.gpu) for node in machine.gpus), strict=True))
-    return Job(index=index, workload=workload, memory=memory, memory_fault=memory_fault, speed=speed, speed_fault=speed_fault)
+        speed = within_memory(
+            speed,
+            zip(memory, (part_seen(workload, node.gpu) for node in machine.gpus), strict=True),
+        )
+    return Job(
+        index=index,
+        workload=workload,
+        memory=memory,
+        memory_fault=memory_fault,
+        speed=speed,
+        speed_fault=speed_fault,
+    )
 
 
 def _as_timed(workload: Workload, machine: Machine) -> Workload:
     """The job that the speed is told for, on the machine's GPUs."""
-    return _settled(workload, machine.gpus[0].gpu, len(machine.gpus), link_of(machine)) if machine.gpus else workload
+    return (
+        _settled(workload, machine.gpus[0].gpu, len(machine.gpus), link_of(machine))
+        if machine.gpus
+        else workload
+    )
 
 
 def _settled(workload: Workload, gpu: GPU, count: int, link: str) -> Workload:
-    """The job that the speed is told for: memory takes the same stack and precision where none is named."""
+    """The job that the speed is told for: memory takes the same stack and precision where none is
+    named."""
     from rigplanner.catalog.zoo import shipped_zoo
     from rigplanner.performance.job import settled
 
@@ -163,18 +197,23 @@ def _settled(workload: Workload, gpu: GPU, count: int, link: str) -> Workload:
 
 
 def _memory_as_timed(link: str, workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
-    """What the memory model would say of a job on other GPUs that are linked like the machine's: of the fullest of them."""
+    """What the memory model would say of a job on other GPUs that are linked like the machine's: of
+    the fullest of them."""
     work = _settled(workload, gpu, count, link)
     dealt = _by_layers(work, (gpu,) * count)
-    return max(dealt, key=lambda need: need.device_gib) if isinstance(dealt, tuple) else dealt or memory_of(work, gpu, count)
+    return (
+        max(dealt, key=lambda need: need.device_gib)
+        if isinstance(dealt, tuple)
+        else dealt or memory_of(work, gpu, count)
+    )
 
 
 def memory_of(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
-    """Return what the memory model says of a workload on `count` GPUs, or why it cannot; of a GPU it reads the size and, for
-    serving engines, what steps they take on it."""
+    """Return what the memory model says of a workload on `count` GPUs, or why it cannot; of a GPU
+    it reads the size and, for serving engines, what steps they take on it."""
     from rigplanner.catalog.zoo import shipped_zoo
-    from rigplanner.workload.engines import batch_limits
-    from rigplanner.workload.memory import estimate_memory
+    from rigplanner.memory.engines import batch_limits
+    from rigplanner.memory.estimate import estimate_memory
 
     def make() -> MemoryEstimate | str:
         try:
@@ -190,15 +229,22 @@ def memory_of(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
 def _split_by_layers(workload: Workload, gpus: tuple[GPU, ...]) -> tuple[MemoryEstimate, ...]:
     """What each card needs where the stack deals out layers by free memory."""
     from rigplanner.catalog.zoo import shipped_zoo
-    from rigplanner.workload.cards import card_plan
+    from rigplanner.memory.capacity.mixed_gpus import card_plan
 
     key = (msgspec.msgpack.encode(workload), tuple(visible_gib(gpu) for gpu in gpus))
-    return _dealt.get(key, None, lambda: tuple(card.need for card in card_plan(workload, gpus, shipped_zoo()).cards))
+    return _dealt.get(
+        key,
+        None,
+        lambda: tuple(card.need for card in card_plan(workload, gpus, shipped_zoo()).cards),
+    )
 
 
-def _by_layers(workload: Workload, gpus: tuple[GPU, ...]) -> tuple[MemoryEstimate, ...] | str | None:
-    """What each card needs, or why that is not known, where the stack deals out layers; None where it does not."""
-    from rigplanner.workload.cards import deals_layers
+def _by_layers(
+    workload: Workload, gpus: tuple[GPU, ...]
+) -> tuple[MemoryEstimate, ...] | str | None:
+    """What each card needs, or why that is not known, where the stack deals out layers; None where
+    it does not."""
+    from rigplanner.memory.capacity.mixed_gpus import deals_layers
 
     if not (1 < len(gpus) <= MOST_DEALT and all(gpu.memory_gib for gpu in gpus)):
         return None
@@ -224,7 +270,9 @@ def _memory(workload: Workload, machine: Machine) -> tuple[tuple[MemoryEstimate,
     return tuple(answers), None
 
 
-def _speed(workload: Workload, key: bytes, machine: Machine) -> tuple[SpeedEstimate | None, str | None]:
+def _speed(
+    workload: Workload, key: bytes, machine: Machine
+) -> tuple[SpeedEstimate | None, str | None]:
     from rigplanner.catalog.zoo import shipped_zoo
     from rigplanner.performance.predict import predict_speed
 

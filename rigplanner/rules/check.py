@@ -1,29 +1,30 @@
-"""Run all rules on a situation and sort what they found."""
+"""Run all rules on a context and sort what they found."""
 
 from msgspec.structs import replace
 
 from rigplanner.rig.document import Rig, Waiver
-from rigplanner.rules.finding import SEVERITIES, CheckReport, Finding
-from rigplanner.rules.registry import judged
-from rigplanner.rules.situation import Situation
+from rigplanner.rules.core.context import Context
+from rigplanner.rules.core.finding import SEVERITIES, CheckReport, Finding
+from rigplanner.rules.core.registry import judged
 from rigplanner.rules.topics import RULES_BY_CODE
 
 ORDER: dict[str, int] = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 
 
-def check(situation: Situation) -> CheckReport:
-    """Return what all rules say, worst first; waived findings stand apart, ignored rules are named and not run."""
-    rig = situation.rig
+def check(context: Context) -> CheckReport:
+    """Return what all rules say, worst first; waived findings stand apart, ignored rules are named
+    and not run."""
+    rig = context.rig
     ran: list[str] = []
     idle: list[str] = []
     found: list[Finding] = []
     for code, entry in RULES_BY_CODE.items():
         if code in rig.ignored:
             continue
-        findings, cases = judged(entry, situation)
+        findings, cases = judged(entry, context)
         (ran if cases else idle).append(code)
         found.extend(_with_own_severity(rig, finding) for finding in findings)
-    open_findings, waived = _apply_waivers(rig, found, situation.today)
+    open_findings, waived = _apply_waivers(rig, found, context.today)
     return CheckReport(
         findings=tuple(sorted(open_findings, key=_rank)),
         waived=tuple(sorted(waived, key=_rank)),
@@ -33,18 +34,21 @@ def check(situation: Situation) -> CheckReport:
     )
 
 
-def counted(situation: Situation, codes: tuple[str, ...]) -> list[Finding]:
-    """Return what some rules say, with the rig's own severities; ignored rules and waived findings left out."""
+def counted(context: Context, codes: tuple[str, ...]) -> list[Finding]:
+    """Return what some rules say, with the rig's own severities; ignored rules and waived findings
+    left out."""
     found: list[Finding] = []
     for code in codes:
-        if code not in situation.rig.ignored:
-            found.extend(judged(RULES_BY_CODE[code], situation)[0])
-    return settled(situation, found)
+        if code not in context.rig.ignored:
+            found.extend(judged(RULES_BY_CODE[code], context)[0])
+    return settled(context, found)
 
 
-def settled(situation: Situation, found: list[Finding]) -> list[Finding]:
+def settled(context: Context, found: list[Finding]) -> list[Finding]:
     """Return findings with the rig's own severities, the waived ones left out."""
-    return _apply_waivers(situation.rig, [_with_own_severity(situation.rig, finding) for finding in found], situation.today)[0]
+    return _apply_waivers(
+        context.rig, [_with_own_severity(context.rig, finding) for finding in found], context.today
+    )[0]
 
 
 def _rank(finding: Finding) -> tuple[int, str, tuple[str, ...]]:
@@ -59,7 +63,9 @@ def _with_own_severity(rig: Rig, finding: Finding) -> Finding:
     return replace(finding, severity=wished, rated=finding.severity)
 
 
-def _apply_waivers(rig: Rig, found: list[Finding], today: str) -> tuple[list[Finding], list[Finding]]:
+def _apply_waivers(
+    rig: Rig, found: list[Finding], today: str
+) -> tuple[list[Finding], list[Finding]]:
     if not rig.waivers:
         return found, []
     open_findings, waived = [], []
@@ -73,6 +79,11 @@ def _apply_waivers(rig: Rig, found: list[Finding], today: str) -> tuple[list[Fin
 
 
 def _covers(waiver: Waiver, finding: Finding, today: str) -> bool:
-    """A waiver without an end, or whose last day has not passed, covers the findings of its code and subject."""
+    """A waiver without an end, or whose last day has not passed, covers the findings of its code
+    and subject."""
     running = waiver.until is None or not today or today <= waiver.until
-    return running and waiver.code == finding.code and (not waiver.subject or waiver.subject in finding.subjects)
+    return (
+        running
+        and waiver.code == finding.code
+        and (not waiver.subject or waiver.subject in finding.subjects)
+    )

@@ -1,41 +1,31 @@
 """All rules: importing the topics registers them."""
 
-from rigplanner.rules import (
+from rigplanner.rules.core import completeness
+from rigplanner.rules.core.registry import RULES, Rule
+from rigplanner.rules.hardware import (
     backup,
-    branches,
-    cluster,
-    completeness,
     cooling,
-    data,
     display,
     docks,
     drives,
-    feeding,
     firmware,
-    frameworks,
     host_ports,
-    kernels,
-    known,
     mains,
-    makers,
     memory,
     memory_rate,
     network,
     nvlink,
-    partitions,
     pcie,
-    platforms,
     plugs,
     power,
     processor,
-    shape,
     slots,
-    software,
     space,
-    vram,
-    wording,
 )
-from rigplanner.rules.registry import RULES, Rule
+from rigplanner.rules.hardware import known_issues as known
+from rigplanner.rules.jobs import cluster, data, feeding, partitions, vram, wording
+from rigplanner.rules.jobs import parallelism as shape
+from rigplanner.rules.software import branches, frameworks, kernels, makers, platforms, software
 
 TOPICS = (
     completeness,

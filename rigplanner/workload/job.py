@@ -6,28 +6,54 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.zoo import recommender
-from rigplanner.rig.task import Parallelism, Workload
-from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.limits import LARGEST, check_shares, check_workload, unheard_flags, unheard_quant
+from rigplanner.errors import WorkloadFault
+from rigplanner.networks.dimensions import writes_scores
+from rigplanner.rig.workload import Parallelism, Workload
+from rigplanner.workload.limits import (
+    LARGEST,
+    check_shares,
+    check_workload,
+    unheard_flags,
+    unheard_quant,
+)
 from rigplanner.workload.network import RECOMMENDER, Network
 from rigplanner.workload.pictures import DRAWN, PICTURES, image_of, images_of, places_of
 from rigplanner.workload.positions import usual_length
 from rigplanner.workload.quant import BITS, KV_BITS, SAME_SCALES, frozen_as, stored_as, usual_type
 from rigplanner.workload.releases import EAGER, UNRAISED, habits
-from rigplanner.workload.sizes import writes_scores
 from rigplanner.workload.stacks import memory_stack
 from rigplanner.workload.stored import as_stored
 
 TASKS = {
-    "train": "train_full", "train_full": "train_full", "pretrain": "train_full", "train_lora": "train_lora",
-    "train_dora": "train_lora", "train_qlora": "train_qlora",
-    "inference": "inference", "decode": "inference", "prefill": "inference", "serve": "serve",
-}  # fmt: skip
-FLOAT_WORDS = {"fp32", "tf32", "fp16", "bf16", "amp_fp16", "amp_bf16", "amp_fp8", "amp_mxfp8", "amp_nvfp4", "mixed", "amp"}
+    "train": "train_full",
+    "train_full": "train_full",
+    "pretrain": "train_full",
+    "train_lora": "train_lora",
+    "train_dora": "train_lora",
+    "train_qlora": "train_qlora",
+    "inference": "inference",
+    "decode": "inference",
+    "prefill": "inference",
+    "serve": "serve",
+}
+FLOAT_WORDS = {
+    "fp32",
+    "tf32",
+    "fp16",
+    "bf16",
+    "amp_fp16",
+    "amp_bf16",
+    "amp_fp8",
+    "amp_mxfp8",
+    "amp_nvfp4",
+    "mixed",
+    "amp",
+}
 
 
 class Optimizer(Struct, frozen=True):
-    """Bytes of state per trained value in fp32 and in 16-bit parameters, and tensors that a step makes at once, per parameter."""
+    """Bytes of state per trained value in fp32 and in 16-bit parameters, and tensors that a step
+    makes at once, per parameter."""
 
     state_fp32: float
     state_16: float
@@ -35,26 +61,43 @@ class Optimizer(Struct, frozen=True):
 
 
 OPTIMIZERS = {
-    "adamw": Optimizer(8, 4, 1), "adam": Optimizer(8, 4, 1), "adamw_fused": Optimizer(8, 4), "adamw_apex_fused": Optimizer(8,
-    4), "paged_adamw": Optimizer(8, 8), "paged_lion_8bit": Optimizer(1.03, 1.03), "adamw_8bit": Optimizer(2.06, 2.06),
-    "paged_adamw_8bit": Optimizer(2.06, 2.06), "paged_adamw_32bit": Optimizer(8, 8), "adamw_4bit": Optimizer(1.13, 1.13),
+    "adamw": Optimizer(8, 4, 1),
+    "adam": Optimizer(8, 4, 1),
+    "adamw_fused": Optimizer(8, 4),
+    "adamw_apex_fused": Optimizer(8, 4),
+    "paged_adamw": Optimizer(8, 8),
+    "paged_lion_8bit": Optimizer(1.03, 1.03),
+    "adamw_8bit": Optimizer(2.06, 2.06),
+    "paged_adamw_8bit": Optimizer(2.06, 2.06),
+    "paged_adamw_32bit": Optimizer(8, 8),
+    "adamw_4bit": Optimizer(1.13, 1.13),
     "adamw_fp8": Optimizer(2.06, 2.06),
-    "adafactor": Optimizer(0.02, 0.02), "lion": Optimizer(4, 2), "lion_8bit": Optimizer(1.03, 1.03), "sgd": Optimizer(0, 0),
+    "adafactor": Optimizer(0.02, 0.02),
+    "lion": Optimizer(4, 2),
+    "lion_8bit": Optimizer(1.03, 1.03),
+    "sgd": Optimizer(0, 0),
     "sgd_momentum": Optimizer(4, 2),
-    "rmsprop": Optimizer(4, 2), "adagrad": Optimizer(4, 2), "muon": Optimizer(4, 4), "galore": Optimizer(2, 1),
+    "rmsprop": Optimizer(4, 2),
+    "adagrad": Optimizer(4, 2),
+    "muon": Optimizer(4, 4),
+    "galore": Optimizer(2, 1),
     "galore_adamw": Optimizer(2, 1),
-    "lamb": Optimizer(8, 4), "came": Optimizer(4, 2), "adamw_bnb_8bit": Optimizer(2.06, 2.06), "apollo": Optimizer(0.5,
-    0.25), "schedulefree_adamw": Optimizer(8, 4, 1),
-}  # fmt: skip
-"""torch.optim: two moments of the parameter's type, a foreach step adds the root of the second. 8-bit states: one byte each and
-scales per 256 values (bitsandbytes, arXiv 2110.02861). Adafactor keeps rows and columns (arXiv 1804.04235), Lion and Muon one
-moment, GaLore moments of a quarter of the matrix (arXiv 2403.03507)."""
+    "lamb": Optimizer(8, 4),
+    "came": Optimizer(4, 2),
+    "adamw_bnb_8bit": Optimizer(2.06, 2.06),
+    "apollo": Optimizer(0.5, 0.25),
+    "schedulefree_adamw": Optimizer(8, 4, 1),
+}
+"""torch.optim: two moments of the parameter's type, a foreach step adds the root of the second.
+8-bit states: one byte each and scales per 256 values (bitsandbytes, arXiv 2110.02861). Adafactor
+keeps rows and columns (arXiv 1804.04235), Lion and Muon one moment, GaLore moments of a quarter of
+the matrix (arXiv 2403.03507)."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """One definite job. `length`: tokens per sample, those of its `images` among them, or the image edge. Degrees and `beams`,
-    hypotheses in work, are at least 1; `piece`: tokens of a prompt that llama.cpp works on at once; `offload` none, optimizer,
-    all or nvme."""
+    """One definite job. `length`: tokens per sample, those of its `images` among them, or the image
+    edge. Degrees and `beams`, hypotheses in work, are at least 1; `piece`: tokens of a prompt that
+    llama.cpp works on at once; `offload` none, optimizer, all or nvme."""
 
     task: str
     precision: str
@@ -102,13 +145,22 @@ class Job(Struct, frozen=True, kw_only=True):
 
 
 def read_job(workload: Workload, network: Network, count: int, card: bool) -> Job:
-    """Return the definite job of `count` GPUs; raise WorkloadFault for unknown words and numbers beyond reason.
+    """Return the definite job of `count` GPUs; raise WorkloadFault for unknown words and numbers
+    beyond reason.
 
-    Jobs that differ in batch and tokens only are asked of one network again and again: the rest of them is read once."""
+    Jobs that differ in batch and tokens only are asked of one network again and again: the rest of
+    them is read once."""
     batch, tokens = workload.batch_per_gpu, workload.seq_len
-    if not (batch and tokens and 0 < batch <= LARGEST["batch_per_gpu"] and 0 < tokens <= LARGEST["seq_len"]):
+    if not (
+        batch
+        and tokens
+        and 0 < batch <= LARGEST["batch_per_gpu"]
+        and 0 < tokens <= LARGEST["seq_len"]
+    ):
         return _definite(workload, network, count, card)
-    job = _of_one_token(msgspec.structs.replace(workload, batch_per_gpu=1, seq_len=1), network, count, card)
+    job = _of_one_token(
+        msgspec.structs.replace(workload, batch_per_gpu=1, seq_len=1), network, count, card
+    )
     more = 0 if network.kind in PICTURES else tokens - 1
     inputs = job.input_tokens if workload.input_tokens else job.input_tokens + tokens - 1
     return msgspec.structs.replace(job, batch=batch, length=job.length + more, input_tokens=inputs)
@@ -116,8 +168,8 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
 
 REMEMBERED = 2_000
 _read_jobs: dict[tuple[bytes, int, int, bool], tuple[Network, Job]] = {}
-"""Jobs of one sample of one token, by their encoded workload and the identity of the network: the entry holds it, so no other takes
-it over."""
+"""Jobs of one sample of one token, by their encoded workload and the identity of the network: the
+entry holds it, so no other takes it over."""
 
 
 def _of_one_token(workload: Workload, network: Network, count: int, card: bool) -> Job:
@@ -137,7 +189,11 @@ def _of_one_token(workload: Workload, network: Network, count: int, card: bool) 
 def _definite(workload: Workload, network: Network, count: int, card: bool) -> Job:
     assumed: dict[str, str] = {}
     task = _task(workload, assumed)
-    if task != "train_full" and (stored := as_stored(workload)) is not workload and stored.precision != workload.precision:
+    if (
+        task != "train_full"
+        and (stored := as_stored(workload)) is not workload
+        and stored.precision != workload.precision
+    ):
         workload, assumed["precision"] = stored, str(stored.precision)
     task, precision = _kept(task, _precision(workload, task, network, assumed), assumed)
     check_workload(workload)
@@ -149,7 +205,9 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
     places = images * places_of(network, image, assumed) if images else 0
     names, saves = _targets(workload.lora_targets)
     rank = (
-        workload.lora_rank if workload.lora_rank is not None else (0 if task == "train_full" else 64 if "stack" in assumed else 16)
+        workload.lora_rank
+        if workload.lora_rank is not None
+        else (0 if task == "train_full" else 64 if "stack" in assumed else 16)
     )
     if task in ("train_lora", "train_qlora") and not workload.lora_rank:
         rank = USUAL_RANK.get(workload.stack or "", 16)
@@ -167,22 +225,47 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
             assumed["quant_ignored"] = ignored
     quant = SAME_SCALES.get(quant or "", quant)
     return Job(
-        task=task, precision=precision, quant=quant, optimizer=_optimizer(workload, task, network, assumed), batch=batch,
-        length=_length(workload, network, image, assumed) + places, image=image,
-        input_tokens=places + (workload.input_tokens or workload.seq_len or 0), images=images,
-        output_tokens=workload.output_tokens or 0, generates=workload.output_tokens is not None, frames=workload.frames or 1,
-            checkpointing=_checkpointing(workload, network, task, stack, assumed),
-        eager=workload.attention == "eager" if workload.attention else
-            EAGER in flags or memory_stack(stack).eager or writes_scores(network.config),
-            lora_rank=rank if task in ("train_lora", "train_qlora") else 0, lora_targets=names, saves_embedding=saves,
-        kv_precision=_kv(workload), data=_data(degrees, count), zero=degrees.zero, tensor=degrees.tensor, pipeline=degrees.pipeline,
-        context=degrees.context, expert=degrees.expert, sequence=degrees.sequence is not False, offload=offload_word(degrees),
-        accumulation=workload.gradient_accumulation or 1, dora=workload.task == "train_dora" or "dora" in workload.flags,
-        gpu_layers=workload.gpu_layers, utilization=workload.memory_utilization or memory_stack(stack).utilization,
-        stored_bytes=None if workload.weights_gib is None else workload.weights_gib * 2**30, flags=flags,
-        stack=stack, beams=_of_variant(workload, "beams", memory_stack(stack).beams),
-        piece=_of_variant(workload, "ubatch", GGML_BATCH), assumed=assumed,
-    )  # fmt: skip
+        task=task,
+        precision=precision,
+        quant=quant,
+        optimizer=_optimizer(workload, task, network, assumed),
+        batch=batch,
+        length=_length(workload, network, image, assumed) + places,
+        image=image,
+        input_tokens=places + (workload.input_tokens or workload.seq_len or 0),
+        images=images,
+        output_tokens=workload.output_tokens or 0,
+        generates=workload.output_tokens is not None,
+        frames=workload.frames or 1,
+        checkpointing=_checkpointing(workload, network, task, stack, assumed),
+        eager=(
+            workload.attention == "eager"
+            if workload.attention
+            else EAGER in flags or memory_stack(stack).eager or writes_scores(network.config)
+        ),
+        lora_rank=rank if task in ("train_lora", "train_qlora") else 0,
+        lora_targets=names,
+        saves_embedding=saves,
+        kv_precision=_kv(workload),
+        data=_data(degrees, count),
+        zero=degrees.zero,
+        tensor=degrees.tensor,
+        pipeline=degrees.pipeline,
+        context=degrees.context,
+        expert=degrees.expert,
+        sequence=degrees.sequence is not False,
+        offload=offload_word(degrees),
+        accumulation=workload.gradient_accumulation or 1,
+        dora=workload.task == "train_dora" or "dora" in workload.flags,
+        gpu_layers=workload.gpu_layers,
+        utilization=workload.memory_utilization or memory_stack(stack).utilization,
+        stored_bytes=None if workload.weights_gib is None else workload.weights_gib * 2**30,
+        flags=flags,
+        stack=stack,
+        beams=_of_variant(workload, "beams", memory_stack(stack).beams),
+        piece=_of_variant(workload, "ubatch", GGML_BATCH),
+        assumed=assumed,
+    )
 
 
 GGML_BATCH = 512
@@ -194,11 +277,21 @@ def _of_variant(workload: Workload, name: str, usual: int) -> int:
     """A number that the variant may say."""
     found, most = workload.variant.get(name) or usual, LARGEST_OF_VARIANT[name]
     if isinstance(found, bool) or not isinstance(found, int) or not 0 < found <= most:
-        raise WorkloadFault(f"variant.{name}: expected a whole number up to {most}, found {found!r:.40}.")
+        raise WorkloadFault(
+            f"variant.{name}: expected a whole number up to {most}, found {found!r:.40}."
+        )
     return found
 
 
-USUAL_RANK = {"pytorch-hf": 64, "torchtune": 8, "litgpt": 8, "simpletuner": 16, "peft": 32, "axolotl": 32, "deepspeed": 64}
+USUAL_RANK = {
+    "pytorch-hf": 64,
+    "torchtune": 8,
+    "litgpt": 8,
+    "simpletuner": 16,
+    "peft": 32,
+    "axolotl": 32,
+    "deepspeed": 64,
+}
 """Rank of the stack's own example recipes."""
 
 
@@ -220,11 +313,13 @@ def _precision(workload: Workload, task: str, network: Network, assumed: dict[st
         word = (
             "nf4"
             if task == "train_qlora"
-            else "bf16"
-            if network.kind in ("llm", "moe", "vlm")
-            else "amp_bf16"
-            if task.startswith("train")
-            else "fp16"
+            else (
+                "bf16"
+                if network.kind in ("llm", "moe", "vlm")
+                else "amp_bf16"
+                if task.startswith("train")
+                else "fp16"
+            )
         )
         assumed["precision"] = word
     word = word.casefold()
@@ -232,7 +327,8 @@ def _precision(workload: Workload, task: str, network: Network, assumed: dict[st
         word = "amp_fp16"
     if word not in BITS and word not in FLOAT_WORDS:
         raise WorkloadFault(
-            f"precision: expected one of {', '.join(sorted(FLOAT_WORDS | set(BITS)))}, found {workload.precision!r}."
+            f"precision: expected one of {', '.join(sorted(FLOAT_WORDS | set(BITS)))}, found"
+            f" {workload.precision!r}."
         )
     return word
 
@@ -242,7 +338,8 @@ LOADED = ("nf4", "fp4", "int4", "int8")
 
 
 def _kept(task: str, precision: str, assumed: dict[str, str]) -> tuple[str, str]:
-    """Task and precision as they can be: adapters on a quantised base are QLoRA; weights that train have 16 bits at least."""
+    """Task and precision as they can be: adapters on a quantised base are QLoRA; weights that train
+    have 16 bits at least."""
     if task == "train_lora" and precision in LOADED:
         assumed["task"] = "train_qlora"
         return "train_qlora", precision
@@ -266,22 +363,35 @@ def _optimizer(workload: Workload, task: str, network: Network, assumed: dict[st
         return assumed["optimizer"]
     word = workload.optimizer.casefold()
     if word not in OPTIMIZERS:
-        raise WorkloadFault(f"optimizer: expected one of {', '.join(OPTIMIZERS)}, found {workload.optimizer!r}.")
+        raise WorkloadFault(
+            f"optimizer: expected one of {', '.join(OPTIMIZERS)}, found {workload.optimizer!r}."
+        )
     return word
 
 
 SHARDING = ("fsdp", "torchtitan", "torchtune", "llm-foundry", "deepspeed")
-"""Stacks whose usual recipes shard weights, gradients and states (FSDP, ZeRO stage 3), as the speed model takes them to."""
+"""Stacks whose usual recipes shard weights, gradients and states (FSDP, ZeRO stage 3), as the speed
+model takes them to."""
 
 
-def _usual_degrees(workload: Workload, network: Network, task: str, stack: str, count: int, assumed: dict[str, str]) -> Parallelism:
-    """How several GPUs share a job that does not say: serving engines split a language model over all of them (its heads, and where
-    they do not divide its layers), sharding trainers its states; else each holds all."""
+def _usual_degrees(
+    workload: Workload, network: Network, task: str, stack: str, count: int, assumed: dict[str, str]
+) -> Parallelism:
+    """How several GPUs share a job that does not say: serving engines split a language model over
+    all of them (its heads, and where they do not divide its layers), sharding trainers its states;
+    else each holds all."""
     if count > 1 and task.startswith("train") and (workload.stack or "").casefold() in SHARDING:
         assumed["parallelism.zero"] = "3"
         return Parallelism(zero=3)
-    if count > 1 and not task.startswith("train") and memory_stack(stack).pool and network.kind in ("llm", "moe", "vlm"):
-        tensor = max(ways for ways in range(1, count + 1) if count % ways == 0 and network.heads % ways == 0)
+    if (
+        count > 1
+        and not task.startswith("train")
+        and memory_stack(stack).pool
+        and network.kind in ("llm", "moe", "vlm")
+    ):
+        tensor = max(
+            ways for ways in range(1, count + 1) if count % ways == 0 and network.heads % ways == 0
+        )
         told = {"parallelism.tensor": tensor, "parallelism.pipeline": count // tensor}
         assumed |= {name: str(degree) for name, degree in told.items() if degree > 1}
         return Parallelism(tensor=tensor, pipeline=count // tensor)
@@ -303,13 +413,22 @@ def offload_word(degrees: Parallelism) -> str:
     word = degrees.offload or "none"
     word = "all" if word == "cpu" else word
     if word not in ("none", "optimizer", "all", "nvme"):
-        raise WorkloadFault(f"parallelism.offload: expected none, optimizer, all, cpu or nvme, found {degrees.offload!r}.")
+        raise WorkloadFault(
+            "parallelism.offload: expected none, optimizer, all, cpu or nvme, found"
+            f" {degrees.offload!r}."
+        )
     return word
 
 
-def _length(workload: Workload, network: Network, image: int | tuple[int, int], assumed: dict[str, str]) -> int:
+def _length(
+    workload: Workload, network: Network, image: int | tuple[int, int], assumed: dict[str, str]
+) -> int:
     if network.kind in PICTURES:
-        return image if isinstance(image, int) else 32 * max(1, round((image[0] * image[1]) ** 0.5 / 32))
+        return (
+            image
+            if isinstance(image, int)
+            else 32 * max(1, round((image[0] * image[1]) ** 0.5 / 32))
+        )
     if workload.seq_len:
         return workload.seq_len
     if workload.input_tokens or workload.output_tokens:
@@ -327,9 +446,12 @@ SPOKEN = 448
 """Tokens of text that Whisper's decoder has positions for."""
 
 
-def _checkpointing(workload: Workload, network: Network, task: str, stack: str, assumed: dict[str, str]) -> str:
-    """As stated; else as the stack's own recipes do: some recompute unless told otherwise, and a quantised base that is made ready
-    by peft.prepare_model_for_kbit_training is recomputed (use_gradient_checkpointing is on by default)."""
+def _checkpointing(
+    workload: Workload, network: Network, task: str, stack: str, assumed: dict[str, str]
+) -> str:
+    """As stated; else as the stack's own recipes do: some recompute unless told otherwise, and a
+    quantised base that is made ready by peft.prepare_model_for_kbit_training is recomputed
+    (use_gradient_checkpointing is on by default)."""
     word = workload.gradient_checkpointing
     if word is None and task.startswith("train"):
         theirs = memory_stack(stack)
@@ -340,31 +462,50 @@ def _checkpointing(workload: Workload, network: Network, task: str, stack: str, 
     if isinstance(word, bool) or word is None:
         return "full" if word else "none"
     if word not in ("none", "selective", "full", "unknown"):
-        raise WorkloadFault(f"gradient_checkpointing: expected none, selective, full or a boolean, found {word!r}.")
+        raise WorkloadFault(
+            f"gradient_checkpointing: expected none, selective, full or a boolean, found {word!r}."
+        )
     return word
 
 
 def _kv(workload: Workload) -> str:
     word = (workload.kv_precision or "bf16").casefold()
     if word not in KV_BITS:
-        raise WorkloadFault(f"kv_precision: expected one of {', '.join(KV_BITS)}, found {workload.kv_precision!r}.")
+        raise WorkloadFault(
+            f"kv_precision: expected one of {', '.join(KV_BITS)}, found {workload.kv_precision!r}."
+        )
     return word
 
 
 PARTS = {
-    "query": ("q_proj", "query", "q_lin", "q", "query_key_value", "qkv_proj", "c_attn"), "key": ("k_proj", "key", "k_lin",
-    "k", "query_key_value", "qkv_proj"),
-    "value": ("v_proj", "value", "v_lin", "v", "query_key_value", "qkv_proj", "c_attn"), "projection": ("o_proj", "dense",
-    "out_proj", "out_lin", "o"),
-    "mlp": ("gate_proj", "up_proj", "down_proj", "gate_up_proj", "fc1", "fc2", "c_fc", "c_proj", "dense_h_to_4h",
-    "dense_4h_to_h", "fc_in", "fc_out", "wi", "wo"),
+    "query": ("q_proj", "query", "q_lin", "q", "query_key_value", "qkv_proj", "c_attn"),
+    "key": ("k_proj", "key", "k_lin", "k", "query_key_value", "qkv_proj"),
+    "value": ("v_proj", "value", "v_lin", "v", "query_key_value", "qkv_proj", "c_attn"),
+    "projection": ("o_proj", "dense", "out_proj", "out_lin", "o"),
+    "mlp": (
+        "gate_proj",
+        "up_proj",
+        "down_proj",
+        "gate_up_proj",
+        "fc1",
+        "fc2",
+        "c_fc",
+        "c_proj",
+        "dense_h_to_4h",
+        "dense_4h_to_h",
+        "fc_in",
+        "fc_out",
+        "wi",
+        "wo",
+    ),
     "head": ("lm_head",),
-}  # fmt: skip
+}
 """Names of linear layers in the families, by what they do."""
 
 
 def _targets(words: list[str] | str | None) -> tuple[tuple[str, ...], bool]:
-    """The names to adapt (empty: all linear layers of the blocks), and whether embedding and head train in full."""
+    """The names to adapt (empty: all linear layers of the blocks), and whether embedding and head
+    train in full."""
     if words is None:
         return (), False
     listed = words.replace(",", "/").split("/") if isinstance(words, str) else words
@@ -374,7 +515,14 @@ def _targets(words: list[str] | str | None) -> tuple[tuple[str, ...], bool]:
     return (() if saves or "all" in joined or "default" in joined else names), saves
 
 
-def _stack(workload: Workload, network: Network, task: str, precision: str, card: bool, assumed: dict[str, str]) -> str:
+def _stack(
+    workload: Workload,
+    network: Network,
+    task: str,
+    precision: str,
+    card: bool,
+    assumed: dict[str, str],
+) -> str:
     if workload.stack:
         return workload.stack
     if not card:
@@ -391,4 +539,8 @@ def _usual(network: Network, task: str, precision: str) -> str:
         return "llama.cpp"
     if network.kind.startswith("diffusion"):
         return "diffusers"
-    return "pytorch-hf" if network.kind in ("llm", "moe", "vlm", "encoder", "encoder_decoder", "asr") else "pytorch"
+    return (
+        "pytorch-hf"
+        if network.kind in ("llm", "moe", "vlm", "encoder", "encoder_decoder", "asr")
+        else "pytorch"
+    )

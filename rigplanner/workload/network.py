@@ -1,4 +1,5 @@
-"""The network of a workload: its sizes, its parameters, and the work of a forward pass, whatever way it was described."""
+"""The network of a workload: its sizes, its parameters, and the work of a forward pass, whatever
+way it was described."""
 
 from __future__ import annotations
 
@@ -8,38 +9,53 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from rigplanner.catalog.zoo import Component, Figures, Model, Recommender, Zoo, near_names, recommender, timed_networks
-from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.architectures.composite import composite_of
-from rigplanner.workload.architectures.decoder_traits import TRAITS
-from rigplanner.workload.architectures.detr import residual
-from rigplanner.workload.architectures.ears import hearing_params, uncounted
-from rigplanner.workload.architectures.families import HEADED, VISION
-from rigplanner.workload.architectures.towers import tower_params
-from rigplanner.workload.closed import walked
-from rigplanner.workload.config import SAME_AS, VISION_PARTS, defaults, full_config, pick
-from rigplanner.workload.counting import counted, made_of, parameters_of, values_of, values_seeing
+from rigplanner.catalog.zoo import (
+    Component,
+    Figures,
+    Model,
+    Recommender,
+    Zoo,
+    near_names,
+    recommender,
+    timed_networks,
+)
+from rigplanner.errors import WorkloadFault
+from rigplanner.networks.closed_form.closed import walked
+from rigplanner.networks.config.config import SAME_AS, VISION_PARTS, defaults, full_config, pick
+from rigplanner.networks.config.older_configs import TEXT_OF, of_today
+from rigplanner.networks.counting import counted, made_of, parameters_of, values_of, values_seeing
+from rigplanner.networks.dimensions import idle_params, sizes_of
+from rigplanner.networks.fallback_network import can_stand_in, nearest_family, stood_in
+from rigplanner.networks.families.audio.audio_encoder import hearing_params, uncounted
+from rigplanner.networks.families.build import HEADED, VISION
+from rigplanner.networks.families.decoders.decoder_traits import TRAITS
+from rigplanner.networks.families.heads.detr import residual
+from rigplanner.networks.families.multimodal.vision_parameters import tower_params
+from rigplanner.networks.families.vision.composite import composite_of
+from rigplanner.networks.image_tokens import sees
+from rigplanner.networks.tracer.net import Setting
+from rigplanner.networks.tracer.step import contradictions
+from rigplanner.networks.tracer.tape import BF16
+from rigplanner.rig.workload import Workload
+from rigplanner.workload.by_parameter_count import (
+    DENOISERS,
+    GMACS_PER_MILLION,
+    STANDS_IN,
+    sized_config,
+)
 from rigplanner.workload.limits import check_image
-from rigplanner.workload.older_configs import TEXT_OF, of_today
-from rigplanner.workload.seen import sees
-from rigplanner.workload.sized import DENOISERS, GMACS_PER_MILLION, STANDS_IN, sized_config
-from rigplanner.workload.sizes import idle_params, sizes_of
-from rigplanner.workload.stand_in import can_stand_in, nearest_family, stood_in
-from rigplanner.workload.tape.net import Setting
-from rigplanner.workload.tape.step import contradictions
-from rigplanner.workload.tape.tape import BF16
 
 
 class Network(Struct, frozen=True, kw_only=True):
-    """One network. `params` and `active_params` (used by one token) in values; `config` is there when its layers can be walked;
-    `figures` when only published figures are known; `relative` names the family whose layers stand in for unknown ones;
-    `denoiser`: the configuration of a denoiser whose layers can be walked; it is a `stand_in` where nothing is known of the layers,
-    `weighed` where its parameters are.
-    `side_params` stay in 16 bits whatever the format (a vision tower); `sees`: it is known how the model
-    reads images. `heard` positions of the sound are cached by every layer; layers with a state hold `state_values` of 16 bits for a
-    sequence of any length. `family`: the model_type. `layers`, `hidden`, `heads`, `kv_heads`, `head_dim`, `vocab` are 0 for a net
-    that is no transformer."""
+    """One network. `params` and `active_params` (used by one token) in values; `config` is there
+    when its layers can be walked; `figures` when only published figures are known; `relative` names
+    the family whose layers stand in for unknown ones; `denoiser`: the configuration of a denoiser
+    whose layers can be walked; it is a `stand_in` where nothing is known of the layers, `weighed`
+    where its parameters are. `side_params` stay in 16 bits whatever the format (a vision tower);
+    `sees`: it is known how the model reads images. `heard` positions of the sound are cached by
+    every layer; layers with a state hold `state_values` of 16 bits for a sequence of any length.
+    `family`: the model_type. `layers`, `hidden`, `heads`, `kv_heads`, `head_dim`, `vocab` are 0 for
+    a net that is no transformer."""
 
     slug: str
     kind: str
@@ -80,18 +96,21 @@ class Network(Struct, frozen=True, kw_only=True):
         return 2.0 * self.params
 
     def kv_values(self, tokens: int) -> float:
-        """Values that the key-value cache holds for one sequence of `tokens`: windowed layers stop at the window, latent attention
-        keeps one vector per token, linear-attention and state-space layers a state that does not grow; a decoder of speech those
-        of the sound."""
+        """Values that the key-value cache holds for one sequence of `tokens`: windowed layers stop
+        at the window, latent attention keeps one vector per token, linear-attention and state-space
+        layers a state that does not grow; a decoder of speech those of the sound."""
         per_layer = self.latent_values or 2 * self.kv_heads * self.head_dim
         windowed = min(tokens, self.window) if self.window else tokens
         full = self.layers - self.window_layers - self.state_layers
-        grown = float(per_layer) * (full * tokens + self.window_layers * windowed + self.layers * self.heard)
+        grown = float(per_layer) * (
+            full * tokens + self.window_layers * windowed + self.layers * self.heard
+        )
         return grown + self.state_values
 
     def forward_flops(self, batch: int, length: int) -> float:
-        """Floating-point operations of matrix products (and convolutions) of one forward pass: `length` is tokens per sample, or
-        the image edge in pixels. Attention by a fused kernel is left out, as PyTorch's counter leaves it out on the CPU."""
+        """Floating-point operations of matrix products (and convolutions) of one forward pass:
+        `length` is tokens per sample, or the image edge in pixels. Attention by a fused kernel is
+        left out, as PyTorch's counter leaves it out on the CPU."""
         if self.config is not None:
             return float(batch) * _flops(self.config, length)
         row = nearest_figures(self.figures, length)
@@ -101,15 +120,21 @@ class Network(Struct, frozen=True, kw_only=True):
 
     def seeing_flops(self, images: int, sides: tuple[int, int]) -> float:
         """Floating-point operations of the part that sees, on so many pictures of `sides`."""
-        return float(_flops(self.config or b"", SEEN, images, sides) - _flops(self.config or b"", SEEN))
+        return float(
+            _flops(self.config or b"", SEEN, images, sides) - _flops(self.config or b"", SEEN)
+        )
 
 
 SEEN = 64
 """Tokens beside which the work of seeing is counted; it does not depend on them."""
 
 
-def _flops(config: bytes, length: int, images: int = 0, sides: tuple[int, int] | None = None) -> int:
-    setting = Setting(batch=1, length=length, dtype=BF16, training=False, images=images, sides=sides)
+def _flops(
+    config: bytes, length: int, images: int = 0, sides: tuple[int, int] | None = None
+) -> int:
+    setting = Setting(
+        batch=1, length=length, dtype=BF16, training=False, images=images, sides=sides
+    )
     return walked(config, setting, "bf16", "sgd", False).forward_flops
 
 
@@ -119,19 +144,25 @@ def pixels(size: int | tuple[int, ...] | list[int]) -> float:
 
 
 LISTED_EDGE = 224
-"""Edge in pixels of the images that most networks are listed with, and are trained on where nobody names another (ImageNet)."""
+"""Edge in pixels of the images that most networks are listed with, and are trained on where nobody
+names another (ImageNet)."""
 
 
 def nearest_figures(figures: tuple[Figures, ...], size: int | list[int] | None) -> Figures | None:
-    """The row of figures whose image is nearest in size; without a size that of the usual one, else the first."""
+    """The row of figures whose image is nearest in size; without a size that of the usual one, else
+    the first."""
     if not figures or size is None:
-        return next((row for row in figures if row.image_size == LISTED_EDGE), figures[0] if figures else None)
+        return next(
+            (row for row in figures if row.image_size == LISTED_EDGE),
+            figures[0] if figures else None,
+        )
     return min(figures, key=lambda row: abs(pixels(row.image_size) - pixels(size)))
 
 
 def resolve(workload: Workload, zoo: Zoo) -> Network:
-    """Return the network of a workload: its own config first, then the zoo's model of that name, then its own figures. Raises
-    WorkloadFault for an unknown name (with the nearest ones) and for a configuration that cannot be."""
+    """Return the network of a workload: its own config first, then the zoo's model of that name,
+    then its own figures. Raises WorkloadFault for an unknown name (with the nearest ones) and for a
+    configuration that cannot be."""
     for field in ("params_m", "params_b", "gmacs", "activations_m"):
         value = getattr(workload, field)
         if value is not None and not 0 < value < 1e9:
@@ -140,7 +171,9 @@ def resolve(workload: Workload, zoo: Zoo) -> Network:
     if workload.config is not None and workload.config.get("model_type") in ("dit", "unet"):
         return _denoiser(workload, workload.config)
     if workload.config is not None:
-        return _from_config(msgspec.json.encode(_headed(workload.config, workload.head)), workload.model or "config")
+        return _from_config(
+            msgspec.json.encode(_headed(workload.config, workload.head)), workload.model or "config"
+        )
     model = named_model(workload, zoo) or timed_networks().get((workload.model or "").casefold())
     if model is None and (workload.params_b or (workload.params_m and workload.kind in STANDS_IN)):
         return _from_size(workload)
@@ -151,18 +184,35 @@ def resolve(workload: Workload, zoo: Zoo) -> Network:
     if model is None:
         near = near_names(workload.model or "", zoo)
         meant = f"; the nearest known are {', '.join(near)}" if near else ""
-        raise WorkloadFault(f"model: {workload.model!r} is not known and no configuration or figures are given{meant}.")
+        raise WorkloadFault(
+            f"model: {workload.model!r} is not known and no configuration or figures are"
+            f" given{meant}."
+        )
     labels = workload.variant.get("labels")
-    return from_model(model) if labels is None or model.config is None else _labelled(model, model.config, labels)
+    return (
+        from_model(model)
+        if labels is None or model.config is None
+        else _labelled(model, model.config, labels)
+    )
 
 
 def of_recommender(known: Recommender) -> Network:
-    """The network of a recommender; raise WorkloadFault where nothing tells how large its tables are."""
+    """The network of a recommender; raise WorkloadFault where nothing tells how large its tables
+    are."""
     if known.tables is None:
-        raise WorkloadFault(f"model: how many rows the embedding tables of '{known.slug}' have is not known.")
+        raise WorkloadFault(
+            f"model: how many rows the embedding tables of '{known.slug}' have is not known."
+        )
     params = 1e6 * known.params_m
-    return Network(slug=known.slug, kind=RECOMMENDER, params=params, active_params=params, stand_in=True,
-        weighed=not known.looked_up, source=known.source)  # fmt: skip
+    return Network(
+        slug=known.slug,
+        kind=RECOMMENDER,
+        params=params,
+        active_params=params,
+        stand_in=True,
+        weighed=not known.looked_up,
+        source=known.source,
+    )
 
 
 RECOMMENDER = "recommender"
@@ -173,7 +223,9 @@ MOST_LABELS = 1_000_000
 def _labelled(model: Model, config: dict[str, Any], labels: Any) -> Network:
     """The network with a head for as many labels as the variant says."""
     if isinstance(labels, bool) or not isinstance(labels, int) or not 0 < labels <= MOST_LABELS:
-        raise WorkloadFault(f"variant.labels: expected a whole number up to {MOST_LABELS}, found {labels!r:.40}.")
+        raise WorkloadFault(
+            f"variant.labels: expected a whole number up to {MOST_LABELS}, found {labels!r:.40}."
+        )
     return _read_model(msgspec.structs.replace(model, config={**config, "num_labels": labels}))
 
 
@@ -184,11 +236,14 @@ def named_model(workload: Workload, zoo: Zoo) -> Model | None:
 
 
 def _headed(config: dict[str, Any], head: str | None) -> dict[str, Any]:
-    """The configuration with the class that a tracer's specification means by its head, where it names none."""
+    """The configuration with the class that a tracer's specification means by its head, where it
+    names none."""
     kind = str(config.get("model_type"))
     if head == "image" and kind in VISION_PARTS:
         config = {name: value for name, value in config.items() if name != "text_config"}
-    alone = head == "causal_lm" and "architectures" not in config and SAME_AS.get(kind, kind) in HEADED
+    alone = (
+        head == "causal_lm" and "architectures" not in config and SAME_AS.get(kind, kind) in HEADED
+    )
     return {**config, "architectures": ["ForCausalLM"]} if alone else config
 
 
@@ -215,10 +270,22 @@ def _read_model(model: Model) -> Network:
         return _of_size(model.slug, model.kind, 1e6 * (model.params_m or 0.0))
     if model.config is None or model.config.get("model_type") in ("dit", "unet"):
         params = 1e6 * (model.params_m or 0.0)
-        sizes: dict[str, Any] = {ours: int(model.config.get(theirs) or 0) for ours, theirs in _SIZES} if model.config else {}
-        return Network(slug=model.slug, kind=model.kind, params=params, active_params=params, figures=model.figures,
-            components=model.components, denoiser=msgspec.json.encode(model.denoiser) if model.denoiser else None,
-            source=model.source, **sizes)  # fmt: skip
+        sizes: dict[str, Any] = (
+            {ours: int(model.config.get(theirs) or 0) for ours, theirs in _SIZES}
+            if model.config
+            else {}
+        )
+        return Network(
+            slug=model.slug,
+            kind=model.kind,
+            params=params,
+            active_params=params,
+            figures=model.figures,
+            components=model.components,
+            denoiser=msgspec.json.encode(model.denoiser) if model.denoiser else None,
+            source=model.source,
+            **sizes,
+        )
     known = _named(model.slug, msgspec.json.encode(model.config))
     extra = 1e6 * model.params_m if model.params_m else known.params
     kind = model.kind if model.kind != "other" else known.kind
@@ -226,7 +293,11 @@ def _read_model(model: Model) -> Network:
         known,
         kind=kind,
         params=extra,
-        side_params=max(known.side_params, extra - known.params + known.side_params) if kind == "vlm" else known.side_params,
+        side_params=(
+            max(known.side_params, extra - known.params + known.side_params)
+            if kind == "vlm"
+            else known.side_params
+        ),
         active_params=min(known.active_params, extra),
         source=model.source,
         components=model.components,
@@ -234,15 +305,20 @@ def _read_model(model: Model) -> Network:
 
 
 def _denoiser(workload: Workload, config: dict[str, Any]) -> Network:
-    """A diffusion model described by its sizes, its parameters (counted where its layers are told) and its components."""
+    """A diffusion model described by its sizes, its parameters (counted where its layers are told)
+    and its components."""
     told = config.get("denoiser")
     stated = workload.params_m or (1e3 * workload.params_b if workload.params_b else None)
     counted = parameters_of(told) / 1e6 if isinstance(told, dict) and told and not stated else None
     if not (stated or counted):
-        raise WorkloadFault("params_m: expected the parameters of the denoiser in millions, found none.")
+        raise WorkloadFault(
+            "params_m: expected the parameters of the denoiser in millions, found none."
+        )
     sizes: dict[str, Any] = {ours: config.get(theirs) or 0 for ours, theirs in _SIZES}
     if not all(isinstance(size, int) and 0 <= size <= 2_000_000 for size in sizes.values()):
-        raise WorkloadFault(f"config: expected whole numbers as sizes of the denoiser, found {str(sizes)[:80]}.")
+        raise WorkloadFault(
+            f"config: expected whole numbers as sizes of the denoiser, found {str(sizes)[:80]}."
+        )
     beside = tuple(
         Component(role="vae" if name.startswith("vae") else "text_encoder", params_m=size)
         for name, size in (workload.components or {}).items()
@@ -252,8 +328,15 @@ def _denoiser(workload: Workload, config: dict[str, Any]) -> Network:
     kind = "diffusion_unet" if config["model_type"] == "unet" else "diffusion_transformer"
     params = 1e6 * (stated or counted or 0.0)
     denoiser = msgspec.json.encode(told) if isinstance(told, dict) and told else None
-    return Network(slug=workload.model or "pipeline", kind=kind, params=params, active_params=params, components=beside,
-        denoiser=denoiser, **sizes)  # fmt: skip
+    return Network(
+        slug=workload.model or "pipeline",
+        kind=kind,
+        params=params,
+        active_params=params,
+        components=beside,
+        denoiser=denoiser,
+        **sizes,
+    )
 
 
 _SIZES = (("layers", "num_hidden_layers"), ("hidden", "hidden_size"),
@@ -264,7 +347,9 @@ def _from_figures(workload: Workload, model: Model | None) -> Network:
     size = workload.image_size if workload.image_size is not None else 224
     if model and model.figures and workload.activations_m is None and workload.gmacs is None:
         return msgspec.structs.replace(
-            from_model(model), slug=workload.model or model.slug, params=1e6 * (workload.params_m or model.params_m or 0.0)
+            from_model(model),
+            slug=workload.model or model.slug,
+            params=1e6 * (workload.params_m or model.params_m or 0.0),
         )
     row = Figures(
         image_size=size if isinstance(size, int) else (size[0], size[-1]),
@@ -272,13 +357,19 @@ def _from_figures(workload: Workload, model: Model | None) -> Network:
         activations_m=workload.activations_m,
     )
     params = 1e6 * (workload.params_m or 0.0)
-    return Network(slug=workload.model or "custom", kind=model.kind if model else workload.kind or "cnn", params=params,
+    return Network(
+        slug=workload.model or "custom",
+        kind=model.kind if model else workload.kind or "cnn",
+        params=params,
         active_params=params,
-                   figures=(row,), source=model.source if model else "")  # fmt: skip
+        figures=(row,),
+        source=model.source if model else "",
+    )
 
 
 def _from_size(workload: Workload) -> Network:
-    """A network of which its kind and its parameters are known: one of that size as most are built stands in."""
+    """A network of which its kind and its parameters are known: one of that size as most are built
+    stands in."""
     params = 1e9 * workload.params_b if workload.params_b else 1e6 * (workload.params_m or 0.0)
     kind = DENOISERS.get(workload.kind or "llm", workload.kind or "llm")
     return _of_size(workload.model or "custom", kind, params)
@@ -290,17 +381,49 @@ def _of_size(slug: str, kind: str, params: float) -> Network:
     if config is None:
         edge, gmacs = GMACS_PER_MILLION.get(kind, (0, 0.0))
         figures = (Figures(image_size=edge, gmacs=gmacs * params / 1e6),) if edge else ()
-        return Network(slug=slug, kind=kind, params=params, active_params=params, figures=figures, relative=kind, stand_in=True,
-            weighed=True)  # fmt: skip
+        return Network(
+            slug=slug,
+            kind=kind,
+            params=params,
+            active_params=params,
+            figures=figures,
+            relative=kind,
+            stand_in=True,
+            weighed=True,
+        )
     whole = _from_config(msgspec.json.encode(config), slug)
     return msgspec.structs.replace(
-        whole, kind=kind, params=params, active_params=params, relative=config["model_type"], stand_in=True, weighed=True
+        whole,
+        kind=kind,
+        params=params,
+        active_params=params,
+        relative=config["model_type"],
+        stand_in=True,
+        weighed=True,
     )
 
 
-SAME_LAYERS = {"data2vec-vision", "vit_msn", "metaclip_2_vision_model", "mt5", "camembert", "gpt-sw3", "iquestcoder", "ernie",
-    "glm4_moe_lite", "deepseek_v2", "qwen3_5", "qwen3_5_moe", "llama4", "qwen2_vl", "qwen2_5_vl", "qwen2_vl_text",
-    "qwen2_5_vl_text", "qwen3_vl_text", "gemma4_unified_text"}  # fmt: skip
+SAME_LAYERS = {
+    "data2vec-vision",
+    "vit_msn",
+    "metaclip_2_vision_model",
+    "mt5",
+    "camembert",
+    "gpt-sw3",
+    "iquestcoder",
+    "ernie",
+    "glm4_moe_lite",
+    "deepseek_v2",
+    "qwen3_5",
+    "qwen3_5_moe",
+    "llama4",
+    "qwen2_vl",
+    "qwen2_5_vl",
+    "qwen2_vl_text",
+    "qwen2_5_vl_text",
+    "qwen3_vl_text",
+    "gemma4_unified_text",
+}
 """Networks under another's name whose layers are the other's, as their traces show."""
 
 
@@ -316,7 +439,10 @@ def _from_config(encoded: bytes, slug: str) -> Network:
         made, fault = made_of(given), None
     except WorkloadFault as unknown:
         fault = unknown
-    if fault or (given.get("backbone_config") and (kind not in VISION or (kind == "detr" and not residual(config)))):
+    if fault or (
+        given.get("backbone_config")
+        and (kind not in VISION or (kind == "detr" and not residual(config)))
+    ):
         with contradictions():
             composed = composite_of(given, set(VISION))
         if composed is not None:
@@ -324,25 +450,51 @@ def _from_config(encoded: bytes, slug: str) -> Network:
     if fault:
         if not can_stand_in(given, config):
             raise fault
-        given, relative, stand_in = stood_in(given, nearest_family(config)), nearest_family(config), True
+        given, relative, stand_in = (
+            stood_in(given, nearest_family(config)),
+            nearest_family(config),
+            True,
+        )
         config = {**config, "model_type": relative}
         made, encoded = made_of(given), msgspec.json.encode(given)
-    length = config.get("image_size") if not config.get("vocab_size") or config.get("patch_size") else 64
+    length = (
+        config.get("image_size") if not config.get("vocab_size") or config.get("patch_size") else 64
+    )
     with contradictions():
         edge = int(length[0] if isinstance(length, list) else length) if length else 224
     values = float(values_of(given, made, edge))
     with contradictions():
         seen = sees(given) and not stand_in
         hidden = int(sizes_of(config, values).get("hidden") or 0)
-        side = float(values_seeing(given, made, edge)) if seen else tower_params(given, hidden) if config.get("vocab_size") else 0.0
+        side = (
+            float(values_seeing(given, made, edge))
+            if seen
+            else tower_params(given, hidden)
+            if config.get("vocab_size")
+            else 0.0
+        )
         heard, known = hearing_params(given, hidden)
         whole = str(given.get("model_type"))
         foreign = given.get("text_config") and whole not in TEXT_OF and whole != kind
-        if relative is None and (not known or foreign or (not side and uncounted(given, "vision_config")) or uncounted(given)):
+        if relative is None and (
+            not known
+            or foreign
+            or (not side and uncounted(given, "vision_config"))
+            or uncounted(given)
+        ):
             relative = whole
-    return Network(slug=slug, kind="vlm" if side else _kind(config), params=values + side + heard, sees=seen,
-        active_params=values - idle_params(config) + side + heard, config=encoded, side_params=side + heard,
-                   relative=relative, stand_in=stand_in, **{**sizes_of(config, values), "family": kind})  # fmt: skip
+    return Network(
+        slug=slug,
+        kind="vlm" if side else _kind(config),
+        params=values + side + heard,
+        sees=seen,
+        active_params=values - idle_params(config) + side + heard,
+        config=encoded,
+        side_params=side + heard,
+        relative=relative,
+        stand_in=stand_in,
+        **{**sizes_of(config, values), "family": kind},
+    )
 
 
 def _composite(composed: dict[str, Any], slug: str, kind: str, given: dict[str, Any]) -> Network:
@@ -350,16 +502,46 @@ def _composite(composed: dict[str, Any], slug: str, kind: str, given: dict[str, 
     values = float(counted(made_of(composed), int(composed["image_size"])))
     names = " ".join(map(str, given.get("architectures") or ()))
     what = "detector" if "Detection" in names else "segmenter" if "Segmentation" in names else "vit"
-    return Network(slug=slug, kind=what, params=values, active_params=values, config=msgspec.json.encode(composed),
-        relative=str(composed["seen"]["model_type"]), stand_in=True, family=kind)  # fmt: skip
+    return Network(
+        slug=slug,
+        kind=what,
+        params=values,
+        active_params=values,
+        config=msgspec.json.encode(composed),
+        relative=str(composed["seen"]["model_type"]),
+        stand_in=True,
+        family=kind,
+    )
 
 
 ENCODER_KINDS = {
-    "bert", "roberta", "xlm-roberta", "distilbert", "electra", "albert", "deberta-v2", "modernbert", "roformer", "convbert",
-    "eurobert", "nomic_bert", "mobilebert", "squeezebert", "wav2vec2", "hubert", "wavlm", "unispeech",
-    "unispeech-sat", "deberta", "gte", "jina_embeddings_v3", "fnet",
-    "big_bird", "tapas", "longformer",
-}  # fmt: skip
+    "bert",
+    "roberta",
+    "xlm-roberta",
+    "distilbert",
+    "electra",
+    "albert",
+    "deberta-v2",
+    "modernbert",
+    "roformer",
+    "convbert",
+    "eurobert",
+    "nomic_bert",
+    "mobilebert",
+    "squeezebert",
+    "wav2vec2",
+    "hubert",
+    "wavlm",
+    "unispeech",
+    "unispeech-sat",
+    "deberta",
+    "gte",
+    "jina_embeddings_v3",
+    "fnet",
+    "big_bird",
+    "tapas",
+    "longformer",
+}
 """Networks that see all tokens at once and cache nothing."""
 
 
@@ -368,9 +550,16 @@ def _kind(config: dict[str, Any]) -> str:
         return "moe"
     if config.get("d_ff") or config.get("encoder_layers"):
         return "detector" if config["model_type"] == "detr" else "encoder_decoder"
-    if config["model_type"] == "sam" or any("SemanticSegmentation" in name for name in config.get("architectures") or ()):
+    if config["model_type"] == "sam" or any(
+        "SemanticSegmentation" in name for name in config.get("architectures") or ()
+    ):
         return "segmenter"
-    reads = config.get("vocab_size") and SAME_AS.get(config["model_type"], config["model_type"]) in TRAITS
-    if not reads and (not config.get("vocab_size") or config.get("patch_size") or config.get("depths")):
+    reads = (
+        config.get("vocab_size")
+        and SAME_AS.get(config["model_type"], config["model_type"]) in TRAITS
+    )
+    if not reads and (
+        not config.get("vocab_size") or config.get("patch_size") or config.get("depths")
+    ):
         return "vit" if config.get("num_attention_heads") else "cnn"
     return "encoder" if config["model_type"] in ENCODER_KINDS else "llm"

@@ -1,4 +1,5 @@
-"""The pictures of a job: their size, and of a language model that sees, how many there are and what they take of the sequence."""
+"""The pictures of a job: their size, and of a language model that sees, how many there are and what
+they take of the sequence."""
 
 from __future__ import annotations
 
@@ -7,27 +8,34 @@ from typing import Any
 
 import msgspec
 
-from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.errors import WorkloadFault
+from rigplanner.networks.image_tokens import Seen, seen_of
+from rigplanner.rig.workload import Workload
 from rigplanner.workload.network import Network
-from rigplanner.workload.seen import Seen, seen_of
 
 PICTURES = ("cnn", "vit", "detector", "segmenter")
 DRAWN = ("diffusion_unet", "diffusion_transformer")
 USUAL_EDGE, DRAWN_EDGE, EARLY_EDGE, EARLY_PARAMS = 224, 1024, 512, 1.5e9
-"""Pixels of ImageNet's crops and of images that are drawn: 512 by Stable Diffusion 1 and 2 (0.86e9 parameters), 1024 since SDXL."""
+"""Pixels of ImageNet's crops and of images that are drawn: 512 by Stable Diffusion 1 and 2 (0.86e9
+parameters), 1024 since SDXL."""
 
 
-def image_of(workload: Workload, network: Network, assumed: dict[str, str]) -> int | tuple[int, int]:
+def image_of(
+    workload: Workload, network: Network, assumed: dict[str, str]
+) -> int | tuple[int, int]:
     size = workload.image_size
     if size is None:
         native = _native_image(network)
         if network.kind in PICTURES + DRAWN or workload.images:
-            assumed["image_size"] = str(native) if isinstance(native, int) else " x ".join(map(str, native))
+            assumed["image_size"] = (
+                str(native) if isinstance(native, int) else " x ".join(map(str, native))
+            )
         return native
     sides = [size] if isinstance(size, int) else list(size)
     if not 1 <= len(sides) <= 2 or not all(8 <= side <= 65_536 for side in sides):
-        raise WorkloadFault(f"image_size: expected one or two edges from 8 to 65536 pixels, found {size}.")
+        raise WorkloadFault(
+            f"image_size: expected one or two edges from 8 to 65536 pixels, found {size}."
+        )
     return sides[0] if len(sides) == 1 else (sides[0], sides[1])
 
 
@@ -38,12 +46,16 @@ def images_of(workload: Workload, network: Network, assumed: dict[str, str]) -> 
             assumed["images"] = "0"
         return 0
     if workload.images and not network.sees:
-        raise WorkloadFault(f"images: how '{network.family or network.slug}' reads images is not known, found {workload.images}.")
+        raise WorkloadFault(
+            f"images: how '{network.family or network.slug}' reads images is not known, found"
+            f" {workload.images}."
+        )
     return workload.images
 
 
 def pictures_of(workload: Workload, network: Network) -> tuple[int, float]:
-    """Positions that the pictures of one sample take, and operations of seeing them; WorkloadFault where that is not known."""
+    """Positions that the pictures of one sample take, and operations of seeing them; WorkloadFault
+    where that is not known."""
     said: dict[str, str] = {}
     images, image = images_of(workload, network, said), image_of(workload, network, said)
     sides = (image, image) if isinstance(image, int) else image
@@ -64,13 +76,17 @@ def _read(config: bytes, sides: tuple[int, int]) -> Seen:
 
 
 def _native_image(network: Network) -> int | tuple[int, int]:
-    """The edge that a network is usually run at: ImageNet's where its figures list it, else the first listed, or the one that its
-    configuration names."""
+    """The edge that a network is usually run at: ImageNet's where its figures list it, else the
+    first listed, or the one that its configuration names."""
     listed = [row.image_size for row in network.figures]
     if listed:
         return USUAL_EDGE if USUAL_EDGE in listed else listed[0]
     if network.kind in DRAWN:
-        return EARLY_EDGE if network.kind == "diffusion_unet" and network.params < EARLY_PARAMS else DRAWN_EDGE
+        return (
+            EARLY_EDGE
+            if network.kind == "diffusion_unet" and network.params < EARLY_PARAMS
+            else DRAWN_EDGE
+        )
     edge = _named_edge(network.config) if network.config else None
     if network.kind == "detector" and isinstance(edge, list) and len(edge) == 2:
         return edge[0], edge[1]
@@ -82,4 +98,6 @@ def _named_edge(config: bytes) -> Any:
     """The edge of images that a configuration names."""
     told = msgspec.json.decode(config)
     part = told.get("vision_config")
-    return told.get("image_size") or (part.get("image_size") if isinstance(part, dict) and not told.get("vocab_size") else None)
+    return told.get("image_size") or (
+        part.get("image_size") if isinstance(part, dict) and not told.get("vocab_size") else None
+    )

@@ -1,5 +1,5 @@
-"""What a named release of a library does that later ones do not: words such as `transformers 4.38` or `torch 1.13` among a
-workload's flags."""
+"""What a named release of a library does that later ones do not: words such as `transformers 4.38`
+or `torch 1.13` among a workload's flags."""
 
 from __future__ import annotations
 
@@ -7,41 +7,48 @@ import re
 from collections.abc import Iterable
 
 SHIFTED = "shifted_logits"
-"""A word for transformers up to 4.47, whose loss copies the float logits of all positions but the last (logits[..., :-1, :]
-made contiguous; since 4.48 the labels are shifted instead)."""
+"""A word for transformers up to 4.47, whose loss copies the float logits of all positions but the
+last (logits[..., :-1, :] made contiguous; since 4.48 the labels are shifted instead)."""
 WHOLE_PROMPT = "whole_prompt_logits"
-"""A word for transformers up to 4.44, which made logits of the whole prompt, in the model's type and again in float; since 4.45
-only the last position's (num_logits_to_keep). Classes that see images followed later."""
+"""A word for transformers up to 4.44, which made logits of the whole prompt, in the model's type
+and again in float; since 4.45 only the last position's (num_logits_to_keep). Classes that see
+images followed later."""
 EAGER = "eager"
-"""A word for transformers up to 4.35, where attention wrote its scores unless a fused kernel was asked for (sdpa since 4.36)."""
+"""A word for transformers up to 4.35, where attention wrote its scores unless a fused kernel was
+asked for (sdpa since 4.36)."""
 JOINED = "joined_cache"
-"""A word for transformers up to 4.35, whose cache is a tuple: a step builds all layers' anew while the caller still holds the one
-before (DynamicCache since 4.36 joins one layer's at a time). Llama 2 7B takes 806 MB for each of 64 samples of 768 tokens, twice
-its 403 MB of cache (optimum-benchmark, examples/running-llamas)."""
+"""A word for transformers up to 4.35, whose cache is a tuple: a step builds all layers' anew while
+the caller still holds the one before (DynamicCache since 4.36 joins one layer's at a time). Llama 2
+7B takes 806 MB for each of 64 samples of 768 tokens, twice its 403 MB of cache (optimum-benchmark,
+examples/running-llamas)."""
 UNRAISED = "unraised"
-"""A word for a quantised base that is trained as it was loaded, without peft.prepare_model_for_kbit_training."""
+"""A word for a quantised base that is trained as it was loaded, without
+peft.prepare_model_for_kbit_training."""
 LOOPED = "looped_step"
-"""A word for torch before 2.0, whose optimizers step one parameter after the other unless told, without the copies of `foreach`."""
+"""A word for torch before 2.0, whose optimizers step one parameter after the other unless told,
+without the copies of `foreach`."""
 NAMED = re.compile(r"transformers\s*[=<]*=?\s*v?(\d+)\.(\d+)", re.IGNORECASE)
 LAST = ((SHIFTED, (4, 47)), (WHOLE_PROMPT, (4, 44)), (EAGER, (4, 35)), (JOINED, (4, 35)))
 """The last release of transformers with each habit (its source at those tags)."""
 TORCH = re.compile(r"torch\s*[=<]*=?\s*v?(\d+)\.(\d+).*", re.IGNORECASE)
 TITAN = re.compile(r"torchtitan\s*[=<]*=?\s*(20\d\d)(?:-(\d\d))?.*", re.IGNORECASE)
 COMPILED = "compiled_loss"
-"""A word for a loss that torch.compile fuses: torchtitan since April 2025, where its layers are compiled."""
+"""A word for a loss that torch.compile fuses: torchtitan since April 2025, where its layers are
+compiled."""
 FIRST_COMPILED = (2025, 4)
 WRITTEN = "written_logits"
-"""A word for Unsloth before December 2024, when cut cross-entropy came (its issue 1298): its kernel read logits that were there
-whole, and wrote their gradient."""
+"""A word for Unsloth before December 2024, when cut cross-entropy came (its issue 1298): its kernel
+read logits that were there whole, and wrote their gradient."""
 UNSLOTH = re.compile(r"unsloth\s*[=<]*=?\s*v?(20\d\d)[.-](\d+).*", re.IGNORECASE)
 FIRST_CUT = (2024, 12)
 FIRST_FUSED = (2, 0)
-"""The release of torch with scaled_dot_product_attention, and with `foreach` as the optimizers' default (its release notes)."""
+"""The release of torch with scaled_dot_product_attention, and with `foreach` as the optimizers'
+default (its release notes)."""
 
 
 def habits(flags: Iterable[str], text: str | None = None, stack: str = "") -> frozenset[str]:
-    """The flags, and the habits that go with the releases that they or the `text` of the software name; a stack of which no release
-    is named is taken as it is today."""
+    """The flags, and the habits that go with the releases that they or the `text` of the software
+    name; a stack of which no release is named is taken as it is today."""
     told = frozenset(flags)
     if not told and not text:
         return told
@@ -52,7 +59,11 @@ def habits(flags: Iterable[str], text: str | None = None, stack: str = "") -> fr
         told |= {EAGER, LOOPED}
     if (release := _least(UNSLOTH, named)) is not None and release < FIRST_CUT:
         told |= {WRITTEN}
-    if stack == "torchtitan" and "compile" in told and (_least(TITAN, named) or FIRST_COMPILED) >= FIRST_COMPILED:
+    if (
+        stack == "torchtitan"
+        and "compile" in told
+        and (_least(TITAN, named) or FIRST_COMPILED) >= FIRST_COMPILED
+    ):
         told |= {COMPILED}
     return told
 

@@ -7,16 +7,30 @@ from typing import Any
 
 import msgspec
 
-from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.errors import WorkloadFault
+from rigplanner.rig.workload import Workload
 from rigplanner.workload.quant import BITS
 
 METHODS = {
-    "awq": "awq", "gptq": "gptq", "gptq_v2": "gptq", "auto-round": "autoround", "intel/auto-round": "autoround",
-    "hqq": "hqq", "compressed-tensors": None, "quanto": None, "modelopt": None, "fp8": None, "fbgemm_fp8": None, "mxfp4": None,
-    "eetq": None, "torchao": "torchao", "bitsandbytes": "bnb", "bnb": "bnb",
-}  # fmt: skip
-"""quant_method of transformers' quantization_config, and the word for its scales (transformers, quantization_config.py)."""
+    "awq": "awq",
+    "gptq": "gptq",
+    "gptq_v2": "gptq",
+    "auto-round": "autoround",
+    "intel/auto-round": "autoround",
+    "hqq": "hqq",
+    "compressed-tensors": None,
+    "quanto": None,
+    "modelopt": None,
+    "fp8": None,
+    "fbgemm_fp8": None,
+    "mxfp4": None,
+    "eetq": None,
+    "torchao": "torchao",
+    "bitsandbytes": "bnb",
+    "bnb": "bnb",
+}
+"""quant_method of transformers' quantization_config, and the word for its scales (transformers,
+quantization_config.py)."""
 FLOATS = {"fp8": "fp8", "fbgemm_fp8": "fp8", "mxfp4": "mxfp4", "eetq": "int8"}
 """Methods that store one type only."""
 TYPES = re.compile(r"(nvfp4|mxfp4|mxfp8|fp8|float8|int8|int4|w4a|w8a)")
@@ -25,8 +39,8 @@ NAMED = {"float8": "fp8", "w4a": "int4", "w8a": "int8"}
 
 
 def stored_as(config: dict[str, Any]) -> dict[str, str]:
-    """Precision and quantisation of the weights that go with a configuration; nothing where it names none. Raises WorkloadFault for
-    a quantisation whose bytes are not known."""
+    """Precision and quantisation of the weights that go with a configuration; nothing where it
+    names none. Raises WorkloadFault for a quantisation whose bytes are not known."""
     told = config.get("quantization_config")
     inner = config.get("text_config")
     if told is None and isinstance(inner, dict):
@@ -36,17 +50,25 @@ def stored_as(config: dict[str, Any]) -> dict[str, str]:
     if told is None:
         return {}
     method = told.get("quant_method") if isinstance(told, dict) else None
-    if method is None and isinstance(told, dict) and (told.get("load_in_4bit") or told.get("load_in_8bit")):
+    if (
+        method is None
+        and isinstance(told, dict)
+        and (told.get("load_in_4bit") or told.get("load_in_8bit"))
+    ):
         method = "bitsandbytes"
     if not isinstance(method, str) or method.casefold() not in METHODS:
         known = ", ".join(sorted(METHODS))
-        raise WorkloadFault(f"quantization_config.quant_method: expected one of {known}, found {str(method)[:40]!r}.")
+        raise WorkloadFault(
+            f"quantization_config.quant_method: expected one of {known}, found"
+            f" {str(method)[:40]!r}."
+        )
     return _read(told, method.casefold())
 
 
 def as_stored(workload: Workload) -> Workload:
-    """The workload with the type in which its configuration says that weights lie, where it names no narrower one itself. For jobs
-    whose weights do not train. Raises WorkloadFault like `stored_as`."""
+    """The workload with the type in which its configuration says that weights lie, where it names
+    no narrower one itself. For jobs whose weights do not train. Raises WorkloadFault like
+    `stored_as`."""
     words = (workload.precision or "", workload.quant or "")
     if workload.config is None or any(BITS.get(word.casefold(), 16.0) < 16 for word in words):
         return workload
@@ -72,7 +94,10 @@ def _read(told: dict[str, Any], method: str) -> dict[str, str]:
         found = str(told.get(field))
         named = TYPES.search(found.casefold())
         if named is None:
-            raise WorkloadFault(f"quantization_config.{field}: expected a type such as int4 or fp8, found {found[:40]}.")
+            raise WorkloadFault(
+                f"quantization_config.{field}: expected a type such as int4 or fp8, found"
+                f" {found[:40]}."
+            )
         word = NAMED.get(named[1], named[1])
         return {"precision": word} | ({"quant": quant} if quant else {})
     bits = told.get("bits", told.get("w_bit"))
@@ -89,10 +114,17 @@ def _grouped(told: dict[str, Any]) -> dict[str, str]:
     first = next(iter(groups.values()), None) if isinstance(groups, dict) else None
     weights = first.get("weights") if isinstance(first, dict) else None
     if not isinstance(weights, dict):
-        raise WorkloadFault(f"quantization_config.config_groups: expected a group with weights, found {str(groups)[:40]}.")
+        raise WorkloadFault(
+            "quantization_config.config_groups: expected a group with weights, found"
+            f" {str(groups)[:40]}."
+        )
     bits = _whole(weights.get("num_bits"), "quantization_config.config_groups.weights.num_bits")
     if weights.get("type") == "float":
-        return {"precision": "fp8" if bits == 8 else "mxfp4" if "mxfp4" in str(told.get("format")) else "nvfp4"}
+        return {
+            "precision": (
+                "fp8" if bits == 8 else "mxfp4" if "mxfp4" in str(told.get("format")) else "nvfp4"
+            )
+        }
     return _word(bits, None)
 
 
@@ -105,5 +137,8 @@ def _whole(bits: object, field: str) -> int:
 def _word(bits: int, quant: str | None) -> dict[str, str]:
     word = "bf16" if bits == 16 else f"int{bits}"
     if word not in BITS:
-        raise WorkloadFault(f"quantization_config.bits: expected 4, 8 or 16, found {bits}; name precision and weights_gib instead.")
+        raise WorkloadFault(
+            f"quantization_config.bits: expected 4, 8 or 16, found {bits}; name precision and"
+            " weights_gib instead."
+        )
     return {"precision": word} | ({"quant": quant} if quant else {})

@@ -33,8 +33,14 @@ BOARD = {
     "form_factor": "ATX",
     "chipset": "AMD X670E",
     "memory": {"max": 192, "ram_type": "DDR5", "slots": 4},
-    "pcie_slots": [{"gen": "4.0", "quantity": 3, "lanes": 16}, {"gen": "4.0", "quantity": 1, "lanes": 0}],
-    "m2_slots": [{"size": "2280/22110", "key": "M", "interface": "PCIe 5.0 x4"}, {"size": "2230", "key": "E", "interface": None}],
+    "pcie_slots": [
+        {"gen": "4.0", "quantity": 3, "lanes": 16},
+        {"gen": "4.0", "quantity": 1, "lanes": 0},
+    ],
+    "m2_slots": [
+        {"size": "2280/22110", "key": "M", "interface": "PCIe 5.0 x4"},
+        {"size": "2230", "key": "E", "interface": None},
+    ],
     "storage_devices": {"sata_6_gb_s": 4, "u2": 0},
     "power_connectors": {"cpu_power": ["8-pin", "8-pin"]},
 }
@@ -45,7 +51,14 @@ PSU = {
     "efficiency_rating": "80+ Titanium",
     "modular": "Full",
     "length": 200,
-    "connectors": {"atx_24_pin": 1, "eps_8_pin": 2, "pcie_12vhpwr": 2, "pcie_6_plus_2_pin": 8, "sata": 12, "molex_4_pin": 4},
+    "connectors": {
+        "atx_24_pin": 1,
+        "eps_8_pin": 2,
+        "pcie_12vhpwr": 2,
+        "pcie_6_plus_2_pin": 8,
+        "sata": 12,
+        "molex_4_pin": 4,
+    },
 }
 CPU = {
     "metadata": {"name": "ACME Core 9", "manufacturer": "ACME"},
@@ -90,8 +103,15 @@ COOLER = {
     "water_cooled": False,
 }
 RECORDS: dict[str, dict[str, Any]] = {
-    "GPU": GPU, "Motherboard": BOARD, "PSU": PSU, "CPU": CPU, "RAM": RAM, "Storage": STORAGE, "PCCase": CASE, "CPUCooler": COOLER,
-}  # fmt: skip
+    "GPU": GPU,
+    "Motherboard": BOARD,
+    "PSU": PSU,
+    "CPU": CPU,
+    "RAM": RAM,
+    "Storage": STORAGE,
+    "PCCase": CASE,
+    "CPUCooler": COOLER,
+}
 
 
 def write_opendb(folder: Path, category: str, record: object, name: str = "part") -> Path:

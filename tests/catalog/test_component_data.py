@@ -1,4 +1,5 @@
-"""The shipped supplies, cases, memory, drives, coolers, risers, network cards, accessories, cloud machines and sample rigs."""
+"""The shipped supplies, cases, memory, drives, coolers, risers, network cards, accessories, cloud
+machines and sample rigs."""
 
 from pathlib import Path
 
@@ -6,18 +7,36 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.cloud import CloudInstance, shipped_cloud
-from rigplanner.catalog.lint import lint
-from rigplanner.catalog.lint_gpu import plug_watts
-from rigplanner.catalog.lint_parts import PCIE_LANE_GBS
+from rigplanner.catalog.lint.gpu import plug_watts
+from rigplanner.catalog.lint.lint import lint
+from rigplanner.catalog.lint.parts import PCIE_LANE_GBS
 from rigplanner.catalog.load import Catalog, shipped_catalog
-from rigplanner.catalog.parts import Chassis, Cooler, MemoryKit, NetworkCard, Part, PowerSupply, Riser, Storage
+from rigplanner.catalog.schema.parts import (
+    Chassis,
+    Cooler,
+    MemoryKit,
+    NetworkCard,
+    Part,
+    PowerSupply,
+    Riser,
+    Storage,
+)
 from rigplanner.data import data_path
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import assess
 
 KINDS = ("psu", "chassis", "memory", "storage", "cooler", "riser", "nic", "accessory")
-FEWEST = {"psu": 60, "chassis": 60, "memory": 60, "storage": 60, "cooler": 30, "riser": 10, "nic": 15, "accessory": 8}
+FEWEST = {
+    "psu": 60,
+    "chassis": 60,
+    "memory": 60,
+    "storage": 60,
+    "cooler": 30,
+    "riser": 10,
+    "nic": 15,
+    "accessory": 8,
+}
 SATA_3_GBS = 0.6
 
 SAMPLES = sorted((data_path("resources") / "samples").glob("*.rig"))
@@ -45,7 +64,9 @@ def test_lint_finds_nothing_in_these_kinds(catalog: Catalog) -> None:
 def test_names_are_unique_within_a_kind(catalog: Catalog) -> None:
     for kind in KINDS:
         names = [part.name for part in catalog.of_kind(kind)]
-        assert len(names) == len(set(names)), sorted({name for name in names if names.count(name) > 1})
+        assert len(names) == len(set(names)), sorted(
+            {name for name in names if names.count(name) > 1}
+        )
 
 
 def test_supplies_can_feed_what_they_are_rated_for(catalog: Catalog) -> None:
@@ -59,7 +80,9 @@ def test_supplies_can_feed_what_they_are_rated_for(catalog: Catalog) -> None:
         if part.form_factor in ("ATX", "SFX", "SFX-L"):
             assert part.length_mm is None or 90 <= part.length_mm <= 250, part.id
             carried = plug_watts(part.supply.plugs or ())
-            assert part.supply.plugs is None or carried >= 0.9 * best, f"{part.id}: plugs for {carried:.0f} W of {best:.0f} W"
+            assert part.supply.plugs is None or carried >= 0.9 * best, (
+                f"{part.id}: plugs for {carried:.0f} W of {best:.0f} W"
+            )
             assert part.supply.plugs is None or plugs.get("eps8", 0) >= 1, part.id
 
 
@@ -81,7 +104,10 @@ def test_cases_have_human_sizes(catalog: Catalog) -> None:
         assert space.gpu_length_mm is None or 200 <= space.gpu_length_mm <= 600, part.id
         assert space.cooler_height_mm is None or 35 <= space.cooler_height_mm <= 260, part.id
         assert space.psu_form_factors, part.id
-        assert all(size in (92, 120, 140, 180, 240, 280, 360, 420, 480, 560) for size in space.radiators_mm or ()), part.id
+        assert all(
+            size in (92, 120, 140, 180, 240, 280, 360, 420, 480, 560)
+            for size in space.radiators_mm or ()
+        ), part.id
         if space.airflow != "open" and space.rack_units is None:
             assert space.gpu_length_mm is not None, part.id
 
@@ -92,7 +118,18 @@ def test_memory_kits_are_what_sockets_take(catalog: Catalog) -> None:
         assert isinstance(part, MemoryKit)
         low, high = speeds[part.type]
         assert part.speed_mts is not None and low <= part.speed_mts <= high, part.id
-        assert part.modules in (1, 2, 4, 8) and part.module_gib in (4, 8, 16, 24, 32, 48, 64, 96, 128, 256), part.id
+        assert part.modules in (1, 2, 4, 8) and part.module_gib in (
+            4,
+            8,
+            16,
+            24,
+            32,
+            48,
+            64,
+            96,
+            128,
+            256,
+        ), part.id
         assert part.ecc == (part.module in ("ecc-udimm", "rdimm", "lrdimm", "mrdimm")), part.id
 
 
@@ -105,7 +142,9 @@ def test_drives_stay_below_their_interface(catalog: Catalog) -> None:
         for rate in (part.read_gbs, part.write_gbs):
             assert rate is None or 0.05 <= rate <= limit, part.id
         for kiops in (part.random_read_kiops, part.random_write_kiops):
-            assert kiops is None or kiops * 4096e-6 <= limit, f"{part.id}: {kiops} kIOPS are more than {limit} GB/s"
+            assert kiops is None or kiops * 4096e-6 <= limit, (
+                f"{part.id}: {kiops} kIOPS are more than {limit} GB/s"
+            )
         assert (part.m2_length_mm is not None) == (part.form_factor == "m2"), part.id
         assert part.rotation_rpm is None or part.interface != "nvme", part.id
 
@@ -115,9 +154,15 @@ def test_coolers_have_a_socket_and_one_size(catalog: Catalog) -> None:
         assert isinstance(part, Cooler)
         assert part.sockets, part.id
         if part.type == "liquid":
-            assert part.radiator_mm in (120, 140, 240, 280, 360, 420) and part.height_mm is None, part.id
+            assert part.radiator_mm in (120, 140, 240, 280, 360, 420) and part.height_mm is None, (
+                part.id
+            )
         else:
-            assert part.height_mm is not None and 25 <= part.height_mm <= 175 and part.radiator_mm is None, part.id
+            assert (
+                part.height_mm is not None
+                and 25 <= part.height_mm <= 175
+                and part.radiator_mm is None
+            ), part.id
 
 
 def test_cards_fit_their_edge(catalog: Catalog) -> None:
@@ -127,14 +172,23 @@ def test_cards_fit_their_edge(catalog: Catalog) -> None:
         assert part.port_gbps / 8 <= PCIE_LANE_GBS[part.edge_gen] * part.edge_width, part.id
     for riser in of(catalog, Riser):
         assert isinstance(riser, Riser)
-        assert riser.gen in PCIE_LANE_GBS and riser.width in (1, 2, 4, 8, 16) and riser.outputs >= 1, riser.id
+        assert (
+            riser.gen in PCIE_LANE_GBS and riser.width in (1, 2, 4, 8, 16) and riser.outputs >= 1
+        ), riser.id
 
 
 def test_doubts_and_sources_share_no_field(catalog: Catalog) -> None:
     for kind in KINDS:
         for part in catalog.of_kind(kind):
-            read = {field for key, fields in part.sources.items() if not key.endswith("-unread") for field in fields}
-            unverified = {field for field, doubt in part.doubts.items() if doubt.state == "unverified"}
+            read = {
+                field
+                for key, fields in part.sources.items()
+                if not key.endswith("-unread")
+                for field in fields
+            }
+            unverified = {
+                field for field, doubt in part.doubts.items() if doubt.state == "unverified"
+            }
             assert not read & unverified, part.id
 
 
@@ -145,20 +199,41 @@ def cloud_machines() -> list[CloudInstance]:
 def test_cloud_machines_name_catalog_gpus(catalog: Catalog) -> None:
     machines = cloud_machines()
     assert len(machines) >= 50
-    assert {machine.provider for machine in machines} >= {"aws", "azure", "google", "lambda", "paperspace"}
+    assert {machine.provider for machine in machines} >= {
+        "aws",
+        "azure",
+        "google",
+        "lambda",
+        "paperspace",
+    }
     for machine in machines:
-        assert machine.id == f"{machine.provider}.{machine.name}".lower().replace("_", "-").replace(" ", "-"), machine.id
-        assert machine.gpu is None or catalog.get(machine.gpu) is not None, f"{machine.id}: {machine.gpu}"
-        assert 1 <= machine.count <= 256 and (machine.count > 1 or machine.link == "none"), machine.id
+        assert machine.id == f"{machine.provider}.{machine.name}".lower().replace("_", "-").replace(
+            " ", "-"
+        ), machine.id
+        assert machine.gpu is None or catalog.get(machine.gpu) is not None, (
+            f"{machine.id}: {machine.gpu}"
+        )
+        assert 1 <= machine.count <= 256 and (machine.count > 1 or machine.link == "none"), (
+            machine.id
+        )
         assert machine.sources and set(machine.sources) <= set(shipped_cloud().sources), machine.id
 
 
 def test_cloud_prices_have_a_day_and_spot_is_cheaper() -> None:
     for machine in cloud_machines():
         for price in (*machine.on_demand, *machine.spot):
-            assert len(price.day) == 10 and price.source and price.currency == "USD" and 0.01 < price.amount < 1000, machine.id
+            assert (
+                len(price.day) == 10
+                and price.source
+                and price.currency == "USD"
+                and 0.01 < price.amount < 1000
+            ), machine.id
         for spot in machine.spot:
-            same = [price.amount for price in machine.on_demand if (price.region, price.day) == (spot.region, spot.day)]
+            same = [
+                price.amount
+                for price in machine.on_demand
+                if (price.region, price.day) == (spot.region, spot.day)
+            ]
             assert all(spot.amount <= amount for amount in same), machine.id
 
 
@@ -181,19 +256,43 @@ def test_a_sample_has_no_rarely_met_part(sample: Rig, catalog: Catalog) -> None:
 
 
 def test_a_sample_is_a_whole_rig(sample: Rig, catalog: Catalog) -> None:
-    assert sample.workloads and sample.site.volts and sample.site.breaker_a and sample.quote.seller.name and sample.quote.date
-    kinds = {catalog.parts[item.part].__struct_config__.tag for item in sample.items if item.part in catalog.parts}
-    assert kinds >= {"system"} or kinds >= {"motherboard", "cpu", "gpu", "memory", "storage", "psu", "chassis", "cooler"}
+    assert (
+        sample.workloads
+        and sample.site.volts
+        and sample.site.breaker_a
+        and sample.quote.seller.name
+        and sample.quote.date
+    )
+    kinds = {
+        catalog.parts[item.part].__struct_config__.tag
+        for item in sample.items
+        if item.part in catalog.parts
+    }
+    assert kinds >= {"system"} or kinds >= {
+        "motherboard",
+        "cpu",
+        "gpu",
+        "memory",
+        "storage",
+        "psu",
+        "chassis",
+        "cooler",
+    }
 
 
-SHOWN = {"DeskMini with GTX 1070 (2017)": {"SW001"}, "Four RTX 4090 on one household circuit": {"PWR012"}}
+SHOWN = {
+    "DeskMini with GTX 1070 (2017)": {"SW001"},
+    "Four RTX 4090 on one household circuit": {"PWR012"},
+}
 """Errors that a sample is there to show, by its name."""
 
 
 def test_a_sample_has_only_the_errors_it_shows(sample: Rig, catalog: Catalog) -> None:
     found = assess(replace(sample, workloads=()), catalog)
     assert found.machine.problems == ()
-    assert {finding.code for finding in found.report.findings if finding.severity == "error"} == SHOWN.get(sample.name, set())
+    assert {
+        finding.code for finding in found.report.findings if finding.severity == "error"
+    } == SHOWN.get(sample.name, set())
 
 
 def test_the_drive_of_the_5090_sample_takes_half_of_its_lanes(catalog: Catalog) -> None:
@@ -206,4 +305,6 @@ def test_the_drive_of_the_5090_sample_takes_half_of_its_lanes(catalog: Catalog) 
 def test_prices_of_a_sample_have_a_day_and_a_source(sample: Rig) -> None:
     for item in sample.items:
         if item.price is not None:
-            assert item.price.day and item.price.source and item.price.currency == sample.currency, item.uid
+            assert (
+                item.price.day and item.price.source and item.price.currency == sample.currency
+            ), item.uid

@@ -1,11 +1,12 @@
-"""The shop's page: prices in TWD for the parts that its lines name, every other line with its reason."""
+"""The shop's page: prices in TWD for the parts that its lines name, every other line with its
+reason."""
 
 import pytest
 
-from rigplanner.catalog.coolpc import read_coolpc
-from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.imports.coolpc import read_coolpc
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.prices import price_file
+from rigplanner.catalog.prices.prices import price_file
 
 DAY = "2026-11-21"
 PAGE = """<html><font id=Mdy>2026/10/6 11:13</font><TABLE><TR><TD class=w>12<TD class=t>顯示卡 VGA</TD><TD><SELECT name=n12 size=1>
@@ -62,7 +63,10 @@ def test_the_cheapest_sure_line_counts(index: PartIndex) -> None:
     made = read_coolpc(PAGE.encode("cp950"), index, DAY)
     sure = {entry.part: entry.price.amount for entry in price_file("shop", made).prices}
     loose = {entry.part: entry.price.amount for entry in price_file("shop", made, "words").prices}
-    assert (sure["nvidia.geforce.rtx-5070-ti"], sure["asus.rog-strix.x870e-e-gaming-wifi"]) == (27990, 16990)
+    assert (sure["nvidia.geforce.rtx-5070-ti"], sure["asus.rog-strix.x870e-e-gaming-wifi"]) == (
+        27990,
+        16990,
+    )
     assert loose["asus.rog-strix.x870e-e-gaming-wifi"] == 16000
 
 
@@ -84,13 +88,23 @@ def test_a_page_without_a_day_takes_the_callers(index: PartIndex) -> None:
 
 
 def test_markup_hidden_in_a_name_is_refused(index: PartIndex) -> None:
-    page = "<select name=n12><option value=1>RTX5090 &lt;script&gt;x&lt;/script&gt;, $100</option></select>"
+    page = (
+        "<select name=n12><option value=1>RTX5090 &lt;script&gt;x&lt;/script&gt;,"
+        " $100</option></select>"
+    )
     made = read_coolpc(page.encode(), index, DAY)
     assert (made.offers, [refusal.reason for refusal in made.refused]) == ((), ["markup"])
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"\x80\x04.", b"<html><body>404</body></html>", b"[]", b"<select name=n12><option value=0>x"]
+    "content",
+    [
+        b"",
+        b"\x80\x04.",
+        b"<html><body>404</body></html>",
+        b"[]",
+        b"<select name=n12><option value=0>x",
+    ],
 )
 def test_what_is_not_the_page_is_refused(index: PartIndex, content: bytes) -> None:
     with pytest.raises(ValueError, match="not the evaluation page"):

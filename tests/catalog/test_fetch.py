@@ -10,7 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from rigplanner.catalog.fetch import Fetched, FetchFault, Limits, Refused, allowed, fetch, read_stamp, stamp_path
+from rigplanner.catalog.imports.fetch import (
+    Fetched,
+    FetchFault,
+    Limits,
+    Refused,
+    allowed,
+    fetch,
+    read_stamp,
+    stamp_path,
+)
 from rigplanner.catalog.load import CatalogFault
 
 CONTENT = b'{"good": "content"}'
@@ -27,7 +36,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.asked.append((self.path, dict(self.headers)))  # type: ignore[attr-defined]
         getattr(self, self.path.strip("/").partition("/")[0].replace("-", "_").partition(".")[0])()
 
-    def _send(self, content: bytes, status: int = 200, length: int | None = None, **headers: str) -> None:
+    def _send(
+        self, content: bytes, status: int = 200, length: int | None = None, **headers: str
+    ) -> None:
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)
@@ -141,7 +152,9 @@ def _check(content: bytes) -> None:
         raise CatalogFault("not what was wanted.")
 
 
-def _fetch(server: _Server, path: str, target: Path, limits: Limits = PATIENT, checksum: str = "") -> Fetched:
+def _fetch(
+    server: _Server, path: str, target: Path, limits: Limits = PATIENT, checksum: str = ""
+) -> Fetched:
     return fetch(server.url(path), target, _check, limits, checksum)
 
 
@@ -193,7 +206,9 @@ def test_the_tag_of_another_address_is_not_sent(server: _Server, target: Path) -
         ("endless", Limits(total_s=0, largest_bytes=10**9)),
     ],
 )
-def test_a_failing_server_leaves_what_is_there_and_says_so(server: _Server, target: Path, path: str, limits: Limits) -> None:
+def test_a_failing_server_leaves_what_is_there_and_says_so(
+    server: _Server, target: Path, path: str, limits: Limits
+) -> None:
     with pytest.raises(FetchFault, match=path):
         _fetch(server, path, target, limits)
     assert not target.exists()
@@ -217,7 +232,9 @@ def test_a_failing_server_leaves_what_is_there_and_says_so(server: _Server, targ
         ("to-file", "only https"),
     ],
 )
-def test_a_lying_server_is_refused_and_nothing_changes(server: _Server, target: Path, path: str, why: str) -> None:
+def test_a_lying_server_is_refused_and_nothing_changes(
+    server: _Server, target: Path, path: str, why: str
+) -> None:
     _fetch(server, "good.json", target)
     stamp = read_stamp(target)
     with pytest.raises(Refused, match=why):

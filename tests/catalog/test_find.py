@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import kind_of
-from rigplanner.rig.from_words import read_wish, rig_from_wishes
+from rigplanner.catalog.schema.parts import kind_of
+from rigplanner.rig.from_text.from_words import read_wish, rig_from_wishes
 
 
 @pytest.fixture(scope="module")
@@ -76,11 +76,17 @@ def test_a_wish_has_a_quantity_and_words(index: PartIndex, text: str, quantity: 
 
 @pytest.mark.parametrize(
     ("text", "part"),
-    [("Kraken X52", None), ("Supermicro 4029GP-TVRT", None), ("RTX A6000 Ada", "nvidia.rtx.6000-ada"),
-     ("EVGA FTW3 ULTRA GAMING GeForce RTX 3090 24 GB Video Card", "nvidia.geforce.rtx-3090"),
-     ("MSI RTX3090-VENTUS-3X", "nvidia.geforce.rtx-3090")],
-)  # fmt: skip
-def test_a_wish_for_another_model_takes_no_near_one(index: PartIndex, text: str, part: str | None) -> None:
+    [
+        ("Kraken X52", None),
+        ("Supermicro 4029GP-TVRT", None),
+        ("RTX A6000 Ada", "nvidia.rtx.6000-ada"),
+        ("EVGA FTW3 ULTRA GAMING GeForce RTX 3090 24 GB Video Card", "nvidia.geforce.rtx-3090"),
+        ("MSI RTX3090-VENTUS-3X", "nvidia.geforce.rtx-3090"),
+    ],
+)
+def test_a_wish_for_another_model_takes_no_near_one(
+    index: PartIndex, text: str, part: str | None
+) -> None:
     wish = read_wish(text, index)
     assert (wish.quantity, wish.parts[0].id if wish.parts else None) == (1, part)
 
@@ -95,7 +101,9 @@ def test_memory_is_memory_and_no_machine_that_holds_it(index: PartIndex) -> None
 
 
 def test_wishes_become_a_rig(index: PartIndex) -> None:
-    rig = rig_from_wishes("two", [read_wish(text, index) for text in ("2x RTX 3090", "Ryzen 9 5950X")])
+    rig = rig_from_wishes(
+        "two", [read_wish(text, index) for text in ("2x RTX 3090", "Ryzen 9 5950X")]
+    )
     assert [(item.uid, item.quantity) for item in rig.items] == [("gpu", 2), ("cpu", 1)]
     with pytest.raises(ValueError, match="quantity"):
         rig_from_wishes("many", [read_wish("999999x RTX 3090", index)])

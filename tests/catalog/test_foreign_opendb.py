@@ -1,4 +1,5 @@
-"""Import of OpenDB: lower trust, zeros unknown, lanes not believed, hostile files refused by name while good ones come in."""
+"""Import of OpenDB: lower trust, zeros unknown, lanes not believed, hostile files refused by name
+while good ones come in."""
 
 import json
 import os
@@ -13,14 +14,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigplanner.catalog import foreign_files
 from rigplanner.catalog.foreign import Cancelled, Import, Record
-from rigplanner.catalog.foreign_files import ForeignFault
-from rigplanner.catalog.foreign_opendb import read_opendb
-from rigplanner.catalog.foreign_shapes import SHAPES, edge, socket_name
-from rigplanner.catalog.lint import lint
+from rigplanner.catalog.imports import foreign_files
+from rigplanner.catalog.imports.foreign_files import ForeignFault
+from rigplanner.catalog.imports.foreign_opendb import read_opendb
+from rigplanner.catalog.imports.foreign_shapes import SHAPES, edge, socket_name
+from rigplanner.catalog.lint.lint import lint
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import CPU, GPU, Chassis, Cooler, Doubt, MemoryKit, Motherboard, Plug, PowerSupply, Rating, Storage
+from rigplanner.catalog.schema.parts import (
+    CPU,
+    GPU,
+    Chassis,
+    Cooler,
+    Doubt,
+    MemoryKit,
+    Motherboard,
+    Plug,
+    PowerSupply,
+    Rating,
+    Storage,
+)
 
 DAY = "2026-11-21"
 
@@ -55,7 +68,11 @@ def test_a_card(tmp_path: Path) -> None:
     card = _one(tmp_path, "GPU")
     assert isinstance(card, GPU)
     assert card.id == "opendb.gpu.acme-storm-geforce-rtx-4090-oc-3f2a9c10"
-    assert (card.vendor, card.aliases, card.released) == ("ACME", ("AC-4090-OC", "GeForce RTX 4090"), "2023")
+    assert (card.vendor, card.aliases, card.released) == (
+        "ACME",
+        ("AC-4090-OC", "GeForce RTX 4090"),
+        "2023",
+    )
     assert (card.edge_gen, card.edge_width, card.slots, card.length_mm) == (4, 16, 3.5, 348.2)
     assert (card.memory_gib, card.memory_rate_gbps, card.display_outputs) == (24, 21, 5)
     assert card.connectors == (Plug("12vhpwr", 1),)
@@ -64,7 +81,9 @@ def test_a_card(tmp_path: Path) -> None:
 
 def test_notes_beside_counts_are_no_outputs(tmp_path: Path) -> None:
     outputs = {"hdmi_2_1": 1, "displayport_2_1": 3, "_note": "DisplayPort runs at UHBR 13.5"}
-    bench.write_opendb(tmp_path, "GPU", {**deepcopy(bench.RECORDS["GPU"]), "video_outputs": outputs})
+    bench.write_opendb(
+        tmp_path, "GPU", {**deepcopy(bench.RECORDS["GPU"]), "video_outputs": outputs}
+    )
     made = _read(tmp_path)
     assert (made.parts[0].display_outputs, made.refused) == (4, ())
 
@@ -74,16 +93,27 @@ def test_a_supply_for_atx_and_eps_boards_is_an_atx_one(tmp_path: Path) -> None:
 
 
 def test_no_connector_at_all_is_unknown(tmp_path: Path) -> None:
-    assert _one(tmp_path, "GPU", power_connectors={"pcie_6_pin": 0, "pcie_8_pin": 0, "pcie_12VHPWR": 0}).connectors is None
+    assert (
+        _one(
+            tmp_path, "GPU", power_connectors={"pcie_6_pin": 0, "pcie_8_pin": 0, "pcie_12VHPWR": 0}
+        ).connectors
+        is None
+    )
 
 
 def test_the_size_of_a_slot_is_not_its_lanes(tmp_path: Path) -> None:
     board = _one(tmp_path, "Motherboard")
     assert isinstance(board, Motherboard)
     assert [slot.mechanical for slot in board.layout.slots] == [16, 16, 16]
-    assert all((slot.width, slot.gen, slot.origin, slot.position) == (None, None, None, None) for slot in board.layout.slots)
+    assert all(
+        (slot.width, slot.gen, slot.origin, slot.position) == (None, None, None, None)
+        for slot in board.layout.slots
+    )
     assert board.doubts["layout"].values == ("3 x16 PCIe 4.0",)
-    assert [(port.kind, port.width, port.gen, port.lengths_mm, port.count) for port in board.layout.drives] == [
+    assert [
+        (port.kind, port.width, port.gen, port.lengths_mm, port.count)
+        for port in board.layout.drives
+    ] == [
         ("m2", None, None, (80, 110), 1),
         ("sata", None, None, (), 4),
     ]
@@ -107,7 +137,9 @@ def test_a_supply_with_all_its_plugs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("missing", ["eps_8_pin", "pcie_6_plus_2_pin", "pcie_12vhpwr"])
 @pytest.mark.parametrize("nothing", [0, None])
-def test_plugs_that_are_not_whole_are_unknown(tmp_path: Path, missing: str, nothing: int | None) -> None:
+def test_plugs_that_are_not_whole_are_unknown(
+    tmp_path: Path, missing: str, nothing: int | None
+) -> None:
     part = _one(tmp_path, "PSU", connectors={**bench.PSU["connectors"], missing: nothing})  # type: ignore[dict-item]
     assert part.supply.plugs is None
     assert isinstance(part.doubts["supply.plugs"], Doubt)
@@ -116,7 +148,12 @@ def test_plugs_that_are_not_whole_are_unknown(tmp_path: Path, missing: str, noth
 
 def test_an_old_supply_has_no_new_plug(tmp_path: Path) -> None:
     connectors = {**bench.PSU["connectors"], "pcie_12vhpwr": 0}  # type: ignore[dict-item]
-    part = _one(tmp_path, "PSU", connectors=connectors, metadata={**bench.PSU["metadata"], "releaseYear": 2019})  # type: ignore[dict-item]
+    part = _one(
+        tmp_path,
+        "PSU",
+        connectors=connectors,
+        metadata={**bench.PSU["metadata"], "releaseYear": 2019},
+    )  # type: ignore[dict-item]
     assert "12vhpwr" not in {plug.type for plug in part.supply.plugs}
 
 
@@ -124,13 +161,37 @@ def test_the_other_kinds(tmp_path: Path) -> None:
     for category in ("CPU", "RAM", "Storage", "PCCase", "CPUCooler"):
         bench.write_opendb(tmp_path, category, bench.RECORDS[category])
     parts = {type(part): part for part in _read(tmp_path).parts}
-    cpu, kit, drive, case, cooler = parts[CPU], parts[MemoryKit], parts[Storage], parts[Chassis], parts[Cooler]
+    cpu, kit, drive, case, cooler = (
+        parts[CPU],
+        parts[MemoryKit],
+        parts[Storage],
+        parts[Chassis],
+        parts[Cooler],
+    )
     assert isinstance(cpu, CPU)
-    assert (cpu.socket, cpu.cores, cpu.max_power_w, cpu.lanes, cpu.has_graphics) == ("LGA1700", 24, 253, None, True)
+    assert (cpu.socket, cpu.cores, cpu.max_power_w, cpu.lanes, cpu.has_graphics) == (
+        "LGA1700",
+        24,
+        253,
+        None,
+        True,
+    )
     assert isinstance(kit, MemoryKit)
-    assert (kit.type, kit.module, kit.modules, kit.module_gib, kit.ecc) == ("DDR5", "rdimm", 2, 16, True)
+    assert (kit.type, kit.module, kit.modules, kit.module_gib, kit.ecc) == (
+        "DDR5",
+        "rdimm",
+        2,
+        16,
+        True,
+    )
     assert isinstance(drive, Storage)
-    assert (drive.form_factor, drive.interface, drive.gen, drive.width, drive.m2_length_mm) == ("m2", "nvme", 4, 4, 80)
+    assert (drive.form_factor, drive.interface, drive.gen, drive.width, drive.m2_length_mm) == (
+        "m2",
+        "nvme",
+        4,
+        4,
+        80,
+    )
     assert isinstance(case, Chassis)
     assert case.enclosure.board_form_factors == ("E-ATX", "SSI-EEB", "ATX")
     assert (case.enclosure.slot_columns, case.enclosure.psu_length_mm) == (9, None)
@@ -163,10 +224,26 @@ HOSTILE: dict[str, tuple[bytes, str, str]] = {
     "no-name": (_bytes(bench.GPU, metadata={"manufacturer": "ACME"}), "metadata.name", "missing"),
     "no-metadata": (_bytes(bench.GPU, metadata=None), "metadata.name", "missing"),
     "list-metadata": (_bytes(bench.GPU, metadata=["x"]), "metadata.name", "missing"),
-    "script": (_bytes(bench.GPU, metadata={"name": "<script>alert(1)</script>"}), "metadata.name", "markup"),
-    "entities": (_bytes(bench.GPU, metadata={"name": "&lt;img src=x&gt; card"}), "metadata.name", "markup"),
-    "control": (_bytes(bench.GPU, metadata={"name": "Card\x1b[31m"}), "metadata.name", "characters"),
-    "direction": (_bytes(bench.GPU, metadata={"name": "Card \u202egnp.exe"}), "metadata.name", "characters"),
+    "script": (
+        _bytes(bench.GPU, metadata={"name": "<script>alert(1)</script>"}),
+        "metadata.name",
+        "markup",
+    ),
+    "entities": (
+        _bytes(bench.GPU, metadata={"name": "&lt;img src=x&gt; card"}),
+        "metadata.name",
+        "markup",
+    ),
+    "control": (
+        _bytes(bench.GPU, metadata={"name": "Card\x1b[31m"}),
+        "metadata.name",
+        "characters",
+    ),
+    "direction": (
+        _bytes(bench.GPU, metadata={"name": "Card \u202egnp.exe"}),
+        "metadata.name",
+        "characters",
+    ),
     "surrogate": (b'{"metadata": {"name": "Card \\ud800"}}', "metadata.name", "characters"),
     "long-name": (_bytes(bench.GPU, metadata={"name": "x" * 10_000}), "metadata.name", "too-long"),
     "number-name": (_bytes(bench.GPU, metadata={"name": 7}), "metadata.name", "type"),
@@ -181,18 +258,33 @@ def test_a_hostile_file_is_named_and_the_good_one_comes_in(tmp_path: Path, case:
     hostile = bench.write_opendb(tmp_path, "GPU", content, case)
     made = _read(tmp_path)
     assert len(made.parts) == 1
-    refusals = [refusal for refusal in made.refused if refusal.file == hostile.relative_to(tmp_path).as_posix()]
+    refusals = [
+        refusal
+        for refusal in made.refused
+        if refusal.file == hostile.relative_to(tmp_path).as_posix()
+    ]
     assert (field, reason) in [(refusal.field, refusal.reason) for refusal in refusals]
     assert any(refusal.lost for refusal in refusals)
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("1e400", "number"), ("-1e400", "number"), ("NaN", "number"), ("-5", "range"), ("77000", "range"), ('"450 W"', "type"),
-     ("true", "type"), ("[450]", "type"), ("{}", "type")],
-)  # fmt: skip
+    [
+        ("1e400", "number"),
+        ("-1e400", "number"),
+        ("NaN", "number"),
+        ("-5", "range"),
+        ("77000", "range"),
+        ('"450 W"', "type"),
+        ("true", "type"),
+        ("[450]", "type"),
+        ("{}", "type"),
+    ],
+)
 def test_a_strange_value_costs_the_field_only(tmp_path: Path, text: str, reason: str) -> None:
-    bench.write_opendb(tmp_path, "GPU", _bytes(bench.GPU, tdp="TDP").replace(b'"TDP"', text.encode()))
+    bench.write_opendb(
+        tmp_path, "GPU", _bytes(bench.GPU, tdp="TDP").replace(b'"TDP"', text.encode())
+    )
     made = _read(tmp_path)
     (card,) = made.parts
     assert isinstance(card, GPU)
@@ -229,7 +321,11 @@ def test_links_and_pipes_are_not_followed(tmp_path: Path) -> None:
     os.mkfifo(folder / "open-db" / "GPU" / "pipe.json")
     made = _read(folder)
     assert len(made.parts) == 1
-    assert sorted(reason for _, reason, _ in _reasons(made)) == ["special-file", "symlink", "symlink"]
+    assert sorted(reason for _, reason, _ in _reasons(made)) == [
+        "special-file",
+        "symlink",
+        "symlink",
+    ]
 
 
 def _zip(path: Path, *members: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
@@ -259,7 +355,9 @@ def test_a_zip_reads_as_the_folder_does(tmp_path: Path) -> None:
         ("open-db/GPU/inner.zip", b"PK\x03\x04", "kind"),
     ],
 )
-def test_a_hostile_member_is_named_and_the_good_one_comes_in(tmp_path: Path, name: str, content: bytes, reason: str) -> None:
+def test_a_hostile_member_is_named_and_the_good_one_comes_in(
+    tmp_path: Path, name: str, content: bytes, reason: str
+) -> None:
     made = _read(_zip(tmp_path / "data.zip", GOOD, (name, content)))
     assert len(made.parts) == 1
     assert [(refusal.file, refusal.reason) for refusal in made.refused] == [(name, reason)]
@@ -291,12 +389,16 @@ def test_a_damaged_member_is_named(tmp_path: Path) -> None:
     content[place : place + 20] = b"\xff" * 20
     path.write_bytes(content)
     made = _read(path)
-    assert [(refusal.file, refusal.reason) for refusal in made.refused] == [("open-db/PSU/torn.json", "damaged")]
+    assert [(refusal.file, refusal.reason) for refusal in made.refused] == [
+        ("open-db/PSU/torn.json", "damaged")
+    ]
 
 
 def test_limits_of_number_and_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(4):
-        bench.write_opendb(tmp_path, "GPU", {**bench.GPU, "opendb_id": f"{number}aaaaaaa"}, str(number))
+        bench.write_opendb(
+            tmp_path, "GPU", {**bench.GPU, "opendb_id": f"{number}aaaaaaa"}, str(number)
+        )
     size = len(_bytes(bench.GPU))
     monkeypatch.setattr(foreign_files, "LARGEST_TOTAL_BYTES", int(2.5 * size))
     made = _read(tmp_path)
@@ -311,8 +413,13 @@ def test_limits_of_number_and_size(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_progress_and_cancel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zipped: bool) -> None:
     monkeypatch.setattr(foreign_files, "PROGRESS_EVERY", 2)
     for number in range(6):
-        bench.write_opendb(tmp_path / "data", "GPU", {**bench.GPU, "opendb_id": f"{number}aaaaaaa"}, str(number))
-    members = [(path.relative_to(tmp_path / "data").as_posix(), path.read_bytes()) for path in (tmp_path / "data").rglob("*.json")]
+        bench.write_opendb(
+            tmp_path / "data", "GPU", {**bench.GPU, "opendb_id": f"{number}aaaaaaa"}, str(number)
+        )
+    members = [
+        (path.relative_to(tmp_path / "data").as_posix(), path.read_bytes())
+        for path in (tmp_path / "data").rglob("*.json")
+    ]
     place = _zip(tmp_path / "data.zip", *members) if zipped else tmp_path / "data"
     told: list[tuple[int, int]] = []
     read_opendb(place, DAY, lambda done, total: told.append((done, total)) is None)
@@ -327,20 +434,26 @@ def test_a_place_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "file.json").write_bytes(b"{}")
     with pytest.raises(ForeignFault, match="neither a folder nor a zip"):
         _read(tmp_path / "file.json")
-    (tmp_path / "cut.zip").write_bytes(_zip(tmp_path / "data.zip", GOOD).read_bytes().replace(b"PK\x01\x02", b"PK!!"))
+    (tmp_path / "cut.zip").write_bytes(
+        _zip(tmp_path / "data.zip", GOOD).read_bytes().replace(b"PK\x01\x02", b"PK!!")
+    )
     with pytest.raises(ForeignFault, match="damaged"):
         _read(tmp_path / "cut.zip")
 
 
 JUNK = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 
 
 @given(category=st.sampled_from(sorted(bench.RECORDS)), data=st.data())
-def test_whatever_stands_in_a_field_the_part_is_made_or_refused_by_name(category: str, data: st.DataObject) -> None:
+def test_whatever_stands_in_a_field_the_part_is_made_or_refused_by_name(
+    category: str, data: st.DataObject
+) -> None:
     record = deepcopy(bench.RECORDS[category])
     field = data.draw(st.sampled_from(sorted(set(record) - {"metadata"})))
     record[field] = data.draw(JUNK)

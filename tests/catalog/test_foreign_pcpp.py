@@ -5,42 +5,89 @@ from pathlib import Path
 
 import pytest
 
-from rigplanner.catalog import foreign_pcpp
 from rigplanner.catalog.foreign import Cancelled, Import
-from rigplanner.catalog.foreign_files import ForeignFault
-from rigplanner.catalog.foreign_pcpp import read_pc_part_dataset
-from rigplanner.catalog.lint import lint
+from rigplanner.catalog.imports import foreign_pcpp
+from rigplanner.catalog.imports.foreign_files import ForeignFault
+from rigplanner.catalog.imports.foreign_pcpp import read_pc_part_dataset
+from rigplanner.catalog.lint.lint import lint
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import CPU, GPU, Cooler, MemoryKit, Motherboard, PowerSupply, Storage
+from rigplanner.catalog.schema.parts import (
+    CPU,
+    GPU,
+    Cooler,
+    MemoryKit,
+    Motherboard,
+    PowerSupply,
+    Storage,
+)
 
 DAY = "2025-07-01"
-MEMORY = {"name": "Silicon Power Fast 32 GB", "price": 94.99, "speed": [5, 6000], "modules": [2, 16], "price_per_gb": 2.968,
-          "color": "Black", "first_word_latency": 12, "cas_latency": 36}  # fmt: skip
+MEMORY = {
+    "name": "Silicon Power Fast 32 GB",
+    "price": 94.99,
+    "speed": [5, 6000],
+    "modules": [2, 16],
+    "price_per_gb": 2.968,
+    "color": "Black",
+    "first_word_latency": 12,
+    "cas_latency": 36,
+}
 CSV = """name,price,speed,modules,price_per_gb,color,first_word_latency,cas_latency
 Silicon Power Fast 32 GB,94.99,"5,6000","2,16",2.968,Black,12,36
 """
 ROWS = {
     "cpu": {
-        "name": "AMD Ryzen 9 9950X", "price": 520, "core_count": 16, "core_clock": 4.3, "boost_clock": 5.7, "tdp": 170,
+        "name": "AMD Ryzen 9 9950X",
+        "price": 520,
+        "core_count": 16,
+        "core_clock": 4.3,
+        "boost_clock": 5.7,
+        "tdp": 170,
         "graphics": "Radeon",
     },
     "video-card": {
-        "name": "MSI Storm", "price": None, "chipset": "GeForce RTX 4090", "memory": 24, "boost_clock": 2520, "length": 337,
+        "name": "MSI Storm",
+        "price": None,
+        "chipset": "GeForce RTX 4090",
+        "memory": 24,
+        "boost_clock": 2520,
+        "length": 337,
     },
     "motherboard": {
-        "name": "ASRock X", "price": 200, "socket": "AM5", "form_factor": "Micro ATX", "max_memory": 256, "memory_slots": 4,
+        "name": "ASRock X",
+        "price": 200,
+        "socket": "AM5",
+        "form_factor": "Micro ATX",
+        "max_memory": 256,
+        "memory_slots": 4,
     },
     "memory": MEMORY,
     "internal-hard-drive": {
-        "name": "Samsung 990", "price": 169, "capacity": 2000, "type": "SSD", "form_factor": "M.2-2280",
+        "name": "Samsung 990",
+        "price": 169,
+        "capacity": 2000,
+        "type": "SSD",
+        "form_factor": "M.2-2280",
         "interface": "M.2 PCIe 4.0 X4",
     },
-    "power-supply": {"name": "Corsair RM", "price": 1, "type": "ATX", "efficiency": "gold", "wattage": 850, "modular": "Full"},
-    "case": {"name": "Fractal Design North", "price": 1, "type": "ATX Mid Tower", "internal_35_bays": 2},
+    "power-supply": {
+        "name": "Corsair RM",
+        "price": 1,
+        "type": "ATX",
+        "efficiency": "gold",
+        "wattage": 850,
+        "modular": "Full",
+    },
+    "case": {
+        "name": "Fractal Design North",
+        "price": 1,
+        "type": "ATX Mid Tower",
+        "internal_35_bays": 2,
+    },
     "cpu-cooler": {"name": "Arctic Freezer", "price": 1, "rpm": [200, 1800], "size": 360},
     "wired-network-card": {"name": "TP-Link", "price": 1, "interface": "PCIe x4"},
     "ups": {"name": "APC", "price": 1},
-}  # fmt: skip
+}
 
 
 def _write(folder: Path, name: str, content: object) -> Path:
@@ -62,7 +109,9 @@ def test_every_kind_becomes_a_part_of_lower_trust(tmp_path: Path) -> None:
     assert {source.trust for source in made.sources.values()} == {"community"}
     assert lint(Catalog({part.id: part for part in made.parts}, made.sources)) == []
     parts = {type(part): part for part in made.parts}
-    cpu, card, board, drive, supply, cooler = (parts[kind] for kind in (CPU, GPU, Motherboard, Storage, PowerSupply, Cooler))
+    cpu, card, board, drive, supply, cooler = (
+        parts[kind] for kind in (CPU, GPU, Motherboard, Storage, PowerSupply, Cooler)
+    )
     assert isinstance(cpu, CPU)
     assert (cpu.socket, cpu.cores, cpu.vendor) == (None, 16, "AMD")
     assert isinstance(card, GPU)
@@ -95,13 +144,22 @@ def test_the_three_forms_say_the_same(tmp_path: Path) -> None:
     )
     (price,) = kit.prices
     assert (price.amount, price.currency, price.day, price.region) == (94.99, "USD", DAY, "US")
-    facts = [(part.name, part.type, part.modules, part.cas) for one in made for part in one.parts if isinstance(part, MemoryKit)]
+    facts = [
+        (part.name, part.type, part.modules, part.cas)
+        for one in made
+        for part in one.parts
+        if isinstance(part, MemoryKit)
+    ]
     assert facts == [facts[0]] * 3
 
 
 def test_the_price_does_not_change_the_id(tmp_path: Path) -> None:
     ids = [
-        read_pc_part_dataset(_write(tmp_path, "memory.json", [{**MEMORY, "price": price, "price_per_gb": None}]), DAY).parts[0].id
+        read_pc_part_dataset(
+            _write(tmp_path, "memory.json", [{**MEMORY, "price": price, "price_per_gb": None}]), DAY
+        )
+        .parts[0]
+        .id
         for price in (10, None)
     ]
     assert ids[0] == ids[1]
@@ -120,22 +178,36 @@ def test_the_price_does_not_change_the_id(tmp_path: Path) -> None:
         ("memory.jsonl", b"{", "not-json"),
     ],
 )
-def test_a_file_that_is_none_is_named(tmp_path: Path, name: str, content: bytes, reason: str) -> None:
+def test_a_file_that_is_none_is_named(
+    tmp_path: Path, name: str, content: bytes, reason: str
+) -> None:
     made = read_pc_part_dataset(_write(tmp_path, name, content), DAY)
     assert (made.parts, _reasons(made)) == ((), [("", reason)])
 
 
 def test_bad_rows_are_named_and_good_ones_come_in(tmp_path: Path) -> None:
     rows = [
-        MEMORY, 7, {**MEMORY, "name": "<b>bold</b>"}, {**MEMORY, "speed": None}, {**MEMORY, "modules": "2x16"}, MEMORY,
+        MEMORY,
+        7,
+        {**MEMORY, "name": "<b>bold</b>"},
+        {**MEMORY, "speed": None},
+        {**MEMORY, "modules": "2x16"},
+        MEMORY,
         {**MEMORY, "name": "Other", "cas_latency": float("nan"), "price": float("inf")},
-    ]  # fmt: skip
+    ]
     made = read_pc_part_dataset(_write(tmp_path, "memory.json", rows), DAY)
     assert [part.name for part in made.parts] == ["Silicon Power Fast 32 GB", "Other"]
     assert _reasons(made) == [
-        ("", "not-object"), ("name", "markup"), ("name", "missing"), ("speed", "missing"), ("modules", "type"),
-        ("modules", "missing"), ("name", "duplicate"), ("cas_latency", "number"), ("price", "number"),
-    ]  # fmt: skip
+        ("", "not-object"),
+        ("name", "markup"),
+        ("name", "missing"),
+        ("speed", "missing"),
+        ("modules", "type"),
+        ("modules", "missing"),
+        ("name", "duplicate"),
+        ("cas_latency", "number"),
+        ("price", "number"),
+    ]
 
 
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
@@ -147,7 +219,9 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
 
 
 def test_limits_progress_and_cancel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = _write(tmp_path, "memory.json", [{**MEMORY, "name": f"Kit {number}"} for number in range(9)])
+    path = _write(
+        tmp_path, "memory.json", [{**MEMORY, "name": f"Kit {number}"} for number in range(9)]
+    )
     monkeypatch.setattr(foreign_pcpp, "MOST_ROWS", 5)
     made = read_pc_part_dataset(path, DAY)
     assert (len(made.parts), _reasons(made)) == (5, [("", "too-many")])

@@ -3,7 +3,7 @@
 import gc
 import weakref
 
-from rigplanner.catalog.garbage import collector_paused, sweep
+from rigplanner.garbage import collector_paused, sweep
 
 
 def test_the_collector_goes_on_when_the_last_pause_ends() -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from rigplanner.catalog.gpu_names import gpu_words, shipped_gpu_names, shipped_pci_ids
+from rigplanner.catalog.find.gpu_names import gpu_words, shipped_gpu_names, shipped_pci_ids
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.schema.parts import GPU
 
 DRIVER = {
     "NVIDIA A100-SXM4-40GB": "nvidia.datacenter.a100-sxm4-40gb",
@@ -176,15 +176,20 @@ DRIVER = {
     "NVIDIA RTX PRO 4500 Blackwell Server Edition": "nvidia.rtx-pro.4500-blackwell-server",
     "NVIDIA RTX PRO 5000 Blackwell": "nvidia.rtx-pro.5000-blackwell-48gb",
     "NVIDIA RTX PRO 5000 72GB Blackwell": "nvidia.rtx-pro.5000-blackwell-72gb",
-    "NVIDIA RTX PRO 6000 Blackwell Workstation Edition": "nvidia.rtx-pro.6000-blackwell-workstation",
-    "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition": "nvidia.rtx-pro.6000-blackwell-max-q",
+    "NVIDIA RTX PRO 6000 Blackwell Workstation Edition": (
+        "nvidia.rtx-pro.6000-blackwell-workstation"
+    ),
+    "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition": (
+        "nvidia.rtx-pro.6000-blackwell-max-q"
+    ),
     "NVIDIA RTX PRO 6000 Blackwell Server Edition": "nvidia.rtx-pro.6000-blackwell-server",
     "NVIDIA_H100_80GB_HBM3": "nvidia.datacenter.h100-sxm5-80gb",
     "NVIDIA_A100_80GB_PCIe": "nvidia.datacenter.a100-pcie-80gb",
     "NVIDIA_GeForce_RTX_2080_Ti": "nvidia.geforce.rtx-2080-ti",
     "NVIDIA_RTX_PRO_6000_Blackwell_Server_Edition": "nvidia.rtx-pro.6000-blackwell-server",
 }
-"""nvidia-smi and torch.cuda.get_device_name: names of NVIDIA's table of supported devices and of older drivers."""
+"""nvidia-smi and torch.cuda.get_device_name: names of NVIDIA's table of supported devices and of
+older drivers."""
 
 RUNTIMES = {
     "AMD Instinct MI100": "amd.instinct.mi100",
@@ -221,25 +226,59 @@ RUNTIMES = {
 """rocm-smi, HIP and SYCL device names."""
 
 LSPCI = {
-    "VGA compatible controller [0300]: NVIDIA Corporation GA102 [GeForce RTX 3090] [10de:2204] (rev a1)": "nvidia.geforce.rtx-3090",
-    "3D controller [0302]: NVIDIA Corporation GA100 [A100 PCIe 40GB] [10de:20f1] (rev a1)": "nvidia.datacenter.a100-pcie-40gb",
-    "3D controller [0302]: NVIDIA Corporation GA100 [A100 SXM4 80GB] [10de:20b2] (rev a1)": "nvidia.datacenter.a100-sxm4-80gb",
-    "3D controller: NVIDIA Corporation GV100GL [Tesla V100 SXM2 32GB] (rev a1)": "nvidia.tesla.v100-sxm2-32gb",
+    "VGA compatible controller [0300]: NVIDIA Corporation GA102 [GeForce RTX 3090] [10de:2204] (rev a1)": (
+        "nvidia.geforce.rtx-3090"
+    ),
+    "3D controller [0302]: NVIDIA Corporation GA100 [A100 PCIe 40GB] [10de:20f1] (rev a1)": (
+        "nvidia.datacenter.a100-pcie-40gb"
+    ),
+    "3D controller [0302]: NVIDIA Corporation GA100 [A100 SXM4 80GB] [10de:20b2] (rev a1)": (
+        "nvidia.datacenter.a100-sxm4-80gb"
+    ),
+    "3D controller: NVIDIA Corporation GV100GL [Tesla V100 SXM2 32GB] (rev a1)": (
+        "nvidia.tesla.v100-sxm2-32gb"
+    ),
     "3D controller: NVIDIA Corporation GK210GL [Tesla K80] (rev a1)": "nvidia.tesla.k80",
-    "3D controller: NVIDIA Corporation GP100GL [Tesla P100 PCIe 16GB] (rev a1)": "nvidia.tesla.p100-pcie-16gb",
-    "VGA compatible controller: NVIDIA Corporation TU102 [GeForce RTX 2080 Ti Rev. A] (rev a1)": "nvidia.geforce.rtx-2080-ti",
-    "VGA compatible controller: NVIDIA Corporation GA102GL [RTX A6000] (rev a1)": "nvidia.rtx.a6000",
-    "VGA controller [0300]: NVIDIA Corporation Device [10de:2b85] (rev a1)": "nvidia.geforce.rtx-5090",
-    "VGA controller [0300]: NVIDIA Corporation Device [10de:2bb1] (rev a1)": "nvidia.rtx-pro.6000-blackwell-workstation",
-    "3D controller: NVIDIA Corporation GH100 [H100 SXM5 80GB] (rev a1)": "nvidia.datacenter.h100-sxm5-80gb",
+    "3D controller: NVIDIA Corporation GP100GL [Tesla P100 PCIe 16GB] (rev a1)": (
+        "nvidia.tesla.p100-pcie-16gb"
+    ),
+    "VGA compatible controller: NVIDIA Corporation TU102 [GeForce RTX 2080 Ti Rev. A] (rev a1)": (
+        "nvidia.geforce.rtx-2080-ti"
+    ),
+    "VGA compatible controller: NVIDIA Corporation GA102GL [RTX A6000] (rev a1)": (
+        "nvidia.rtx.a6000"
+    ),
+    "VGA controller [0300]: NVIDIA Corporation Device [10de:2b85] (rev a1)": (
+        "nvidia.geforce.rtx-5090"
+    ),
+    "VGA controller [0300]: NVIDIA Corporation Device [10de:2bb1] (rev a1)": (
+        "nvidia.rtx-pro.6000-blackwell-workstation"
+    ),
+    "3D controller: NVIDIA Corporation GH100 [H100 SXM5 80GB] (rev a1)": (
+        "nvidia.datacenter.h100-sxm5-80gb"
+    ),
     "3D controller: NVIDIA Corporation Device 10de:2901": "nvidia.datacenter.b200-sxm6-180gb",
-    "VGA compatible controller: AMD/ATI Navi 21 [Radeon RX 6900 XT] (rev c0)": "amd.radeon.rx-6900-xt",
-    "Display controller: Advanced Micro Devices, Inc. [AMD/ATI] Arcturus GL-XL [Instinct MI100] (rev 01)": "amd.instinct.mi100",
-    "Display controller: Advanced Micro Devices, Inc. [AMD/ATI] Aldebaran/MI200 [Instinct MI210] (rev 02)": "amd.instinct.mi210",
-    "VGA compatible controller [0300]: Intel Corporation DG2 [Arc A750] [8086:56a1] (rev 08)": "intel.arc.a750",
-    "VGA compatible controller: Intel Corporation Battlemage G31 [Intel Graphics] [8086:e222]": "intel.arc.pro-b65",
-    "VGA compatible controller [0300]: Intel Corporation Battlemage G31 [Arc Pro B70] [8086:e223]": "intel.arc.pro-b70",
-    "VGA compatible controller [0300]: Intel Corporation Battlemage G21 [Arc B580] [8086:e20b]": "intel.arc.b580",
+    "VGA compatible controller: AMD/ATI Navi 21 [Radeon RX 6900 XT] (rev c0)": (
+        "amd.radeon.rx-6900-xt"
+    ),
+    "Display controller: Advanced Micro Devices, Inc. [AMD/ATI] Arcturus GL-XL [Instinct MI100] (rev 01)": (
+        "amd.instinct.mi100"
+    ),
+    "Display controller: Advanced Micro Devices, Inc. [AMD/ATI] Aldebaran/MI200 [Instinct MI210] (rev 02)": (
+        "amd.instinct.mi210"
+    ),
+    "VGA compatible controller [0300]: Intel Corporation DG2 [Arc A750] [8086:56a1] (rev 08)": (
+        "intel.arc.a750"
+    ),
+    "VGA compatible controller: Intel Corporation Battlemage G31 [Intel Graphics] [8086:e222]": (
+        "intel.arc.pro-b65"
+    ),
+    "VGA compatible controller [0300]: Intel Corporation Battlemage G31 [Arc Pro B70] [8086:e223]": (
+        "intel.arc.pro-b70"
+    ),
+    "VGA compatible controller [0300]: Intel Corporation Battlemage G21 [Arc B580] [8086:e20b]": (
+        "intel.arc.b580"
+    ),
 }
 """Lines of lspci, with and without numbers."""
 
@@ -344,16 +383,32 @@ def test_a_name_means_its_card(name: str, part_id: str) -> None:
 
 def test_every_name_of_the_catalog_means_its_own_part() -> None:
     gpus = [part for part in shipped_catalog().of_kind("gpu") if isinstance(part, GPU)]
-    meanings = {name: (gpu.id, shipped_gpu_names().meaning(name).gpu) for gpu in gpus for name in (gpu.id, gpu.name, *gpu.aliases)}
-    assert {name: found and found.id for name, (part_id, found) in meanings.items() if found is None or found.id != part_id} == {}
+    meanings = {
+        name: (gpu.id, shipped_gpu_names().meaning(name).gpu)
+        for gpu in gpus
+        for name in (gpu.id, gpu.name, *gpu.aliases)
+    }
+    assert {
+        name: found and found.id
+        for name, (part_id, found) in meanings.items()
+        if found is None or found.id != part_id
+    } == {}
 
 
 def test_pci_ids_name_parts_of_their_vendor() -> None:
     parts = shipped_catalog().parts
     vendors = {"10de": "NVIDIA", "1002": "AMD", "8086": "Intel"}
-    assert {number: part for number, part in shipped_pci_ids().items() if parts[part].vendor != vendors[number[:4]]} == {}
+    assert {
+        number: part
+        for number, part in shipped_pci_ids().items()
+        if parts[part].vendor != vendors[number[:4]]
+    } == {}
 
 
 def test_the_words_of_a_name_have_one_spelling() -> None:
-    assert gpu_words("NVIDIA GeForce RTX3080Ti 12G") == gpu_words("rtx 3080 ti (12 GB)") == {"rtx", "3080", "ti", "12gb"}
+    assert (
+        gpu_words("NVIDIA GeForce RTX3080Ti 12G")
+        == gpu_words("rtx 3080 ti (12 GB)")
+        == {"rtx", "3080", "ti", "12gb"}
+    )
     assert gpu_words("GA102 [GeForce RTX 3090] [10de:2204] (rev a1)") == {"rtx", "3090"}

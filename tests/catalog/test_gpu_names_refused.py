@@ -1,10 +1,11 @@
-"""GPU names that mean several cards, none, or one that the catalog lacks: refused with the nearest, never resolved."""
+"""GPU names that mean several cards, none, or one that the catalog lacks: refused with the nearest,
+never resolved."""
 
 import pytest
 
-from rigplanner.catalog.gpu_names import shipped_gpu_names
-from rigplanner.performance.anchors import find_gpu
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.catalog.find.gpu_names import shipped_gpu_names
+from rigplanner.errors import WorkloadFault
+from rigplanner.performance.anchors.anchors import find_gpu
 
 REFUSED = {
     "RTX 6000": "nvidia.quadro.rtx-6000",
@@ -34,7 +35,9 @@ REFUSED = {
     "NVIDIA RTX 5000 Ada Generation Laptop GPU": "nvidia.rtx.5000-ada",
     "NVIDIA GeForce RTX 3080 Laptop GPU": "nvidia.geforce.rtx-3080-laptop-16gb",
     "NVIDIA GeForce RTX 3050 Ti Laptop GPU": None,
-    "Advanced Micro Devices, Inc. [AMD/ATI] Navi 31 [Radeon RX 7900 XT/7900 XTX/7900M] (rev c8)": "amd.radeon.rx-7900-xtx",
+    "Advanced Micro Devices, Inc. [AMD/ATI] Navi 31 [Radeon RX 7900 XT/7900 XTX/7900M] (rev c8)": (
+        "amd.radeon.rx-7900-xtx"
+    ),
     "TU102GL [Quadro RTX 6000/8000]": "nvidia.quadro.rtx-6000",
     "gfx942": "amd.instinct.mi300x",
     "gfx90a": "amd.instinct.mi250x",

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.foreign import Import
-from rigplanner.catalog.foreign_files import ForeignFault
-from rigplanner.catalog.importing import Options, read_source
+from rigplanner.catalog.imports.foreign_files import ForeignFault
+from rigplanner.catalog.imports.importing import Options, read_source
+from rigplanner.catalog.imports.user_catalog import read_own_family
 from rigplanner.catalog.load import CatalogFault, shipped_catalog
-from rigplanner.catalog.prices import Offers
-from rigplanner.catalog.user_catalog import read_own_family
+from rigplanner.catalog.prices.prices import Offers
 
 DAY = "2026-11-21"
 RECORD: dict[str, Any] = {
@@ -22,7 +22,13 @@ RECORD: dict[str, Any] = {
     "metadata": {"name": "Acme GPU", "manufacturer": "Acme", "part_numbers": ["P"]},
     "chipset": "GeForce RTX 4090", "memory": 24, "length": 300, "tdp": 450,
 }  # fmt: skip
-PART: dict[str, Any] = {"kind": "cpu", "id": "acme.x.one", "name": "One", "vendor": "Acme", "socket": "AM5"}
+PART: dict[str, Any] = {
+    "kind": "cpu",
+    "id": "acme.x.one",
+    "name": "One",
+    "vendor": "Acme",
+    "socket": "AM5",
+}
 
 
 @pytest.fixture(scope="module")
@@ -46,13 +52,17 @@ def _family(path: Path, *parts: dict[str, Any]) -> Path:
         (({**PART, "vendor": "A\x00"},), "plain text"),
     ],
 )
-def test_own_parts_that_pose_as_others_are_refused(parts: tuple[dict[str, Any], ...], said: str, tmp_path: Path) -> None:
+def test_own_parts_that_pose_as_others_are_refused(
+    parts: tuple[dict[str, Any], ...], said: str, tmp_path: Path
+) -> None:
     with pytest.raises(CatalogFault, match=said):
         read_own_family(_family(tmp_path / "own.json", *parts))
 
 
 def test_own_parts_of_good_form_are_read(tmp_path: Path) -> None:
-    assert [part.id for part in read_own_family(_family(tmp_path / "own.json", PART)).parts] == ["acme.x.one"]
+    assert [part.id for part in read_own_family(_family(tmp_path / "own.json", PART)).parts] == [
+        "acme.x.one"
+    ]
 
 
 def _zip(path: Path, damage: tuple[bytes, int, int] | None = None, **files: str) -> Path:
@@ -75,8 +85,14 @@ DIRECTORY = b"PK\x01\x02"
     [(b"GeForce", 0, ord("g")), (DIRECTORY, 8, 1), (DIRECTORY, 10, 99)],
     ids=["checksum", "encrypted", "unknown method"],
 )
-def test_an_archive_with_one_bad_entry_gives_the_others(damage: tuple[bytes, int, int], tmp_path: Path, index: PartIndex) -> None:
-    other = {**RECORD, "opendb_id": "00000000-0000-0000-0000-000000000002", "metadata": {**RECORD["metadata"], "name": "Beta GPU"}}
+def test_an_archive_with_one_bad_entry_gives_the_others(
+    damage: tuple[bytes, int, int], tmp_path: Path, index: PartIndex
+) -> None:
+    other = {
+        **RECORD,
+        "opendb_id": "00000000-0000-0000-0000-000000000002",
+        "metadata": {**RECORD["metadata"], "name": "Beta GPU"},
+    }
     path = _zip(tmp_path / "db.zip", damage, a=json.dumps(RECORD), b=json.dumps(other))
     made = read_source("opendb", path, DAY, index, Options())
     assert isinstance(made, Import)
@@ -88,7 +104,12 @@ def test_an_archive_with_one_bad_entry_gives_the_others(damage: tuple[bytes, int
     ("content", "good", "refused"),
     [
         (b"name,price\nRTX 5090\x00,2000\nRTX 4090,1500\n", 1, 1),
-        ("name,price,currency\nRTX 5090,∞,USD\nRTX 4090,NaN,USD\nRTX 3090,=1+1,USD\nRTX 4070,599,USD\n".encode(), 1, 3),
+        (
+            "name,price,currency\nRTX 5090,∞,USD\nRTX 4090,NaN,USD\nRTX 3090,=1+1,USD\nRTX"
+            " 4070,599,USD\n".encode(),
+            1,
+            3,
+        ),
         (b'name,price\n"' + b"A" * 200_000 + b"\n", 0, 1),
         ("name,price\n\u202eRTX 5090\u202c<script>x</script>,2000\nRTX 4090,1500\n".encode(), 1, 1),
     ],

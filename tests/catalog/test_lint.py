@@ -3,11 +3,11 @@
 import pytest
 from msgspec.structs import replace
 
-from rigplanner.catalog.completeness import compared_fields, completeness, evidence
-from rigplanner.catalog.lint import lint
-from rigplanner.catalog.lint_board import columns_of
+from rigplanner.catalog.lint.board import columns_of
+from rigplanner.catalog.lint.completeness import compared_fields, completeness, evidence
+from rigplanner.catalog.lint.lint import lint
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import (
+from rigplanner.catalog.schema.parts import (
     CPU,
     GPU,
     Chassis,
@@ -37,41 +37,130 @@ from rigplanner.evidence import Source
 
 SOURCES = {"maker": Source(title="Maker's page", read="2026-11-21", trust="vendor")}
 CARD = GPU(
-    id="nvidia.x.card", name="Card", vendor="NVIDIA", form_factor="pcie", chip="AD102", compute_capability="8.9", sms=128,
+    id="nvidia.x.card",
+    name="Card",
+    vendor="NVIDIA",
+    form_factor="pcie",
+    chip="AD102",
+    compute_capability="8.9",
+    sms=128,
     sources={"maker": ("*",)},
-    memory_bus_bits=384, memory_rate_gbps=21, bandwidth_gbs=1008, cores=16384, boost_mhz=2520,
-    dense_tflops=Rates(fp32=82.58, fp64=1.29, fp16_vector=82.58, fp16=165.2, fp16_acc16=330.3, fp8=330.3, int8=660.6),
-    tdp_w=450, connectors=(Plug("12vhpwr", 1),),
-)  # fmt: skip
-BOARD = Motherboard(id="a.b.board", name="Board", vendor="A", sources={"maker": ("*",)},
-                    layout=Layout(slots=(Slot(id="P1", origin="cpu0", mechanical=16, width=16),)))  # fmt: skip
-DRIVE = Storage(id="a.b.drive", name="Drive", vendor="A", sources={"maker": ("*",)}, form_factor="m2", interface="nvme",
-                capacity_gb=1000, gen=3, width=4, read_gbs=3.5)  # fmt: skip
+    memory_bus_bits=384,
+    memory_rate_gbps=21,
+    bandwidth_gbs=1008,
+    cores=16384,
+    boost_mhz=2520,
+    dense_tflops=Rates(
+        fp32=82.58,
+        fp64=1.29,
+        fp16_vector=82.58,
+        fp16=165.2,
+        fp16_acc16=330.3,
+        fp8=330.3,
+        int8=660.6,
+    ),
+    tdp_w=450,
+    connectors=(Plug("12vhpwr", 1),),
+)
+BOARD = Motherboard(
+    id="a.b.board",
+    name="Board",
+    vendor="A",
+    sources={"maker": ("*",)},
+    layout=Layout(slots=(Slot(id="P1", origin="cpu0", mechanical=16, width=16),)),
+)
+DRIVE = Storage(
+    id="a.b.drive",
+    name="Drive",
+    vendor="A",
+    sources={"maker": ("*",)},
+    form_factor="m2",
+    interface="nvme",
+    capacity_gb=1000,
+    gen=3,
+    width=4,
+    read_gbs=3.5,
+)
 SUPPLY = PowerSupply(
-    id="a.b.psu", name="Supply", vendor="A", sources={"maker": ("*",)}, supply=Supply(ratings=(Rating(100, 1000),))
+    id="a.b.psu",
+    name="Supply",
+    vendor="A",
+    sources={"maker": ("*",)},
+    supply=Supply(ratings=(Rating(100, 1000),)),
 )
-STICKS = MemoryKit(id="a.b.kit", name="Kit", vendor="A", sources={"maker": ("*",)}, type="DDR5", module="udimm", modules=2,
-                   module_gib=32, speed_mts=6000, cas=30, voltage_v=1.4, ecc=False)  # fmt: skip
+STICKS = MemoryKit(
+    id="a.b.kit",
+    name="Kit",
+    vendor="A",
+    sources={"maker": ("*",)},
+    type="DDR5",
+    module="udimm",
+    modules=2,
+    module_gib=32,
+    speed_mts=6000,
+    cas=30,
+    voltage_v=1.4,
+    ecc=False,
+)
 NETWORK = NetworkCard(
-    id="a.b.nic", name="NIC", vendor="A", sources={"maker": ("*",)}, ports=2, port_gbps=100, edge_gen=3, edge_width=16
+    id="a.b.nic",
+    name="NIC",
+    vendor="A",
+    sources={"maker": ("*",)},
+    ports=2,
+    port_gbps=100,
+    edge_gen=3,
+    edge_width=16,
 )
-CASE = Chassis(id="a.b.case", name="Case", vendor="A", sources={"maker": ("*",)}, enclosure=Enclosure(board_form_factors=("ATX",),
-               slot_columns=7, rack_units=4, gpu_height_mm=140))  # fmt: skip
-CHIP = CPU(id="a.b.cpu", name="CPU", vendor="A", sources={"maker": ("*",)}, socket="AM5", cores=8, threads=16)
+CASE = Chassis(
+    id="a.b.case",
+    name="Case",
+    vendor="A",
+    sources={"maker": ("*",)},
+    enclosure=Enclosure(
+        board_form_factors=("ATX",), slot_columns=7, rack_units=4, gpu_height_mm=140
+    ),
+)
+CHIP = CPU(
+    id="a.b.cpu",
+    name="CPU",
+    vendor="A",
+    sources={"maker": ("*",)},
+    socket="AM5",
+    cores=8,
+    threads=16,
+)
 
 
 RADEON = GPU(
-    id="amd.x.card", name="Card", vendor="AMD", form_factor="pcie", architecture="RDNA3", sources={"maker": ("*",)}, sms=96,
-    boost_mhz=2500, dense_tflops=Rates(fp32=61.44, fp16=122.9, fp16_acc16=122.9, int8=122.9), tdp_w=355,
+    id="amd.x.card",
+    name="Card",
+    vendor="AMD",
+    form_factor="pcie",
+    architecture="RDNA3",
+    sources={"maker": ("*",)},
+    sms=96,
+    boost_mhz=2500,
+    dense_tflops=Rates(fp32=61.44, fp16=122.9, fp16_acc16=122.9, int8=122.9),
+    tdp_w=355,
     connectors=(Plug("pcie8", 2),),
-)  # fmt: skip
+)
 
 
 def _codes(*parts: Part) -> list[str]:
-    return [complaint.code for complaint in lint(Catalog({part.id: part for part in parts}, SOURCES, {"old.a.b": "new.a.b"}))]
+    return [
+        complaint.code
+        for complaint in lint(
+            Catalog({part.id: part for part in parts}, SOURCES, {"old.a.b": "new.a.b"})
+        )
+    ]
 
 
-@pytest.mark.parametrize("part", [CARD, RADEON, BOARD, DRIVE, SUPPLY, STICKS, NETWORK, CASE, CHIP], ids=lambda part: part.id)
+@pytest.mark.parametrize(
+    "part",
+    [CARD, RADEON, BOARD, DRIVE, SUPPLY, STICKS, NETWORK, CASE, CHIP],
+    ids=lambda part: part.id,
+)
 def test_a_good_part_has_no_complaint(part: Part) -> None:
     assert _codes(part) == []
 
@@ -81,22 +170,37 @@ def test_a_good_part_has_no_complaint(part: Part) -> None:
     [
         (replace(CARD, id="Card"), "id-form"),
         (replace(RADEON, dense_tflops=Rates(fp32=61.44, fp16=245.8)), "unit-rate"),
-        (replace(RADEON, dense_tflops=Rates(fp32=61.44, fp16=122.9, fp16_acc16=245.8)), "unit-rate"),
+        (
+            replace(RADEON, dense_tflops=Rates(fp32=61.44, fp16=122.9, fp16_acc16=245.8)),
+            "unit-rate",
+        ),
         (replace(CARD, id="old.a.b"), "id-reused"),
         (replace(CARD, sources={}), "no-source"),
         (replace(CARD, sources={"nobody": ("*",)}), "source-missing"),
         (replace(CARD, sources={"maker": ("colour",)}), "field-unknown"),
-        (replace(CARD, doubts={"tdp_w": Doubt(state="conflict", values=("450",))}), "conflict-values"),
-        (replace(CARD, prices=(Price(amount=0, currency="USD", day="2026-01-01", source="x"),)), "price"),
+        (
+            replace(CARD, doubts={"tdp_w": Doubt(state="conflict", values=("450",))}),
+            "conflict-values",
+        ),
+        (
+            replace(CARD, prices=(Price(amount=0, currency="USD", day="2026-01-01", source="x"),)),
+            "price",
+        ),
         (replace(CARD, length_mm=0), "range"),
         (replace(CARD, bandwidth_gbs=1030), "bandwidth"),
         (replace(CARD, dense_tflops=Rates(fp32=330)), "fp32-rate"),
         (replace(CARD, connectors=(Plug("pcie8", 2),)), "connector-power"),
         (replace(CARD, unsupported=("fp32",)), "unsupported-rated"),
         (replace(BOARD, layout=Layout(slots=(Slot(id="P1", origin="cpu3"),))), "origin-unknown"),
-        (replace(BOARD, layout=Layout(slots=(Slot(id="P1", mechanical=8, width=16),))), "wider-than-slot"),
+        (
+            replace(BOARD, layout=Layout(slots=(Slot(id="P1", mechanical=8, width=16),))),
+            "wider-than-slot",
+        ),
         (replace(BOARD, layout=Layout(slots=(Slot(id="P1"), Slot(id="P1")))), "place-twice"),
-        (replace(BOARD, layout=Layout(lane_modes=(LaneMode(when=When(used=("P9",))),))), "place-unknown"),
+        (
+            replace(BOARD, layout=Layout(lane_modes=(LaneMode(when=When(used=("P9",))),))),
+            "place-unknown",
+        ),
         (replace(CARD, cores=8192, dense_tflops=Rates(fp32=41.29)), "cores-per-sm"),
         (replace(CARD, dense_tflops=Rates(fp32=82.58, fp16_vector=330.3)), "vector-rate"),
         (replace(CARD, dense_tflops=Rates(fp32=82.58, fp64=41.3)), "vector-rate"),
@@ -107,10 +211,26 @@ def test_a_good_part_has_no_complaint(part: Part) -> None:
         (replace(CARD, chip="AD103", memory_bus_bits=None), "beyond-die"),
         (replace(CARD, power_min_w=500), "power-limits"),
         (replace(CARD, power_max_w=700), "connector-power"),
-        (replace(BOARD, layout=Layout(slots=(Slot(id="P1", position=2), Slot(id="P2", position=2)))), "column-twice"),
-        (replace(BOARD, width_mm=244, layout=Layout(slots=(Slot(id="P1", position=5),))), "column-beyond-board"),
         (
-            replace(BOARD, layout=Layout(memory_type="DDR4", memory_modules=("udimm",), memory_slots=4, memory_max_gib=256)),
+            replace(
+                BOARD, layout=Layout(slots=(Slot(id="P1", position=2), Slot(id="P2", position=2)))
+            ),
+            "column-twice",
+        ),
+        (
+            replace(BOARD, width_mm=244, layout=Layout(slots=(Slot(id="P1", position=5),))),
+            "column-beyond-board",
+        ),
+        (
+            replace(
+                BOARD,
+                layout=Layout(
+                    memory_type="DDR4",
+                    memory_modules=("udimm",),
+                    memory_slots=4,
+                    memory_max_gib=256,
+                ),
+            ),
             "memory-beyond-modules",
         ),
         (replace(DRIVE, random_read_kiops=1400), "faster-than-interface"),
@@ -119,19 +239,38 @@ def test_a_good_part_has_no_complaint(part: Part) -> None:
         (replace(DRIVE, endurance_tbw=600_000), "endurance"),
         (replace(DRIVE, read_gbs=4.1), "faster-than-interface"),
         (replace(SUPPLY, supply=Supply()), "no-rating"),
-        (replace(SUPPLY, supply=Supply(ratings=(Rating(100, 1000), Rating(200, 900)))), "rating-order"),
         (
-            replace(SUPPLY, supply=Supply(ratings=(Rating(100, 1000),), efficiency_label="80 PLUS Titanium", efficiency_50=0.9)),
+            replace(SUPPLY, supply=Supply(ratings=(Rating(100, 1000), Rating(200, 900)))),
+            "rating-order",
+        ),
+        (
+            replace(
+                SUPPLY,
+                supply=Supply(
+                    ratings=(Rating(100, 1000),),
+                    efficiency_label="80 PLUS Titanium",
+                    efficiency_50=0.9,
+                ),
+            ),
             "efficiency",
         ),
         (
             replace(
-                SUPPLY, form_factor="ATX", supply=Supply(ratings=(Rating(100, 1000),), plugs=(Plug("pcie8", 2), Plug("eps8", 1)))
+                SUPPLY,
+                form_factor="ATX",
+                supply=Supply(
+                    ratings=(Rating(100, 1000),), plugs=(Plug("pcie8", 2), Plug("eps8", 1))
+                ),
             ),
             "plugs-below-rating",
         ),
         (
-            replace(SUPPLY, supply=Supply(ratings=(Rating(100, 1000),), standard="ATX 2.4", plugs=(Plug("12v-2x6", 2),))),
+            replace(
+                SUPPLY,
+                supply=Supply(
+                    ratings=(Rating(100, 1000),), standard="ATX 2.4", plugs=(Plug("12v-2x6", 2),)
+                ),
+            ),
             "plug-of-later-standard",
         ),
         (replace(STICKS, speed_mts=3000), "beyond-type"),
@@ -139,36 +278,90 @@ def test_a_good_part_has_no_complaint(part: Part) -> None:
         (replace(STICKS, cas=90), "latency"),
         (replace(STICKS, ecc=True), "ecc-of-module"),
         (replace(NETWORK, port_gbps=200), "faster-than-interface"),
-        (replace(CASE, enclosure=Enclosure(rack_units=3, gpu_height_mm=140)), "higher-than-rack-units"),
-        (replace(CASE, enclosure=Enclosure(board_form_factors=("ATX",), slot_columns=4)), "columns-of-atx"),
         (
-            replace(CASE, enclosure=Enclosure(radiators_mm=(240,), radiator_places=(RadiatorPlace(at="top", sizes_mm=(360,)),))),
+            replace(CASE, enclosure=Enclosure(rack_units=3, gpu_height_mm=140)),
+            "higher-than-rack-units",
+        ),
+        (
+            replace(CASE, enclosure=Enclosure(board_form_factors=("ATX",), slot_columns=4)),
+            "columns-of-atx",
+        ),
+        (
+            replace(
+                CASE,
+                enclosure=Enclosure(
+                    radiators_mm=(240,), radiator_places=(RadiatorPlace(at="top", sizes_mm=(360,)),)
+                ),
+            ),
             "radiator-beyond-case",
         ),
         (
             replace(
                 CASE,
                 enclosure=Enclosure(
-                    gpu_length_mm=300, radiator_places=(RadiatorPlace(at="front", sizes_mm=(240,), gpu_length_mm=320),)
+                    gpu_length_mm=300,
+                    radiator_places=(
+                        RadiatorPlace(at="front", sizes_mm=(240,), gpu_length_mm=320),
+                    ),
                 ),
             ),
             "more-beside-radiator",
         ),
         (
-            replace(BOARD, layout=Layout(sockets=("AM4",), chipset="B550", slots=(Slot(id="P1", origin="chipset", gen=4),))),
+            replace(
+                BOARD,
+                layout=Layout(
+                    sockets=("AM4",),
+                    chipset="B550",
+                    slots=(Slot(id="P1", origin="chipset", gen=4),),
+                ),
+            ),
             "generation-beyond-origin",
         ),
         (
-            replace(BOARD, layout=Layout(sockets=("SP3",), drives=(DrivePort(id="SATA", kind="sata", origin="chipset"),))),
+            replace(
+                BOARD,
+                layout=Layout(
+                    sockets=("SP3",), drives=(DrivePort(id="SATA", kind="sata", origin="chipset"),)
+                ),
+            ),
             "chipset-unnamed",
         ),
-        (replace(BOARD, layout=Layout(remote_management=True, display_outputs=0)), "management-without-output"),
-        (replace(CARD, released="2021-05", connectors=(Plug("pcie8", 3),), architecture="Ada Lovelace"), "before-technology"),
+        (
+            replace(BOARD, layout=Layout(remote_management=True, display_outputs=0)),
+            "management-without-output",
+        ),
+        (
+            replace(
+                CARD,
+                released="2021-05",
+                connectors=(Plug("pcie8", 3),),
+                architecture="Ada Lovelace",
+            ),
+            "before-technology",
+        ),
         (replace(CHIP, released="2020"), "before-technology"),
-        (replace(SUPPLY, released="2019", supply=Supply(ratings=(Rating(100, 1000),), standard="ATX 3.0")), "before-technology"),
+        (
+            replace(
+                SUPPLY,
+                released="2019",
+                supply=Supply(ratings=(Rating(100, 1000),), standard="ATX 3.0"),
+            ),
+            "before-technology",
+        ),
         (replace(BOARD, released="2019", layout=Layout(memory_type="DDR5")), "before-technology"),
-        (replace(STICKS, prices=(Price(amount=17999, currency="USD", day="2026-01-01", source="x"),)), "price-per-gb"),
-        (replace(DRIVE, prices=(Price(amount=899, currency="JPY", day="2026-01-01", source="x"),)), "price-per-gb"),
+        (
+            replace(
+                STICKS, prices=(Price(amount=17999, currency="USD", day="2026-01-01", source="x"),)
+            ),
+            "price-per-gb",
+        ),
+        (
+            replace(
+                DRIVE, prices=(Price(amount=899, currency="JPY", day="2026-01-01", source="x"),)
+            ),
+            "price-per-gb",
+        ),
         (replace(STICKS, name="Kit DDR5-6000 2x48 GB"), "name-figures"),
         (replace(STICKS, name="Kit DDR5-5600 2x32 GB"), "name-figures"),
         (replace(DRIVE, name="Drive 2 TB"), "name-figures"),
@@ -189,12 +382,14 @@ def test_each_fault_is_found(part: Part, code: str) -> None:
 @pytest.mark.parametrize(
     "part",
     [
-        replace(STICKS, name="Kit DDR5-6000 2 x 32 GB"), replace(DRIVE, name="Drive 0.96 TB", capacity_gb=960),
-        replace(DRIVE, name="Drive 15.4 TB", capacity_gb=15_360), replace(SUPPLY, name="Supply 1000W 230V"),
+        replace(STICKS, name="Kit DDR5-6000 2 x 32 GB"),
+        replace(DRIVE, name="Drive 0.96 TB", capacity_gb=960),
+        replace(DRIVE, name="Drive 15.4 TB", capacity_gb=15_360),
+        replace(SUPPLY, name="Supply 1000W 230V"),
         replace(CARD, name="Card 32GB", memory_gib=31.5),
     ],
     ids=lambda part: part.name,
-)  # fmt: skip
+)
 def test_names_may_round(part: Part) -> None:
     assert _codes(part) == []
 
@@ -204,7 +399,14 @@ def test_connectors_at_exactly_the_power_are_enough() -> None:
 
 
 def test_the_same_chip_is_the_same_everywhere() -> None:
-    assert _codes(CARD, replace(CARD, id="nvidia.x.other", architecture="Hopper"), replace(CARD, id="nvidia.x.third")) == []
+    assert (
+        _codes(
+            CARD,
+            replace(CARD, id="nvidia.x.other", architecture="Hopper"),
+            replace(CARD, id="nvidia.x.third"),
+        )
+        == []
+    )
     other = replace(CARD, id="nvidia.x.other", architecture="Hopper")
     assert _codes(replace(CARD, architecture="Ada"), other) == ["chip-family"]
 
@@ -216,7 +418,9 @@ def test_a_lane_class_means_the_same_lanes() -> None:
 
 def test_a_board_never_needs_more_lanes_than_its_cpu_has() -> None:
     cpu = replace(CHIP, lane_class="am5-24", lanes=24, pcie_gen=5, peg_width=16)
-    slots = tuple(Slot(id=name, origin="cpu0", mechanical=16, width=16, gen=5) for name in ("P1", "P2"))
+    slots = tuple(
+        Slot(id=name, origin="cpu0", mechanical=16, width=16, gen=5) for name in ("P1", "P2")
+    )
     board = replace(BOARD, layout=Layout(sockets=("AM5",), slots=slots))
     assert _codes(cpu, board) == ["lanes-beyond-cpu"]
     halved = LaneMode(when=When(used=("P1", "P2")), widths={"P1": 8, "P2": 8})
@@ -224,16 +428,24 @@ def test_a_board_never_needs_more_lanes_than_its_cpu_has() -> None:
 
 
 def test_a_board_gives_no_more_than_the_cpus_that_fit() -> None:
-    cpu = replace(CHIP, chipsets=("B850",), pcie_gen=4, memory=MemoryChannels(channels=2, types=("DDR5",)))
+    cpu = replace(
+        CHIP, chipsets=("B850",), pcie_gen=4, memory=MemoryChannels(channels=2, types=("DDR5",))
+    )
     slot = Slot(id="P1", origin="cpu0", gen=4)
-    layout = Layout(sockets=("AM5",), chipset="B850", memory_type="DDR5", memory_channels=2, slots=(slot,))
+    layout = Layout(
+        sockets=("AM5",), chipset="B850", memory_type="DDR5", memory_channels=2, slots=(slot,)
+    )
     board = replace(BOARD, layout=layout)
     assert _codes(cpu, board) == []
     faster = replace(layout, slots=(replace(slot, gen=5),))
     assert _codes(cpu, replace(board, layout=faster)) == ["generation-beyond-origin"]
     assert _codes(replace(cpu, chipsets=("X870",)), replace(board, layout=faster)) == []
-    assert _codes(cpu, replace(board, layout=replace(layout, memory_type="DDR4"))) == ["memory-beyond-cpu"]
-    assert _codes(cpu, replace(board, layout=replace(layout, memory_channels=4))) == ["memory-beyond-cpu"]
+    assert _codes(cpu, replace(board, layout=replace(layout, memory_type="DDR4"))) == [
+        "memory-beyond-cpu"
+    ]
+    assert _codes(cpu, replace(board, layout=replace(layout, memory_channels=4))) == [
+        "memory-beyond-cpu"
+    ]
 
 
 def test_another_cpu_changes_nothing_behind_the_chipset() -> None:
@@ -241,7 +453,10 @@ def test_another_cpu_changes_nothing_behind_the_chipset() -> None:
     drive = DrivePort(id="M2_3", kind="m2", origin="chipset", gen=4, width=4)
     layout = Layout(sockets=("AM5",), chipset="X870", drives=(drive,), lane_modes=(mode,))
     assert _codes(replace(BOARD, layout=layout)) == ["mode-beyond-origin"]
-    assert _codes(replace(BOARD, layout=replace(layout, drives=(replace(drive, origin="cpu0"),)))) == []
+    assert (
+        _codes(replace(BOARD, layout=replace(layout, drives=(replace(drive, origin="cpu0"),))))
+        == []
+    )
 
 
 def test_a_place_that_firmware_moves_to_the_chipset_may_be_faster_before() -> None:
@@ -253,7 +468,14 @@ def test_a_place_that_firmware_moves_to_the_chipset_may_be_faster_before() -> No
 
 
 def test_a_price_in_a_currency_without_a_rate_is_not_judged() -> None:
-    assert _codes(replace(STICKS, prices=(Price(amount=17999, currency="TWD", day="2026-01-01", source="x"),))) == []
+    assert (
+        _codes(
+            replace(
+                STICKS, prices=(Price(amount=17999, currency="TWD", day="2026-01-01", source="x"),)
+            )
+        )
+        == []
+    )
 
 
 def test_what_is_in_doubt_is_not_judged() -> None:
@@ -262,9 +484,16 @@ def test_what_is_in_doubt_is_not_judged() -> None:
 
 
 def test_a_second_source_counts_only_when_it_was_read() -> None:
-    sources = {**SOURCES, "press": Source(title="Review", read="2026-11-21", trust="press"),
-               "memory": Source(title="Commonly known", read="2026-11-21", trust="community", recalled=True)}  # fmt: skip
-    card = replace(CARD, sources={"maker": ("tdp_w", "slots"), "press": ("tdp_w",), "memory": ("slots",)})
+    sources = {
+        **SOURCES,
+        "press": Source(title="Review", read="2026-11-21", trust="press"),
+        "memory": Source(
+            title="Commonly known", read="2026-11-21", trust="community", recalled=True
+        ),
+    }
+    card = replace(
+        CARD, sources={"maker": ("tdp_w", "slots"), "press": ("tdp_w",), "memory": ("slots",)}
+    )
     catalog = Catalog({card.id: card}, sources)
     assert compared_fields(card, catalog) == ("tdp_w",)
     row = next(row for row in evidence(catalog) if row.kind == "gpu")
@@ -273,24 +502,54 @@ def test_a_second_source_counts_only_when_it_was_read() -> None:
 
 def test_completeness_counts_what_is_asked_of_a_part() -> None:
     sata = replace(DRIVE, id="a.b.sata", interface="sata", gen=None, width=None)
-    rows = {row.field: row for row in completeness(Catalog({DRIVE.id: DRIVE, sata.id: sata}, SOURCES)) if row.kind == "storage"}
+    rows = {
+        row.field: row
+        for row in completeness(Catalog({DRIVE.id: DRIVE, sata.id: sata}, SOURCES))
+        if row.kind == "storage"
+    }
     assert (rows["gen"].filled, rows["gen"].parts) == (1, 1)
     assert rows["random_read_kiops"].without == (DRIVE.id, sata.id)
     brick = replace(SUPPLY, id="a.b.brick", form_factor="brick", length_mm=None)
-    rows = {row.field: row for row in completeness(Catalog({SUPPLY.id: SUPPLY, brick.id: brick}, SOURCES)) if row.kind == "psu"}
+    rows = {
+        row.field: row
+        for row in completeness(Catalog({SUPPLY.id: SUPPLY, brick.id: brick}, SOURCES))
+        if row.kind == "psu"
+    }
     assert (rows["length_mm"].parts, rows["supply.ratings"].parts) == (1, 2)
     box = System(id="a.b.box", name="Box", vendor="A", sources={"maker": ("*",)}, role="complete")
     bare = replace(box, id="a.b.bare", role="barebone")
-    rows = {row.field: row for row in completeness(Catalog({box.id: box, bare.id: bare}, SOURCES)) if row.kind == "system"}
+    rows = {
+        row.field: row
+        for row in completeness(Catalog({box.id: box, bare.id: bare}, SOURCES))
+        if row.kind == "system"
+    }
     assert rows["gpu_max_w"].without == (bare.id,)
 
 
 def test_a_place_is_asked_only_where_a_rule_reads_it() -> None:
-    mining = replace(BOARD, id="a.b.mining", width_mm=244, layout=Layout(slots=tuple(Slot(id=f"P{n}") for n in range(12))))
-    lone = replace(BOARD, id="a.b.lone", form_factor="proprietary", layout=Layout(slots=(Slot(id="P1"),)))
-    frame = replace(BOARD, id="a.b.plain", width_mm=305, layout=Layout(slots=(Slot(id="P1"), Slot(id="P2", position=4))))
-    cage = System(id="a.b.cage", name="Box", vendor="A", sources={"maker": ("*",)}, role="server",
-                  layout=Layout(slots=(Slot(id="P1"), Slot(id="G0", kind="sxm5"))))  # fmt: skip
+    mining = replace(
+        BOARD,
+        id="a.b.mining",
+        width_mm=244,
+        layout=Layout(slots=tuple(Slot(id=f"P{n}") for n in range(12))),
+    )
+    lone = replace(
+        BOARD, id="a.b.lone", form_factor="proprietary", layout=Layout(slots=(Slot(id="P1"),))
+    )
+    frame = replace(
+        BOARD,
+        id="a.b.plain",
+        width_mm=305,
+        layout=Layout(slots=(Slot(id="P1"), Slot(id="P2", position=4))),
+    )
+    cage = System(
+        id="a.b.cage",
+        name="Box",
+        vendor="A",
+        sources={"maker": ("*",)},
+        role="server",
+        layout=Layout(slots=(Slot(id="P1"), Slot(id="G0", kind="sxm5"))),
+    )
     tower = replace(cage, id="a.b.tower", enclosure=Enclosure(slot_columns=7))
     parts = {part.id: part for part in (mining, lone, frame, cage, tower)}
     rows = {(row.kind, row.field): row for row in completeness(Catalog(parts, SOURCES))}
@@ -304,26 +563,45 @@ def test_a_place_is_asked_only_where_a_rule_reads_it() -> None:
 def test_room_for_a_supply_is_asked_of_cases_that_take_one_of_any_length() -> None:
     bay = replace(CASE, id="a.b.bay", enclosure=replace(CASE.enclosure, psu_form_factors=("CRPS",)))
     case = replace(CASE, enclosure=replace(CASE.enclosure, psu_form_factors=("ATX",)))
-    rows = {row.field: row for row in completeness(Catalog({case.id: case, bay.id: bay}, SOURCES)) if row.kind == "chassis"}
+    rows = {
+        row.field: row
+        for row in completeness(Catalog({case.id: case, bay.id: bay}, SOURCES))
+        if row.kind == "chassis"
+    }
     assert rows["enclosure.psu_length_mm"].without == (case.id,)
 
 
 def test_a_power_limit_is_asked_only_where_the_driver_takes_one_for_the_whole_card() -> None:
     card = replace(CARD, power_min_w=None)
     navi = replace(CARD, id="a.b.navi", architecture="RDNA3", power_min_w=None)
-    rows = {row.field: row for row in completeness(Catalog({card.id: card, navi.id: navi}, SOURCES)) if row.kind == "gpu"}
+    rows = {
+        row.field: row
+        for row in completeness(Catalog({card.id: card, navi.id: navi}, SOURCES))
+        if row.kind == "gpu"
+    }
     assert (rows["power_min_w"].parts, rows["power_min_w"].without) == (1, (card.id,))
     assert rows["tdp_w"].parts == 2
 
 
 def test_what_a_maker_leaves_out_is_counted_apart_from_what_nobody_looked_up() -> None:
     silent = replace(DRIVE, id="a.b.silent", unpublished={"maker": ("random_read_kiops",)})
-    rows = {row.field: row for row in completeness(Catalog({DRIVE.id: DRIVE, silent.id: silent}, SOURCES)) if row.kind == "storage"}
+    rows = {
+        row.field: row
+        for row in completeness(Catalog({DRIVE.id: DRIVE, silent.id: silent}, SOURCES))
+        if row.kind == "storage"
+    }
     row = rows["random_read_kiops"]
     assert (row.filled, row.unpublished, row.without) == (0, (silent.id,), (DRIVE.id,))
     board = replace(BOARD, unpublished={"maker": ("layout.slots.position",)})
-    rows = {row.field: row for row in completeness(Catalog({board.id: board}, SOURCES)) if row.kind == "motherboard"}
-    assert (rows["layout.slots.position"].unpublished, rows["layout.slots.gen"].without) == (("a.b.board:P1",), ("a.b.board:P1",))
+    rows = {
+        row.field: row
+        for row in completeness(Catalog({board.id: board}, SOURCES))
+        if row.kind == "motherboard"
+    }
+    assert (rows["layout.slots.position"].unpublished, rows["layout.slots.gen"].without) == (
+        ("a.b.board:P1",),
+        ("a.b.board:P1",),
+    )
 
 
 @pytest.mark.parametrize(
@@ -337,21 +615,39 @@ def test_what_a_maker_leaves_out_is_counted_apart_from_what_nobody_looked_up() -
         (replace(BOARD, unpublished={"maker": ("layout.slots.width",)}), "unpublished-figure"),
     ],
 )
-def test_only_a_page_of_the_maker_that_was_read_tells_that_a_figure_is_not_published(part: Part, code: str) -> None:
-    sources = {**SOURCES, "press": Source(title="Review", read="2026-11-21", trust="press"),
-               "memory": Source(title="Commonly known", read="2026-11-21", trust="vendor", recalled=True)}  # fmt: skip
+def test_only_a_page_of_the_maker_that_was_read_tells_that_a_figure_is_not_published(
+    part: Part, code: str
+) -> None:
+    sources = {
+        **SOURCES,
+        "press": Source(title="Review", read="2026-11-21", trust="press"),
+        "memory": Source(title="Commonly known", read="2026-11-21", trust="vendor", recalled=True),
+    }
     assert [complaint.code for complaint in lint(Catalog({part.id: part}, sources))] == [code]
 
 
-@pytest.mark.parametrize(("width_mm", "columns"), [(170, 1), (203, 2), (244, 4), (305, 7), (321, 8)])
+@pytest.mark.parametrize(
+    ("width_mm", "columns"), [(170, 1), (203, 2), (244, 4), (305, 7), (321, 8)]
+)
 def test_the_columns_of_a_board_follow_from_its_length(width_mm: float, columns: int) -> None:
     assert columns_of(width_mm) == columns
-    assert _codes(replace(BOARD, width_mm=width_mm, layout=Layout(slots=(Slot(id="P1", position=columns),)))) == []
+    assert (
+        _codes(
+            replace(
+                BOARD, width_mm=width_mm, layout=Layout(slots=(Slot(id="P1", position=columns),))
+            )
+        )
+        == []
+    )
 
 
 def test_a_case_without_a_place_for_radiators_is_known() -> None:
     frame = replace(CASE, id="a.b.frame", enclosure=replace(CASE.enclosure, radiators_mm=()))
-    rows = {row.field: row for row in completeness(Catalog({CASE.id: CASE, frame.id: frame}, SOURCES)) if row.kind == "chassis"}
+    rows = {
+        row.field: row
+        for row in completeness(Catalog({CASE.id: CASE, frame.id: frame}, SOURCES))
+        if row.kind == "chassis"
+    }
     assert rows["enclosure.radiators_mm"].without == (CASE.id,)
     assert rows["enclosure.psu_form_factors"].without == (CASE.id, frame.id)
 
@@ -362,16 +658,29 @@ def test_the_shipped_catalog_has_no_complaint(catalog: Catalog) -> None:
 
 def test_a_turbo_power_is_asked_only_of_processors_whose_maker_rates_one() -> None:
     old = replace(CHIP, id="a.b.old-cpu", socket="LGA3647")
-    rows = {row.field: row for row in completeness(Catalog({CHIP.id: CHIP, old.id: old}, SOURCES)) if row.kind == "cpu"}
+    rows = {
+        row.field: row
+        for row in completeness(Catalog({CHIP.id: CHIP, old.id: old}, SOURCES))
+        if row.kind == "cpu"
+    }
     assert (rows["max_power_w"].parts, rows["cores"].parts) == (1, 2)
 
 
 @pytest.mark.parametrize(
     ("socket", "chipset", "splits", "codes"),
-    [("LGA1700", "Z790", ("x8x8",), []), ("LGA1700", "Z790", ("x4x4x4x4",), ["split-beyond-platform"]),
-     ("LGA1700", "B760", ("x16",), []), ("LGA1700", "B760", ("x8x8",), ["split-beyond-platform"]),
-     ("AM5", "B650", ("x8x4x4",), [])],
-)  # fmt: skip
-def test_a_split_is_one_that_the_platform_has(socket: str, chipset: str, splits: tuple[str, ...], codes: list[str]) -> None:
+    [
+        ("LGA1700", "Z790", ("x8x8",), []),
+        ("LGA1700", "Z790", ("x4x4x4x4",), ["split-beyond-platform"]),
+        ("LGA1700", "B760", ("x16",), []),
+        ("LGA1700", "B760", ("x8x8",), ["split-beyond-platform"]),
+        ("AM5", "B650", ("x8x4x4",), []),
+    ],
+)
+def test_a_split_is_one_that_the_platform_has(
+    socket: str, chipset: str, splits: tuple[str, ...], codes: list[str]
+) -> None:
     slots = (Slot(id="P1", origin="cpu0", mechanical=16, width=16, bifurcation=splits),)
-    assert _codes(replace(BOARD, layout=Layout(sockets=(socket,), chipset=chipset, slots=slots))) == codes
+    assert (
+        _codes(replace(BOARD, layout=Layout(sockets=(socket,), chipset=chipset, slots=slots)))
+        == codes
+    )

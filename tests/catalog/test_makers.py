@@ -3,7 +3,7 @@
 import pytest
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import CHIP_MAKERS, GPU
+from rigplanner.catalog.schema.parts import CHIP_MAKERS, GPU
 
 
 @pytest.mark.parametrize(
@@ -16,8 +16,17 @@ from rigplanner.catalog.parts import CHIP_MAKERS, GPU
         ("Hailo", None, None, "Hailo"),
     ],
 )
-def test_a_chip_has_the_maker_that_names_it_so(vendor: str, capability: str | None, architecture: str | None, maker: str) -> None:
-    gpu = GPU(id="a.b.c", name="Card", vendor=vendor, form_factor="pcie", compute_capability=capability, architecture=architecture)
+def test_a_chip_has_the_maker_that_names_it_so(
+    vendor: str, capability: str | None, architecture: str | None, maker: str
+) -> None:
+    gpu = GPU(
+        id="a.b.c",
+        name="Card",
+        vendor=vendor,
+        form_factor="pcie",
+        compute_capability=capability,
+        architecture=architecture,
+    )
     assert gpu.chip_maker == maker
 
 

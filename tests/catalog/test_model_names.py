@@ -1,14 +1,17 @@
-"""Names of networks as hubs, timm, torchvision and ollama write them: the right network, or none and the nearest."""
+"""Names of networks as hubs, timm, torchvision and ollama write them: the right network, or none
+and the nearest."""
 
 from pathlib import Path
 
 import pytest
 
-from rigplanner.catalog.model_names import joined, reduced, without_weights
+from rigplanner.catalog.find.model_names import joined, reduced, without_weights
 from rigplanner.catalog.zoo import shipped_zoo
 
 NAMES = [
-    tuple(line.split("\t")) for line in (Path(__file__).parent / "model_names.tsv").read_text(encoding="utf-8").splitlines() if line
+    tuple(line.split("\t"))
+    for line in (Path(__file__).parent / "model_names.tsv").read_text(encoding="utf-8").splitlines()
+    if line
 ]
 
 
@@ -32,9 +35,14 @@ def test_a_name_of_several_networks_means_none_and_names_the_nearest() -> None:
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("Org/Gemma-2-2B-it-GGUF", "gemma 2 2b"), ("gemma-22b", "gemma 22b"), ("x/Y-7B-Instruct-GPTQ-Int4", "y 7b"),
-     ("bert-base-uncased", "bert base uncased"), ("Falcon3-10B-Base", "falcon 3 10b")],
-)  # fmt: skip
+    [
+        ("Org/Gemma-2-2B-it-GGUF", "gemma 2 2b"),
+        ("gemma-22b", "gemma 22b"),
+        ("x/Y-7B-Instruct-GPTQ-Int4", "y 7b"),
+        ("bert-base-uncased", "bert base uncased"),
+        ("Falcon3-10B-Base", "falcon 3 10b"),
+    ],
+)
 def test_words_that_change_no_layer_are_left_out(name: str, words: str) -> None:
     assert reduced(name) == words
 
@@ -67,4 +75,6 @@ def test_hyphens_and_capitals_change_no_name(spoken: str, slug: str) -> None:
 
 
 def test_what_parts_two_numbers_is_kept_as_a_name_is_joined() -> None:
-    assert joined("gemma-2-2b") != joined("gemma-22b") and joined("llama 3.1 8b") == joined("llama3.1-8b")
+    assert joined("gemma-2-2b") != joined("gemma-22b") and joined("llama 3.1 8b") == joined(
+        "llama3.1-8b"
+    )

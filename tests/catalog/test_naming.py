@@ -2,13 +2,15 @@
 
 import pytest
 
-from rigplanner.catalog.find import PartIndex
-from rigplanner.catalog.parts import CPU, GPU, Layout, Motherboard, Storage
+from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.schema.parts import CPU, GPU, Layout, Motherboard, Storage
 
 
 def _gpu(name: str, gib: float) -> GPU:
     part_id = f"nvidia.geforce.{name.casefold().replace(' ', '-')}"
-    return GPU(id=part_id, name=f"GeForce {name}", vendor="NVIDIA", form_factor="pcie", memory_gib=gib)
+    return GPU(
+        id=part_id, name=f"GeForce {name}", vendor="NVIDIA", form_factor="pcie", memory_gib=gib
+    )
 
 
 PARTS = [
@@ -17,9 +19,16 @@ PARTS = [
     _gpu("RTX 3060", 12),
     CPU(id="intel.core.i5-12400", name="Intel Core i5-12400", vendor="Intel", socket="LGA1700"),
     Motherboard(id="asus.prime.z690-p", name="ASUS PRIME Z690-P", vendor="ASUS", layout=Layout()),
-    Storage(id="samsung.ssd-990-pro.4-tb", name="Samsung SSD 990 Pro 4 TB", vendor="Samsung", form_factor="m2", interface="nvme",
-            capacity_gb=4000, gen=4),
-]  # fmt: skip
+    Storage(
+        id="samsung.ssd-990-pro.4-tb",
+        name="Samsung SSD 990 Pro 4 TB",
+        vendor="Samsung",
+        form_factor="m2",
+        interface="nvme",
+        capacity_gb=4000,
+        gen=4,
+    ),
+]
 INDEX = PartIndex(PARTS)
 
 

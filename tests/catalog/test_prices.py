@@ -1,4 +1,5 @@
-"""The prices of the shipped catalog: each has a day, a currency, a source and a sensible amount; sample rigs can be summed."""
+"""The prices of the shipped catalog: each has a day, a currency, a source and a sensible amount;
+sample rigs can be summed."""
 
 import re
 from datetime import date
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rigplanner.catalog.load import Catalog, shipped_catalog
-from rigplanner.catalog.parts import KINDS, Part, kind_of
+from rigplanner.catalog.schema.parts import KINDS, Part, kind_of
 from rigplanner.data import data_path
 from rigplanner.rig.files import read_rig
 
@@ -80,7 +81,10 @@ def test_every_price_names_its_day_currency_and_source(priced: list[Part]) -> No
         for price in part.prices:
             assert OLDEST < date.fromisoformat(price.day) <= READ, (part.id, price.day)
             assert CURRENCY.fullmatch(price.currency), (part.id, price.currency)
-            assert price.region is not None and REGION.fullmatch(price.region), (part.id, price.region)
+            assert price.region is not None and REGION.fullmatch(price.region), (
+                part.id,
+                price.region,
+            )
             assert len(price.source) >= 10, (part.id, price.source)
 
 
@@ -96,14 +100,20 @@ def test_amounts_are_sensible_for_their_kind(priced: list[Part]) -> None:
     for part in priced:
         low, high = BOUNDS_USD[kind_of(part)]
         for price in part.prices:
-            assert low <= price.amount / PER_USD[price.currency] <= high, (part.id, price.amount, price.currency)
+            assert low <= price.amount / PER_USD[price.currency] <= high, (
+                part.id,
+                price.amount,
+                price.currency,
+            )
 
 
 def test_prices_of_a_part_stand_in_order_of_days_without_doubles(priced: list[Part]) -> None:
     for part in priced:
         days = [price.day for price in part.prices]
         assert days == sorted(days), part.id
-        assert len({(price.day, price.currency, price.source) for price in part.prices}) == len(days), part.id
+        assert len({(price.day, price.currency, price.source) for price in part.prices}) == len(
+            days
+        ), part.id
 
 
 @pytest.mark.parametrize("kind", sorted(FEWEST_PRICED))

@@ -5,12 +5,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from rigplanner.catalog.exchange import convert, shipped_rates
 from rigplanner.catalog.foreign import Import
-from rigplanner.catalog.load import CatalogFault, Family, shipped_catalog
-from rigplanner.catalog.parts import Accessory, Price
-from rigplanner.catalog.prices import Offer, Offers, PartPrice, PriceFile, decode_prices, is_currency, is_day, price_file
-from rigplanner.catalog.user_catalog import (
+from rigplanner.catalog.imports.user_catalog import (
     IMPORTED,
     PRICES,
     RATES_FILE,
@@ -22,6 +18,19 @@ from rigplanner.catalog.user_catalog import (
     newest_rates,
     user_folder,
 )
+from rigplanner.catalog.load import CatalogFault, Family, shipped_catalog
+from rigplanner.catalog.prices.exchange import convert, shipped_rates
+from rigplanner.catalog.prices.prices import (
+    Offer,
+    Offers,
+    PartPrice,
+    PriceFile,
+    decode_prices,
+    is_currency,
+    is_day,
+    price_file,
+)
+from rigplanner.catalog.schema.parts import Accessory, Price
 from rigplanner.evidence import Source
 
 SOURCES = {"acme-user": Source(title="ACME", read="2026-11-21", trust="community")}
@@ -40,7 +49,9 @@ BROKEN = [
 
 
 def _part(name: str, part_id: str = "acme.cable.one") -> Accessory:
-    return Accessory(id=part_id, name=name, vendor="ACME", type="cable", sources={"acme-user": ("*",)})
+    return Accessory(
+        id=part_id, name=name, vendor="ACME", type="cable", sources={"acme-user": ("*",)}
+    )
 
 
 def _family(*parts: Accessory) -> Family:
@@ -51,7 +62,9 @@ def _import(*parts: Accessory) -> Import:
     return Import(seen=len(parts), parts=parts, sources=SOURCES, refused=())
 
 
-def _price(amount: float, currency: str = "USD", part: str = RTX, day: str = "2026-11-21") -> PartPrice:
+def _price(
+    amount: float, currency: str = "USD", part: str = RTX, day: str = "2026-11-21"
+) -> PartPrice:
     return PartPrice(part=part, price=Price(amount=amount, currency=currency, day=day, source="me"))
 
 
@@ -67,7 +80,9 @@ def test_without_additions_it_is_the_shipped_catalog() -> None:
 
 def test_own_parts_override_fetched_ones_and_those_the_shipped() -> None:
     (user_folder() / UPDATES).mkdir(parents=True)
-    (user_folder() / UPDATES / "acme.json").write_bytes(msgspec.json.encode(_family(_part("fetched"), _part("newer", RTX))))
+    (user_folder() / UPDATES / "acme.json").write_bytes(
+        msgspec.json.encode(_family(_part("fetched"), _part("newer", RTX)))
+    )
     assert (_name("acme.cable.one"), _name(RTX)) == ("fetched", "newer")
     keep_family("mine", _family(_part("mine")))
     assert _name("acme.cable.one") == "mine"
@@ -75,7 +90,9 @@ def test_own_parts_override_fetched_ones_and_those_the_shipped() -> None:
 
 
 def test_imported_parts_never_override() -> None:
-    keep_import("opendb", _import(_part("imported", RTX), _part("imported", "opendb.accessory.cable")))
+    keep_import(
+        "opendb", _import(_part("imported", RTX), _part("imported", "opendb.accessory.cable"))
+    )
     assert _name(RTX) != "imported"
     assert _name("opendb.accessory.cable") == "imported"
 
@@ -90,7 +107,15 @@ def test_an_import_replaces_the_one_before() -> None:
 @pytest.mark.parametrize("place", ["", UPDATES, IMPORTED, PRICES])
 @pytest.mark.parametrize(
     "content",
-    [b"", b"{", b"\xff", b"\x80\x04.", b"[" * 100_000, b"{}", b'{"family": "x", "sources": {}, "parts": [{"kind": "gpu"}]}'],
+    [
+        b"",
+        b"{",
+        b"\xff",
+        b"\x80\x04.",
+        b"[" * 100_000,
+        b"{}",
+        b'{"family": "x", "sources": {}, "parts": [{"kind": "gpu"}]}',
+    ],
 )
 def test_a_broken_file_is_told_and_left_aside(place: str, content: bytes) -> None:
     keep_family("good", _family(_part("good")))
@@ -111,9 +136,20 @@ def test_a_folder_in_the_way_is_no_file() -> None:
 
 def test_prices_are_added_and_own_prices_replace(tmp_path: Path) -> None:
     before = shipped_catalog().parts[RTX].prices
-    keep_prices("shop", PriceFile(title="shop", prices=(_price(700), _price(22500, "TWD"), _price(1, part="no.such.part"))))
-    assert full_catalog().catalog.parts[RTX].prices == (*before, _price(700).price, _price(22500, "TWD").price)
-    keep_prices("mine", PriceFile(title="mine", overrides=True, prices=(_price(650, day="2020-01-01"),)))
+    keep_prices(
+        "shop",
+        PriceFile(
+            title="shop", prices=(_price(700), _price(22500, "TWD"), _price(1, part="no.such.part"))
+        ),
+    )
+    assert full_catalog().catalog.parts[RTX].prices == (
+        *before,
+        _price(700).price,
+        _price(22500, "TWD").price,
+    )
+    keep_prices(
+        "mine", PriceFile(title="mine", overrides=True, prices=(_price(650, day="2020-01-01"),))
+    )
     prices = full_catalog().catalog.parts[RTX].prices
     assert [price.amount for price in prices if price.currency == "USD"] == [650]
     assert [price.amount for price in prices if price.currency == "TWD"] == [22500]
@@ -121,12 +157,22 @@ def test_prices_are_added_and_own_prices_replace(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "changes", [{"amount": 0}, {"amount": -1}, {"amount": 1e9}, {"currency": "usd"}, {"currency": "US"}, {"day": "yesterday"}]
+    "changes",
+    [
+        {"amount": 0},
+        {"amount": -1},
+        {"amount": 1e9},
+        {"currency": "usd"},
+        {"currency": "US"},
+        {"day": "yesterday"},
+    ],
 )
 def test_a_price_that_cannot_be_spoils_its_file_only(changes: dict[str, object]) -> None:
     price = {"amount": 5, "currency": "USD", "day": "2026-11-21", "source": "me", **changes}
     with pytest.raises(CatalogFault, match=r"prices\[0\]"):
-        decode_prices(msgspec.json.encode({"title": "x", "prices": [{"part": RTX, "price": price}]}), "file")
+        decode_prices(
+            msgspec.json.encode({"title": "x", "prices": [{"part": RTX, "price": price}]}), "file"
+        )
 
 
 def test_the_cheapest_sure_offer_is_kept() -> None:
@@ -134,9 +180,17 @@ def test_the_cheapest_sure_offer_is_kept() -> None:
         price = Price(amount=amount, currency="USD", day="2026-11-21", source="shop")
         return Offer(text="", part=part, kind="gpu", name="", confidence=confidence, price=price)  # type: ignore[arg-type]
 
-    offers = Offers(seen=4, offers=(offer(9, "exact"), offer(7, "exact"), offer(5, "words"), offer(3, "words", "b")), refused=())
-    assert [(entry.part, entry.price.amount) for entry in price_file("x", offers).prices] == [(RTX, 7)]
-    assert [(entry.part, entry.price.amount) for entry in price_file("x", offers, "words").prices] == [(RTX, 5), ("b", 3)]
+    offers = Offers(
+        seen=4,
+        offers=(offer(9, "exact"), offer(7, "exact"), offer(5, "words"), offer(3, "words", "b")),
+        refused=(),
+    )
+    assert [(entry.part, entry.price.amount) for entry in price_file("x", offers).prices] == [
+        (RTX, 7)
+    ]
+    assert [
+        (entry.part, entry.price.amount) for entry in price_file("x", offers, "words").prices
+    ] == [(RTX, 5), ("b", 3)]
 
 
 def _ecb(day: str) -> bytes:

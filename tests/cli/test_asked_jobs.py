@@ -1,4 +1,5 @@
-"""One model, or the workloads of a rig, asked on the command line: speed in words, and faults that say what was meant."""
+"""One model, or the workloads of a rig, asked on the command line: speed in words, and faults that
+say what was meant."""
 
 import json
 from pathlib import Path
@@ -12,7 +13,17 @@ from rigplanner.report.format import quantity
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import assess
 
-LLAMA = ["llama-3.1-8b", "--gpu", "2x RTX 3090", "--task", "inference", "--precision", "q4_k_m", "--set", "stack=llama.cpp"]
+LLAMA = [
+    "llama-3.1-8b",
+    "--gpu",
+    "2x RTX 3090",
+    "--task",
+    "inference",
+    "--precision",
+    "q4_k_m",
+    "--set",
+    "stack=llama.cpp",
+]
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -27,22 +38,48 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return caught.err
 
 
-def test_the_speed_of_one_model_in_words_is_that_of_its_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_speed_of_one_model_in_words_is_that_of_its_json(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     text = said(capsys, "performance", *LLAMA)
     found: dict[str, Any] = json.loads(said(capsys, "performance", *LLAMA, "--format", "json"))
-    assert text.startswith(f"llama-3.1-8b on 2 × GeForce RTX 3090: {quantity(found['value'], 'tokens/s')}\n")
-    for word in ("80 % interval", "Memory per GPU", ": fits.", "Limited by", "first token", "Software: llama.cpp", "Measured: "):
+    assert text.startswith(
+        f"llama-3.1-8b on 2 × GeForce RTX 3090: {quantity(found['value'], 'tokens/s')}\n"
+    )
+    for word in (
+        "80 % interval",
+        "Memory per GPU",
+        ": fits.",
+        "Limited by",
+        "first token",
+        "Software: llama.cpp",
+        "Measured: ",
+    ):
         assert word in text
     assert "{" not in text and "None" not in text
-    assert "modelled" not in text and "modelled = " in said(capsys, "performance", *LLAMA, "--steps")
+    assert "modelled" not in text and "modelled = " in said(
+        capsys, "performance", *LLAMA, "--steps"
+    )
 
 
 def test_a_speed_says_when_the_job_does_not_fit(capsys: pytest.CaptureFixture[str]) -> None:
-    text = said(capsys, "performance", "llama-3.1-70b", "--gpu", "RTX 3090", "--task", "train_qlora", "--set", "seq_len=512")
+    text = said(
+        capsys,
+        "performance",
+        "llama-3.1-70b",
+        "--gpu",
+        "RTX 3090",
+        "--task",
+        "train_qlora",
+        "--set",
+        "seq_len=512",
+    )
     assert "does not fit." in text
 
 
-def test_a_rig_answers_for_its_workloads_as_the_window_does(samples: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_rig_answers_for_its_workloads_as_the_window_does(
+    samples: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
     catalog = shipped_catalog()
     path = next(path for path in samples if read_rig(path).workloads)
     jobs = assess(read_rig(path), catalog).jobs
@@ -52,14 +89,20 @@ def test_a_rig_answers_for_its_workloads_as_the_window_does(samples: list[Path],
     assert said(capsys, "memory", str(path)).count("nvidia-smi shows") == len(jobs)
 
 
-def test_a_model_runs_on_the_cards_of_a_rig(samples: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_model_runs_on_the_cards_of_a_rig(
+    samples: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
     path = next(path for path in samples if read_rig(path).workloads)
     text = said(capsys, "performance", "resnet-50", "--task", "train", "--rig", str(path))
     assert " on " in text and "images/s" in text
-    assert "leave --gpu away" in refused(capsys, "performance", "resnet-50", "--gpu", "RTX 3090", "--rig", str(path))
+    assert "leave --gpu away" in refused(
+        capsys, "performance", "resnet-50", "--gpu", "RTX 3090", "--rig", str(path)
+    )
 
 
-def test_a_rig_without_workloads_says_how_to_name_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_rig_without_workloads_says_how_to_name_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "bare.rig"
     assert main(["new", "RTX 3090", "-o", str(path)]) == 0
     capsys.readouterr()
@@ -67,7 +110,9 @@ def test_a_rig_without_workloads_says_how_to_name_one(tmp_path: Path, capsys: py
 
 
 @pytest.mark.parametrize("command", ["memory", "performance"])
-def test_a_misspelt_gpu_is_refused_with_the_nearest(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_misspelt_gpu_is_refused_with_the_nearest(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = refused(capsys, command, "llama-3.1-8b", "--gpu", "RTX 4009")
     assert "--gpu" in text and "RTX 4009" in text and "GeForce RTX 4090" in text
 
@@ -86,7 +131,9 @@ def test_speed_without_gpus_asks_for_them(capsys: pytest.CaptureFixture[str]) ->
         ("parallelism.tensor=two", ("parallelism.tensor", "a whole number", "'two'")),
     ],
 )
-def test_a_field_that_is_none_says_what_was_meant(given: str, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_field_that_is_none_says_what_was_meant(
+    given: str, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
     text = refused(capsys, "memory", "llama-3.1-8b", "--gpu", "RTX 4090", "--set", given)
     assert all(word in text for word in words), text
     assert "`" not in text and "$" not in text
@@ -95,15 +142,25 @@ def test_a_field_that_is_none_says_what_was_meant(given: str, words: tuple[str, 
 def test_an_architecture_that_is_not_known_is_said_to_be_counted_as_its_relative(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shape = {"hidden_size": 1024, "num_hidden_layers": 4, "num_attention_heads": 8, "vocab_size": 1000, "intermediate_size": 4096}
+    shape = {
+        "hidden_size": 1024,
+        "num_hidden_layers": 4,
+        "num_attention_heads": 8,
+        "vocab_size": 1000,
+        "intermediate_size": 4096,
+    }
     path = tmp_path / "config.json"
     path.write_text(json.dumps({"model_type": "zorgblat", **shape}), "utf-8")
-    assert "counted as llama, with a wider interval" in said(capsys, "memory", str(path), "--gpu", "RTX 4090")
+    assert "counted as llama, with a wider interval" in said(
+        capsys, "memory", str(path), "--gpu", "RTX 4090"
+    )
     path.write_text(json.dumps({"model_type": "llama", **shape}), "utf-8")
     assert "wider interval" not in said(capsys, "memory", str(path), "--gpu", "RTX 4090")
 
 
-def test_a_file_that_is_cut_short_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_cut_short_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "cut.gguf"
     path.write_bytes(b"GGUF\x03\0\0\0garbage")
     assert "cut short" in refused(capsys, "memory", str(path), "--gpu", "RTX 4090")

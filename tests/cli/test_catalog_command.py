@@ -7,8 +7,8 @@ import pytest
 
 from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.catalog.load import Catalog, CatalogFault
-from rigplanner.catalog.parts import KINDS
-from rigplanner.cli import catalog as command
+from rigplanner.catalog.schema.parts import KINDS
+from rigplanner.cli.commands import catalog as command
 from rigplanner.cli.main import main
 
 
@@ -23,7 +23,12 @@ def test_the_fields_of_a_kind_are_listed(kind: str, capsys: pytest.CaptureFixtur
 def test_lint_names_each_part_that_cannot_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for n, part in enumerate(({"kind": "cooler", "id": "acme.frost.9"}, {"kind": "cooler", "id": "acme.frost.8", "hight_mm": 1})):
+    for n, part in enumerate(
+        (
+            {"kind": "cooler", "id": "acme.frost.9"},
+            {"kind": "cooler", "id": "acme.frost.8", "hight_mm": 1},
+        )
+    ):
         path = tmp_path / "cooler" / f"{n}.json"
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps({"family": "Acme", "sources": {}, "parts": [part]}), "utf-8")
@@ -39,10 +44,14 @@ def test_lint_names_each_part_that_cannot_be_read(
 
 
 @pytest.mark.parametrize("name", ["p5.48xlarge", "AWS.P5.48xlarge"])
-def test_a_machine_for_hire_is_shown_with_both_its_prices(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_machine_for_hire_is_shown_with_both_its_prices(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["catalog", "show", name]) == 0
     shown = capsys.readouterr().out
-    (machine,) = (each for each in shipped_cloud().instances.values() if each.id == "aws.p5.48xlarge")
+    (machine,) = (
+        each for each in shipped_cloud().instances.values() if each.id == "aws.p5.48xlarge"
+    )
     for word, prices in (("on demand", machine.on_demand), ("spot", machine.spot)):
         assert prices
         for price in prices:

@@ -15,7 +15,14 @@ from rigplanner.rig.files import write_rig
 from rigplanner.rules.topics import RULES_BY_CODE
 
 SCHEMA = json.loads((data_path("resources") / "check.schema.json").read_text("utf-8"))
-KINDS = {"object": dict, "array": list, "string": str, "number": (int, float), "integer": int, "null": type(None)}
+KINDS = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "number": (int, float),
+    "integer": int,
+    "null": type(None),
+}
 
 
 def conforms(value: Any, schema: dict[str, Any], where: str = "$") -> None:
@@ -52,11 +59,16 @@ def _write(folder: Path, rig: Rig) -> str:
 @pytest.fixture
 def overloaded() -> Rig:
     """A rig that trips its breaker."""
-    items = (Item(uid="gpu", part="nvidia.geforce.rtx-4090", quantity=4), Item(uid="psu", part="corsair.axi.ax1600i", quantity=2))
+    items = (
+        Item(uid="gpu", part="nvidia.geforce.rtx-4090", quantity=4),
+        Item(uid="psu", part="corsair.axi.ax1600i", quantity=2),
+    )
     return Rig(name="hot", items=items, site=Site(volts=120.0, breaker_a=15.0))
 
 
-def test_an_error_exits_with_1_and_names_the_rule(tmp_path: Path, overloaded: Rig, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_exits_with_1_and_names_the_rule(
+    tmp_path: Path, overloaded: Rig, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["check", _write(tmp_path, overloaded)]) == 1
     assert "PWR012 Wall circuit is overloaded" in capsys.readouterr().out
 
@@ -89,27 +101,43 @@ def test_a_waiver_that_has_run_out_counts_in_no_other_command(
         said.append("does not work" in capsys.readouterr().out)
     assert said == [True, False]
     main(["compare", past, running, "--format", "json"])
-    errors = next(line for line in json.loads(capsys.readouterr().out)["lines"] if line["title"] == "Errors")
+    errors = next(
+        line for line in json.loads(capsys.readouterr().out)["lines"] if line["title"] == "Errors"
+    )
     assert [cell["value"] for cell in errors["cells"]] == ["1", "0"]
 
 
-def test_ignored_rules_are_named(tmp_path: Path, overloaded: Rig, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ignored_rules_are_named(
+    tmp_path: Path, overloaded: Rig, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["check", _write(tmp_path, set_ignored(overloaded, "PWR012", True))]) == 0
     assert "Ignored for this rig: PWR012" in capsys.readouterr().out
 
 
-def test_json_follows_the_published_schema(tmp_path: Path, overloaded: Rig, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_follows_the_published_schema(
+    tmp_path: Path, overloaded: Rig, capsys: pytest.CaptureFixture[str]
+) -> None:
     rig = waive(overloaded, "PWR013", "they share a switch", "Ada")
     assert main(["check", _write(tmp_path, rig), "--format", "json"]) == 1
     answer = json.loads(capsys.readouterr().out)
     conforms(answer, SCHEMA)
     assert answer["verdict"] == "error"
     assert [entry["code"] for entry in answer["waived"]] == ["PWR013"]
-    assert answer["waived"][0]["waiver"] == {"by": "Ada", "reason": "they share a switch", "until": None}
+    assert answer["waived"][0]["waiver"] == {
+        "by": "Ada",
+        "reason": "they share a switch",
+        "until": None,
+    }
 
 
-def test_where_nothing_is_judged_nothing_is_said_to_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    hushed = Rig(name="bare", items=(Item(uid="cooler", part="nowhere.cooler"),), ignored=tuple(RULES_BY_CODE))
+def test_where_nothing_is_judged_nothing_is_said_to_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hushed = Rig(
+        name="bare",
+        items=(Item(uid="cooler", part="nowhere.cooler"),),
+        ignored=tuple(RULES_BY_CODE),
+    )
     for rig in (Rig(name="bare"), hushed):
         path = _write(tmp_path, rig)
         assert main(["check", path]) == 0
@@ -122,18 +150,29 @@ def test_where_nothing_is_judged_nothing_is_said_to_work(tmp_path: Path, capsys:
         assert "othing was checked" in capsys.readouterr().out
 
 
-def test_the_heading_counts_what_is_waived(tmp_path: Path, overloaded: Rig, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_heading_counts_what_is_waived(
+    tmp_path: Path, overloaded: Rig, capsys: pytest.CaptureFixture[str]
+) -> None:
     main(["check", _write(tmp_path, waive(overloaded, "PWR012", "two circuits are there", "Ada"))])
     assert "1 finding waived)." in capsys.readouterr().out.splitlines()[0]
 
 
-def test_severity_hides_what_is_milder(tmp_path: Path, overloaded: Rig, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", _write(tmp_path, overloaded), "--format", "json", "--severity", "error"]) == 1
-    assert {finding["severity"] for finding in json.loads(capsys.readouterr().out)["findings"]} == {"error"}
+def test_severity_hides_what_is_milder(
+    tmp_path: Path, overloaded: Rig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        main(["check", _write(tmp_path, overloaded), "--format", "json", "--severity", "error"])
+        == 1
+    )
+    assert {finding["severity"] for finding in json.loads(capsys.readouterr().out)["findings"]} == {
+        "error"
+    }
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"format_version": 999}', "\x00\x01"])
-def test_bad_files_exit_with_2_and_one_sentence(tmp_path: Path, content: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_files_exit_with_2_and_one_sentence(
+    tmp_path: Path, content: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "bad.rig"
     path.write_text(content, "utf-8")
     assert main(["check", str(path)]) == 2
@@ -147,7 +186,9 @@ def test_a_missing_file_exits_with_2(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "no.rig" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("path", sorted((data_path("resources") / "samples").glob("*.rig")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted((data_path("resources") / "samples").glob("*.rig")), ids=lambda path: path.stem
+)
 def test_every_sample_answers_by_the_schema(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["check", str(path), "--format", "json"])
     answer = json.loads(capsys.readouterr().out)

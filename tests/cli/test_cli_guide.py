@@ -8,7 +8,9 @@ from rigplanner.cli.main import main
 from rigplanner.rig.files import read_rig
 
 
-def test_the_guide_writes_the_rig_it_proposes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_guide_writes_the_rig_it_proposes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "mine.rig"
     assert main(["guide", "trying", "--budget", "3000", "--country", "de", "-o", str(path)]) == 0
     rig = read_rig(path)

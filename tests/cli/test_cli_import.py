@@ -9,20 +9,32 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from rigplanner.catalog.imports.user_catalog import full_catalog, newest_rates, user_folder
 from rigplanner.catalog.load import Family
-from rigplanner.catalog.parts import Accessory
-from rigplanner.catalog.user_catalog import full_catalog, newest_rates, user_folder
+from rigplanner.catalog.schema.parts import Accessory
 from rigplanner.cli.main import main
 from rigplanner.evidence import Source
 from rigplanner.rig.files import read_rig
 
-CARD = {"opendb_id": "3f2a9c10-0000-4000-8000-000000000001", "metadata": {"name": "ACME Storm RTX 4090"}, "tdp": 450}
+CARD = {
+    "opendb_id": "3f2a9c10-0000-4000-8000-000000000001",
+    "metadata": {"name": "ACME Storm RTX 4090"},
+    "tdp": 450,
+}
 RATES = b"""<Envelope xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref"><Cube><Cube time="2026-11-20">
 <Cube currency="USD" rate="1.25"/></Cube></Cube></Envelope>"""
 FAMILY = Family(
     family="ACME",
     sources={"acme-user": Source(title="ACME", read="2026-11-21", trust="community")},
-    parts=(Accessory(id="acme.cable.one", name="ACME One", vendor="ACME", type="cable", sources={"acme-user": ("*",)}),),
+    parts=(
+        Accessory(
+            id="acme.cable.one",
+            name="ACME One",
+            vendor="ACME",
+            type="cable",
+            sources={"acme-user": ("*",)},
+        ),
+    ),
 )
 
 
@@ -36,7 +48,9 @@ def _run(*words: str) -> int:
     return main(["catalog", *words])
 
 
-def test_opendb_comes_in_and_can_be_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_opendb_comes_in_and_can_be_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     _cards(tmp_path, good=json.dumps(CARD).encode(), bad=b"{")
     assert _run("import", "opendb", str(tmp_path), "--dry-run") == 0
     assert not user_folder().exists()
@@ -48,10 +62,24 @@ def test_opendb_comes_in_and_can_be_found(tmp_path: Path, capsys: pytest.Capture
     assert "[community, read " in capsys.readouterr().out
 
 
-def test_a_csv_gives_prices_and_json_tells_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_csv_gives_prices_and_json_tells_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "shop.csv"
     path.write_text("model;eur\nRTX 3090;700\nFrobnicator;5\n", "utf-8")
-    words = ("import", "csv", str(path), "--map", "model=name", "--map", "eur=price", "--currency", "EUR", "--day", "2026-11-20")
+    words = (
+        "import",
+        "csv",
+        str(path),
+        "--map",
+        "model=name",
+        "--map",
+        "eur=price",
+        "--currency",
+        "EUR",
+        "--day",
+        "2026-11-20",
+    )
     assert _run(*words, "--format", "json") == 0
     told = json.loads(capsys.readouterr().out)
     assert [refusal["reason"] for refusal in told["refused"]] == ["no-match"]
@@ -87,7 +115,9 @@ def test_own_parts_override(tmp_path: Path) -> None:
         (("update", "https://catalog.example/x", "--timeout", "0"), "--timeout"),
     ],
 )
-def test_bad_input_is_one_sentence(words: tuple[str, ...], why: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_one_sentence(
+    words: tuple[str, ...], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert _run(*words) == 2
     said = capsys.readouterr().err
     assert why in said
@@ -114,7 +144,11 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self) -> None:
-        content = {"/family.json": msgspec.json.encode(FAMILY), "/rates.xml": RATES, "/hotel.json": b"<html>"}[self.path]
+        content = {
+            "/family.json": msgspec.json.encode(FAMILY),
+            "/rates.xml": RATES,
+            "/hotel.json": b"<html>",
+        }[self.path]
         self.send_response(200)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()

@@ -31,13 +31,17 @@ def test_new_then_check_then_quote(tmp_path: Path, capsys: pytest.CaptureFixture
     capsys.readouterr()
 
 
-def test_check_ends_with_one_when_a_rule_says_error(samples: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_ends_with_one_when_a_rule_says_error(
+    samples: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["check", _sample(samples, "quad-rtx-4090"), "--format", "json"]) == 1
     report = json.loads(capsys.readouterr().out)
     assert any(finding["severity"] == "error" for finding in report["findings"])
 
 
-def test_check_ends_with_zero_when_none_does(samples: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_ends_with_zero_when_none_does(
+    samples: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["check", _sample(samples, "dgx-1-v100")]) == 0
     capsys.readouterr()
 
@@ -60,7 +64,9 @@ def test_a_bad_rig_is_one_sentence_and_exit_two(
 
 
 @pytest.mark.parametrize("command", ["memory", "performance", "validate"])
-def test_a_missing_case_file_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+def test_a_missing_case_file_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
     assert main([command, str(tmp_path / "none.jsonl")]) == 2
     assert "none.jsonl" in capsys.readouterr().err
 
@@ -80,25 +86,49 @@ HOSTILE_LINES = [
     "[]",
     "{}",
     json.dumps({"id": "text", "workload": 7, "hardware": {}}),
-    json.dumps({"id": "model", "workload": {"model": "no-such-model", "task": "train"}, "hardware": CARD}),
+    json.dumps(
+        {"id": "model", "workload": {"model": "no-such-model", "task": "train"}, "hardware": CARD}
+    ),
     json.dumps({"id": "batch", "workload": {**NET, "batch_per_gpu": -4}, "hardware": CARD}),
-    json.dumps({"id": "huge", "workload": {**NET, "batch_per_gpu": 77}, "hardware": CARD}).replace("77", "1e400"),
+    json.dumps({"id": "huge", "workload": {**NET, "batch_per_gpu": 77}, "hardware": CARD}).replace(
+        "77", "1e400"
+    ),
     json.dumps({"id": "length", "workload": {**LLM, "seq_len": 0}, "hardware": CARD}),
-    json.dumps({"id": "degree", "workload": {**LLM, "parallelism": {"tensor": 0}}, "hardware": CARD}),
-    json.dumps({"id": "width", "workload": {"config": {**LLAMA, "hidden_size": 10**12}, "task": "train_full"}, "hardware": CARD}),
-    json.dumps({"id": "layers", "workload": {"config": {**LLAMA, "num_hidden_layers": 0}, "task": "train_full"}, "hardware": CARD}),
+    json.dumps(
+        {"id": "degree", "workload": {**LLM, "parallelism": {"tensor": 0}}, "hardware": CARD}
+    ),
+    json.dumps(
+        {
+            "id": "width",
+            "workload": {"config": {**LLAMA, "hidden_size": 10**12}, "task": "train_full"},
+            "hardware": CARD,
+        }
+    ),
+    json.dumps(
+        {
+            "id": "layers",
+            "workload": {"config": {**LLAMA, "num_hidden_layers": 0}, "task": "train_full"},
+            "hardware": CARD,
+        }
+    ),
     json.dumps({"id": "optimizer", "workload": {**LLM, "optimizer": "wishful"}, "hardware": CARD}),
     json.dumps({"id": "precision", "workload": {**LLM, "precision": "fp3"}, "hardware": CARD}),
     json.dumps({"id": "task", "workload": {**LLM, "task": "fly"}, "hardware": CARD}),
     json.dumps({"id": "count", "workload": LLM, "hardware": {**CARD, "count": 10**11}}),
 ]
 GOOD_LINE = json.dumps(
-    {"id": "ok", "workload": {**NET, "precision": "fp32", "batch_per_gpu": 32}, "hardware": {**CARD, "count": 1}}
+    {
+        "id": "ok",
+        "workload": {**NET, "precision": "fp32", "batch_per_gpu": 32},
+        "hardware": {**CARD, "count": 1},
+    }
 )
 
 
 @pytest.mark.parametrize("command", ["memory", "performance"])
-def test_every_line_answers_for_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+def test_every_line_answers_for_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
     path = tmp_path / "cases.jsonl"
     path.write_text("\n".join([*HOSTILE_LINES, GOOD_LINE]), "utf-8")
     main([command, str(path)])
@@ -110,10 +140,17 @@ def test_every_line_answers_for_itself(tmp_path: Path, capsys: pytest.CaptureFix
         assert "Traceback" not in answer["error"]
 
 
-def test_a_rig_can_be_the_hardware_of_a_case(tmp_path: Path, samples: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_rig_can_be_the_hardware_of_a_case(
+    tmp_path: Path, samples: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "cases.jsonl"
     workload = {"model": "resnet-50", "task": "train", "precision": "fp32", "batch_per_gpu": 32}
-    path.write_text(json.dumps({"id": 1, "workload": workload, "hardware": {"rig": _sample(samples, "gtx-1080-ti")}}), "utf-8")
+    path.write_text(
+        json.dumps(
+            {"id": 1, "workload": workload, "hardware": {"rig": _sample(samples, "gtx-1080-ti")}}
+        ),
+        "utf-8",
+    )
     for command, field in (("memory", "device_gib"), ("performance", "value")):
         main([command, str(path)])
         answer = json.loads(capsys.readouterr().out)
@@ -144,8 +181,12 @@ def test_validate_reads_a_csv_of_speeds(tmp_path: Path, capsys: pytest.CaptureFi
     assert "mine.csv line 2" in capsys.readouterr().err
 
 
-def test_traced_steps_are_judged_with_the_held_out_ones_apart(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["validate", str(Path(__file__).parents[1] / "workload" / "traced_steps.jsonl")]) == 0
+def test_traced_steps_are_judged_with_the_held_out_ones_apart(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert (
+        main(["validate", str(Path(__file__).parents[1] / "networks" / "traced_steps.jsonl")]) == 0
+    )
     said = capsys.readouterr().out
     assert "source: held out" in said
     assert "source: looked at" in said

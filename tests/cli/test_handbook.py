@@ -1,4 +1,5 @@
-"""What the handbook names exists: commands with their options, fields and flags of workloads, files."""
+"""What the handbook names exists: commands with their options, fields and flags of workloads,
+files."""
 
 import argparse
 import importlib
@@ -9,13 +10,27 @@ from pathlib import Path
 import pytest
 
 from rigplanner.cli.main import COMMANDS, SPEAKING
-from rigplanner.rig.task import Parallelism, Workload
+from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.workload.limits import FLAGS
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "docs/using.md", "docs/command-line.md", "docs/workloads.md",
-                                  "docs/catalog.md", "docs/importing.md")]  # fmt: skip
-LINES = [line for page in PAGES for line in re.findall(r"^rigplanner .*", page.read_text("utf-8"), re.MULTILINE)]
+PAGES = [
+    ROOT / name
+    for name in (
+        "README.md",
+        "CONTRIBUTING.md",
+        "docs/using.md",
+        "docs/command-line.md",
+        "docs/workloads.md",
+        "docs/catalog.md",
+        "docs/importing.md",
+    )
+]
+LINES = [
+    line
+    for page in PAGES
+    for line in re.findall(r"^rigplanner .*", page.read_text("utf-8"), re.MULTILINE)
+]
 
 
 def options_of(parser: argparse.ArgumentParser) -> set[str]:
@@ -24,7 +39,9 @@ def options_of(parser: argparse.ArgumentParser) -> set[str]:
     for action in parser._actions:
         found.update(action.option_strings)
         if isinstance(action, argparse._SubParsersAction):
-            found.update(option for below in action.choices.values() for option in options_of(below))
+            found.update(
+                option for below in action.choices.values() for option in options_of(below)
+            )
     return found
 
 
@@ -35,7 +52,9 @@ def test_commands_and_options_exist(line: str) -> None:
         return
     assert said[1] in COMMANDS
     parser = argparse.ArgumentParser()
-    importlib.import_module(f"rigplanner.cli.{said[1].replace('-', '_')}").add_arguments(parser)
+    importlib.import_module(f"rigplanner.cli.commands.{said[1].replace('-', '_')}").add_arguments(
+        parser
+    )
     known = options_of(parser) | ({"--language"} if said[1] in SPEAKING else set())
     assert {word for word in said if re.fullmatch(r"-(-[a-z-]+|[a-z])", word)} <= known
 
@@ -59,9 +78,13 @@ def first_cells(heading: str) -> set[str]:
 def test_fields_of_a_workload_exist() -> None:
     fields = first_cells("field")
     assert len(fields) > 20 and fields <= set(Workload.__struct_fields__)
-    named = re.search(r"\| `parallelism` \| (.*?) \|", (ROOT / "docs" / "workloads.md").read_text("utf-8"))
+    named = re.search(
+        r"\| `parallelism` \| (.*?) \|", (ROOT / "docs" / "workloads.md").read_text("utf-8")
+    )
     assert named is not None
-    assert set(re.findall(r"`(\w+)`", named[1].split("(`optimizer`")[0])) <= set(Parallelism.__struct_fields__)
+    assert set(re.findall(r"`(\w+)`", named[1].split("(`optimizer`")[0])) <= set(
+        Parallelism.__struct_fields__
+    )
 
 
 def test_flags_are_heard() -> None:
@@ -71,5 +94,7 @@ def test_flags_are_heard() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
-    links = [link for link in re.findall(r"\]\(([^)]+)\)", page.read_text("utf-8")) if "://" not in link]
+    links = [
+        link for link in re.findall(r"\]\(([^)]+)\)", page.read_text("utf-8")) if "://" not in link
+    ]
     assert not [link for link in links if not (page.parent / link.partition("#")[0]).exists()]

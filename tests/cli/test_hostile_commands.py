@@ -1,4 +1,5 @@
-"""Hostile files, streams and surroundings: every command answers in words and ends as the contract says."""
+"""Hostile files, streams and surroundings: every command answers in words and ends as the contract
+says."""
 
 import io
 import json
@@ -9,13 +10,16 @@ from typing import Any
 
 import pytest
 
-from rigplanner.cli import memory, performance
+from rigplanner.cli.commands import memory, performance
 from rigplanner.cli.main import main
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.whole_file import read_within
 from rigplanner.workload.cases import LONGEST_LINE
 
-GOOD = {"workload": {"model": "resnet-50", "task": "train", "batch_per_gpu": 8}, "hardware": {"gpu": "RTX 3090"}}
+GOOD = {
+    "workload": {"model": "resnet-50", "task": "train", "batch_per_gpu": 8},
+    "hardware": {"gpu": "RTX 3090"},
+}
 FIGURES = {"params_m": 25.0, "gmacs": 4.1, "activations_m": 11.0, "task": "train"}
 COMMANDS = ["memory", "performance"]
 
@@ -60,7 +64,9 @@ def test_an_endless_line_ends_the_reading(
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_marks_of_encodings(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+def test_marks_of_encodings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
     path = tmp_path / "marked.jsonl"
     path.write_bytes(b"\xef\xbb\xbf" + good("a").replace(b"\n", b"\r\n") + b" \r\n" + good("b"))
     assert [found["id"] for found in answers(capsys, 0, command, str(path))] == ["a", "b"]
@@ -70,21 +76,31 @@ def test_marks_of_encodings(tmp_path: Path, capsys: pytest.CaptureFixture[str], 
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("size", [[], [0], 0, -1, [1, 2, 3, 4], 10**9, [10**9, 1]], ids=str)
-def test_a_size_that_no_image_has(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, size: Any) -> None:
+def test_a_size_that_no_image_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, size: Any
+) -> None:
     path = tmp_path / "sizes.jsonl"
     works = ({**FIGURES, "image_size": size}, {**GOOD["workload"], "image_size": size})
-    path.write_text("".join(json.dumps({**GOOD, "id": 1, "workload": work}) + "\n" for work in works))
+    path.write_text(
+        "".join(json.dumps({**GOOD, "id": 1, "workload": work}) + "\n" for work in works)
+    )
     for found in answers(capsys, 0, command, str(path)):
         assert found["error"].startswith("image_size: expected")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("name", ["a\0b", "/", "missing.rig", "loop.rig", "pipe.rig", "x" * 5000])
-def test_a_rig_that_is_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, name: str) -> None:
+def test_a_rig_that_is_no_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, name: str
+) -> None:
     (tmp_path / "loop.rig").symlink_to(tmp_path / "loop.rig")
     os.mkfifo(tmp_path / "pipe.rig")
     path = tmp_path / "cases.jsonl"
-    bad = {"id": "bad", "workload": GOOD["workload"], "hardware": {"rig": name if "\0" in name else str(tmp_path / name)}}
+    bad = {
+        "id": "bad",
+        "workload": GOOD["workload"],
+        "hardware": {"rig": name if "\0" in name else str(tmp_path / name)},
+    }
     path.write_bytes(json.dumps(bad).encode() + b"\n" + good("after"))
     refused, after = answers(capsys, 0, command, str(path))
     assert refused["error"].startswith("hardware.rig: ") and "cannot be read" in refused["error"]
@@ -124,7 +140,9 @@ def test_only_files_are_read_and_within_the_limit(tmp_path: Path) -> None:
         read_rig(Path("/dev/zero"))
 
 
-def test_a_file_that_grows_meanwhile_is_read_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_grows_meanwhile_is_read_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "some"
     path.write_bytes(b"123")
     before = path.stat()
@@ -157,7 +175,12 @@ class Broken(io.StringIO):
 
 @pytest.mark.parametrize(
     ("stream", "code", "words"),
-    [(FullDisk(), 2, "No space left"), (ClosedPipe(), 0, ""), (Interrupted(), 130, ""), (Broken(), 2, "please report")],
+    [
+        (FullDisk(), 2, "No space left"),
+        (ClosedPipe(), 0, ""),
+        (Interrupted(), 130, ""),
+        (Broken(), 2, "please report"),
+    ],
     ids=["full", "closed", "interrupted", "broken"],
 )
 @pytest.mark.parametrize("command", COMMANDS)
@@ -206,24 +229,59 @@ def test_pipes_and_files_get_utf8_whatever_the_locale(monkeypatch: pytest.Monkey
 def test_a_configuration_without_a_number_of_layers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, kind: str
 ) -> None:
-    config = {"model_type": kind, "hidden_size": 768, "num_hidden_layers": None, "num_attention_heads": 12, "vocab_size": 32000}
-    case = {"id": 1, "workload": {"config": config, "task": "inference"}, "hardware": GOOD["hardware"]}
+    config = {
+        "model_type": kind,
+        "hidden_size": 768,
+        "num_hidden_layers": None,
+        "num_attention_heads": 12,
+        "vocab_size": 32000,
+    }
+    case = {
+        "id": 1,
+        "workload": {"config": config, "task": "inference"},
+        "hardware": GOOD["hardware"],
+    }
     path = tmp_path / "null.jsonl"
     path.write_text(json.dumps(case))
-    assert answers(capsys, 0, command, str(path))[0]["error"].startswith("config.num_hidden_layers: expected")
+    assert answers(capsys, 0, command, str(path))[0]["error"].startswith(
+        "config.num_hidden_layers: expected"
+    )
 
 
-def test_a_command_that_is_none_is_named_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_that_is_none_is_named_with_the_nearest(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["chek", "my.rig"]) == 2
-    assert capsys.readouterr().err == "rigplanner: there is no command 'chek'; did you mean 'check'?\n"
+    assert (
+        capsys.readouterr().err == "rigplanner: there is no command 'chek'; did you mean 'check'?\n"
+    )
     assert main(["frobnicate", "my.rig"]) == 2
     assert "'rigplanner --help' lists them" in capsys.readouterr().err
 
 
-def test_money_without_a_rate_is_told_when_a_rig_is_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_money_without_a_rate_is_told_when_a_rig_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["new", "RTX 5090", "--set", "currency=XTS", "-o", str(tmp_path / "a.rig")]) == 0
     said = capsys.readouterr().err
     assert "no rate to XTS is known" in said and "rate:USD=RATE" in said
-    assert "The European Central Bank publishes no rate of XTS." in said and "update --rates" not in said
-    assert main(["new", "RTX 5090", "--set", "currency=XTS", "--set", "rate:USD=2", "-o", str(tmp_path / "b.rig")]) == 0
+    assert (
+        "The European Central Bank publishes no rate of XTS." in said
+        and "update --rates" not in said
+    )
+    assert (
+        main(
+            [
+                "new",
+                "RTX 5090",
+                "--set",
+                "currency=XTS",
+                "--set",
+                "rate:USD=2",
+                "-o",
+                str(tmp_path / "b.rig"),
+            ]
+        )
+        == 0
+    )
     assert "no rate" not in capsys.readouterr().err

@@ -1,4 +1,5 @@
-"""Hostile places: displays that do not answer, outputs that are no files, rigs with terms beyond any calendar."""
+"""Hostile places: displays that do not answer, outputs that are no files, rigs with terms beyond
+any calendar."""
 
 import io
 import os
@@ -8,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from rigplanner.catalog.foreign_files import foreign_files
+from rigplanner.catalog.imports.foreign_files import foreign_files
 from rigplanner.cli.display import why_no_display
 from rigplanner.cli.main import main
+from rigplanner.errors import WorkloadFault
+from rigplanner.networks.config.headers import read_header
 from rigplanner.rig.files import RigFault, decode_rig
 from rigplanner.whole_file import write_whole
-from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.headers import read_header
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="X displays are Linux's")
 
@@ -34,7 +35,9 @@ def test_a_display_that_does_not_answer_is_named(
 
 
 @linux_only
-def test_a_platform_that_qt_has_not_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_platform_that_qt_has_not_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("QT_QPA_PLATFORM", "nonsense")
     assert main([]) == 2
     assert "QT_QPA_PLATFORM='nonsense'" in capsys.readouterr().err
@@ -68,9 +71,15 @@ def test_a_pipe_is_written_into_and_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["quote", "export", "compare"])
-@pytest.mark.parametrize("output", [".", "..", "missing/q.pdf", "loop.pdf", "x" * 300, "file/q.pdf"])
+@pytest.mark.parametrize(
+    "output", [".", "..", "missing/q.pdf", "loop.pdf", "x" * 300, "file/q.pdf"]
+)
 def test_an_output_that_cannot_be_written_is_one_sentence(
-    tmp_path: Path, samples: list[Path], capsys: pytest.CaptureFixture[str], command: str, output: str
+    tmp_path: Path,
+    samples: list[Path],
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    output: str,
 ) -> None:
     (tmp_path / "loop.pdf").symlink_to(tmp_path / "loop.pdf")
     (tmp_path / "file").write_bytes(b"kept")
@@ -108,7 +117,10 @@ def test_members_of_a_zip_that_name_nothing_are_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '"workloads": [{"model": "llama-3-8b", "task": "serve", "input_tokens": 1000000000000000000000000000000}]',
+        (
+            '"workloads": [{"model": "llama-3-8b", "task": "serve", "input_tokens":'
+            " 1000000000000000000000000000000}]"
+        ),
         '"settings": {"numa_per_socket": -1000000000000000000000000000000}',
     ],
 )
@@ -125,8 +137,12 @@ def test_a_tensor_of_a_type_that_is_a_list_is_refused(tmp_path: Path) -> None:
         read_header(path)
 
 
-@pytest.mark.parametrize("url", ["https://[::1", "https://", "file:///etc/passwd", "ftp://x/y", "https://a b/\n", ""])
-def test_an_address_that_is_none_is_one_sentence(capsys: pytest.CaptureFixture[str], url: str) -> None:
+@pytest.mark.parametrize(
+    "url", ["https://[::1", "https://", "file:///etc/passwd", "ftp://x/y", "https://a b/\n", ""]
+)
+def test_an_address_that_is_none_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], url: str
+) -> None:
     assert main(["catalog", "update", url]) == 2
     said = capsys.readouterr()
     assert said.out == "" and "fault of RigPlanner" not in said.err
@@ -137,7 +153,9 @@ class Screen(io.StringIO):
         return True
 
 
-def test_a_name_does_not_steer_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_does_not_steer_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rig, screen = tmp_path / "a.rig", Screen()
     rig.write_text('{"format_version": 1, "name": "a\\u001b]0;owned\\u0007\\u202eb \\u039b"}')
     with monkeypatch.context() as changed:

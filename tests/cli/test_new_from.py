@@ -1,4 +1,5 @@
-"""`rigplanner new` beyond parts: workloads, money and quote in words, another rig to begin with, parts that were meant."""
+"""`rigplanner new` beyond parts: workloads, money and quote in words, another rig to begin with,
+parts that were meant."""
 
 from datetime import date
 from pathlib import Path
@@ -24,16 +25,44 @@ def refused(capsys: pytest.CaptureFixture[str], path: Path, *words: str) -> str:
 
 def test_workloads_and_money_are_said_in_words(tmp_path: Path) -> None:
     rig = made(
-        tmp_path / "one.rig", "2x RTX 3090", "AX1600i", "--workload", "llama-3.1-70b task=inference precision=q4_k_m",
-        *(word for choice in ("currency=EUR", "energy=0.35", "hire=3.60USD", "tax=21", "tax:psu=12", "price:gpu=700", "discount=5",
-                              "customer=Ada Lovelace", "customer.address=1 Road", "valid=30") for word in ("--set", choice)),
-    )  # fmt: skip
-    assert [(work.model, work.task, work.precision) for work in rig.workloads] == [("llama-3.1-70b", "inference", "q4_k_m")]
+        tmp_path / "one.rig",
+        "2x RTX 3090",
+        "AX1600i",
+        "--workload",
+        "llama-3.1-70b task=inference precision=q4_k_m",
+        *(
+            word
+            for choice in (
+                "currency=EUR",
+                "energy=0.35",
+                "hire=3.60USD",
+                "tax=21",
+                "tax:psu=12",
+                "price:gpu=700",
+                "discount=5",
+                "customer=Ada Lovelace",
+                "customer.address=1 Road",
+                "valid=30",
+            )
+            for word in ("--set", choice)
+        ),
+    )
+    assert [(work.model, work.task, work.precision) for work in rig.workloads] == [
+        ("llama-3.1-70b", "inference", "q4_k_m")
+    ]
     energy, hire, price = rig.site.energy_per_kwh, rig.site.hire_per_hour, rig.items[0].price
-    assert energy and (energy.amount, energy.currency, energy.day) == (0.35, "EUR", date.today().isoformat())
+    assert energy and (energy.amount, energy.currency, energy.day) == (
+        0.35,
+        "EUR",
+        date.today().isoformat(),
+    )
     assert hire and (hire.amount, hire.currency) == (3.6, "USD")
     assert price and (price.amount, price.currency) == (700.0, "EUR")
-    assert (rig.quote.tax_percent, rig.quote.discount_percent, rig.quote.valid_days) == (21.0, 5.0, 30)
+    assert (rig.quote.tax_percent, rig.quote.discount_percent, rig.quote.valid_days) == (
+        21.0,
+        5.0,
+        30,
+    )
     assert [item.tax_percent for item in rig.items] == [None, 12.0]
     assert (rig.quote.customer.name, rig.quote.customer.address) == ("Ada Lovelace", "1 Road")
 
@@ -58,7 +87,9 @@ def test_a_country_brings_its_usual_outlet_and_what_was_said_stays(tmp_path: Pat
 def test_a_rig_begins_with_another(tmp_path: Path) -> None:
     first = made(tmp_path / "one.rig", "2x RTX 3090", "--name", "Old", "--set", "tax=21")
     second = made(tmp_path / "two.rig", "AX1600i", "--from", str(tmp_path / "one.rig"))
-    assert [item.uid for item in second.items] == ["gpu", "psu"] and second.items[0] == first.items[0]
+    assert [item.uid for item in second.items] == ["gpu", "psu"] and second.items[0] == first.items[
+        0
+    ]
     assert (second.name, second.quote.tax_percent, second.exchange) == ("two", 21.0, first.exchange)
     again = made(tmp_path / "one.rig", "--from", str(tmp_path / "one.rig"), "--set", "discount=3")
     assert (again.name, again.quote.discount_percent) == ("Old", 3.0)
@@ -67,11 +98,20 @@ def test_a_rig_begins_with_another(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ("tax=120", "0 to 100"), ("tax:foo=2", "it has gpu"), ("price:gpu=abc", "'abc'"), ("customer.foo=2", "tax_id"),
-        ("currency=EURO", "three letters"), ("date=2026", "YYYY-MM-DD"), ("valid=0", "1 to 3650"), ("rate:USD=x", "'x'"),
-        ("rate:USD=1.1", "already"), ("budget=-3", "above 0"), ("tax-included=perhaps", "yes or no"), ("zorg=1", "hire-month"),
+        ("tax=120", "0 to 100"),
+        ("tax:foo=2", "it has gpu"),
+        ("price:gpu=abc", "'abc'"),
+        ("customer.foo=2", "tax_id"),
+        ("currency=EURO", "three letters"),
+        ("date=2026", "YYYY-MM-DD"),
+        ("valid=0", "1 to 3650"),
+        ("rate:USD=x", "'x'"),
+        ("rate:USD=1.1", "already"),
+        ("budget=-3", "above 0"),
+        ("tax-included=perhaps", "yes or no"),
+        ("zorg=1", "hire-month"),
     ],
-)  # fmt: skip
+)
 def test_a_setting_that_cannot_be_says_what_was_expected(
     given: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -79,17 +119,27 @@ def test_a_setting_that_cannot_be_says_what_was_expected(
     assert words in text
 
 
-def test_a_part_without_a_match_names_the_nearest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_part_without_a_match_names_the_nearest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = refused(capsys, tmp_path / "no.rig", "MSI Z370-A PRO", "Frobnicator", "RTX 3090")
     assert "'MSI Z370-A PRO', the nearest are MSI Z370" in text and "'Frobnicator';" in text
 
 
-def test_a_workload_whose_model_is_not_known_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "llama-3.1-8b" in refused(capsys, tmp_path / "no.rig", "RTX 3090", "--workload", "lama-3.1-8b task=serve")
-    assert "expected a model" in refused(capsys, tmp_path / "no.rig", "RTX 3090", "--workload", "task=serve")
+def test_a_workload_whose_model_is_not_known_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "llama-3.1-8b" in refused(
+        capsys, tmp_path / "no.rig", "RTX 3090", "--workload", "lama-3.1-8b task=serve"
+    )
+    assert "expected a model" in refused(
+        capsys, tmp_path / "no.rig", "RTX 3090", "--workload", "task=serve"
+    )
 
 
 def test_settings_may_stand_between_the_parts(tmp_path: Path) -> None:
-    rig = made(tmp_path / "uk.rig", "--set", "country=UK", "RTX 3090", "--set", "hours=8", "AX1600i")
+    rig = made(
+        tmp_path / "uk.rig", "--set", "country=UK", "RTX 3090", "--set", "hours=8", "AX1600i"
+    )
     assert (rig.site.country, rig.site.volts, rig.site.hours_per_day) == ("GB", 230.0, 8.0)
     assert len(rig.items) == 2

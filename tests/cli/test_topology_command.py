@@ -21,7 +21,9 @@ GPU 00000000:41:00.0
         Current Power Limit               : 280.00 W
 """
 
-PAIR = "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\nGPU0\t X \tNV4\t0-31\t0\nGPU1\tNV4\t X \t0-31\t0\n"
+PAIR = (
+    "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\nGPU0\t X \tNV4\t0-31\t0\nGPU1\tNV4\t X \t0-31\t0\n"
+)
 
 
 def sample(samples: list[Path], stem: str) -> str:
@@ -41,8 +43,13 @@ def test_json_of_a_bridged_pair(samples: list[Path], capsys: pytest.CaptureFixtu
     assert times["4294967296"]["value"] == pytest.approx(2**32 / bandwidth["value"] / 1e3, rel=0.05)
 
 
-@pytest.mark.parametrize(("form", "start"), [("matrix", "\tGPU0"), ("nccl", "<system"), ("svg", "<svg"), ("dot", "graph")])
-def test_other_formats(samples: list[Path], capsys: pytest.CaptureFixture[str], form: str, start: str) -> None:
+@pytest.mark.parametrize(
+    ("form", "start"),
+    [("matrix", "\tGPU0"), ("nccl", "<system"), ("svg", "<svg"), ("dot", "graph")],
+)
+def test_other_formats(
+    samples: list[Path], capsys: pytest.CaptureFixture[str], form: str, start: str
+) -> None:
     assert main(["topology", sample(samples, "dgx-1-v100"), "--format", form]) == 0
     assert capsys.readouterr().out.startswith(start)
 
@@ -57,7 +64,9 @@ def test_one_gpu_has_no_bandwidth(samples: list[Path], capsys: pytest.CaptureFix
 def test_captured_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "topo.txt"
     path.write_text(PAIR, "utf-8")
-    assert main(["topology", "--nvidia-smi", str(path), "--gpu", "RTX 3090", "--format", "json"]) == 0
+    assert (
+        main(["topology", "--nvidia-smi", str(path), "--gpu", "RTX 3090", "--format", "json"]) == 0
+    )
     answer = json.loads(capsys.readouterr().out)
     assert answer["links"] == [["X", "NV4"], ["NV4", "X"]]
     assert answer["gpus"] == ["GeForce RTX 3090"] * 2
@@ -72,7 +81,10 @@ def test_faults_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[s
         ([], "name a rig file"),
         (["--nvidia-smi", str(path)], "--gpu NAME"),
         (["--nvidia-smi", str(path), "--gpu", "No Such Card"], "no GPU named 'No Such Card'"),
-        (["--nvidia-smi", str(torn), "--gpu", "RTX 3090"], "cell GPU0/GPU1: NV4, but GPU1/GPU0 is NV2"),
+        (
+            ["--nvidia-smi", str(torn), "--gpu", "RTX 3090"],
+            "cell GPU0/GPU1: NV4, but GPU1/GPU0 is NV2",
+        ),
         (["--nvidia-smi", str(tmp_path / "none.txt"), "--gpu", "RTX 3090"], "cannot be read"),
     ]
     for words, expected in cases:
@@ -86,7 +98,9 @@ def test_faults_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["topology", "--nvidia-smi", str(path), "--gpu", "RTX 3090"]) == 2
 
 
-def test_nccl_xml_in_and_out(samples: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nccl_xml_in_and_out(
+    samples: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["topology", sample(samples, "dual-rtx-3090"), "--format", "nccl"]) == 0
     path = tmp_path / "topo.xml"
     path.write_text(capsys.readouterr().out, "utf-8")
@@ -97,10 +111,16 @@ def test_nccl_xml_in_and_out(samples: list[Path], tmp_path: Path, capsys: pytest
     assert main(["topology", "--lspci", str(path), "--gpu", "RTX 3090"]) == 2
 
 
-def test_nccl_xml_keeps_widths_and_ports(samples: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nccl_xml_keeps_widths_and_ports(
+    samples: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "topo.xml"
-    for stem, name in (("dual-rtx-3090", "RTX 3090"), ("dgx-1-v100", "V100-SXM2-16GB"), ("hgx-h100", "H100 SXM"),
-                       ("quad-rtx-4090", "RTX 4090")):  # fmt: skip
+    for stem, name in (
+        ("dual-rtx-3090", "RTX 3090"),
+        ("dgx-1-v100", "V100-SXM2-16GB"),
+        ("hgx-h100", "H100 SXM"),
+        ("quad-rtx-4090", "RTX 4090"),
+    ):
         answers = []
         for words in ([sample(samples, stem)], ["--nccl", str(path), "--gpu", name]):
             assert main(["topology", *words, "--format", "json"]) == 0
@@ -112,11 +132,14 @@ def test_nccl_xml_keeps_widths_and_ports(samples: list[Path], tmp_path: Path, ca
     assert "sm='89', but GeForce RTX 3090 has compute capability 8.6" in capsys.readouterr().err
 
 
-def test_nccl_xml_that_names_pci_devices_needs_no_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nccl_xml_that_names_pci_devices_needs_no_word(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "topo.xml"
     path.write_text(
-        '<system version="1"><cpu numaid="0" affinity="ff"><pci busid="0000:01:00.0" class="0x030000" vendor="0x10de" '
-        'device="0x2204" link_speed="16.0 GT/s PCIe" link_width="4"><gpu dev="0" sm="86" rank="0"/></pci></cpu></system>',
+        '<system version="1"><cpu numaid="0" affinity="ff"><pci busid="0000:01:00.0"'
+        ' class="0x030000" vendor="0x10de" device="0x2204" link_speed="16.0 GT/s PCIe"'
+        ' link_width="4"><gpu dev="0" sm="86" rank="0"/></pci></cpu></system>',
         "utf-8",
     )
     assert main(["topology", "--nccl", str(path), "--format", "json"]) == 0
@@ -133,10 +156,11 @@ LSPCI = r"""-+-[0000:00]-+-00.0  Advanced Micro Devices, Inc. [AMD] Root Complex
 """
 
 HWLOC = (
-    '<topology version="2.0"><object type="Machine"><object type="Package" gp_index="3">'
-    '<object type="NUMANode" os_index="1" local_memory="68719476736"/><object type="Bridge" gp_index="10" bridge_type="0-1">'
-    '<object type="PCIDev" pci_busid="0000:01:00.0" pci_type="0300 [10de:2204]"><object type="OSDev" name="cuda0"/></object>'
-    "</object></object></object></topology>"
+    '<topology version="2.0"><object type="Machine"><object type="Package" gp_index="3"><object'
+    ' type="NUMANode" os_index="1" local_memory="68719476736"/><object type="Bridge" gp_index="10"'
+    ' bridge_type="0-1"><object type="PCIDev" pci_busid="0000:01:00.0" pci_type="0300'
+    ' [10de:2204]"><object type="OSDev"'
+    ' name="cuda0"/></object></object></object></object></topology>'
 )
 
 
@@ -146,7 +170,10 @@ def test_pci_trees_name_their_own_cards(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["topology", "--lspci", str(path), "--format", "json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["gpus"] == ["GeForce RTX 3090", "GeForce RTX 4090"]
-    assert (answer["links"], answer["nic_links"]) == ([["X", "PHB"], ["PHB", "X"]], [["PHB", "PHB", "X"]])
+    assert (answer["links"], answer["nic_links"]) == (
+        [["X", "PHB"], ["PHB", "X"]],
+        [["PHB", "PHB", "X"]],
+    )
     path.write_text(LSPCI.replace("AD102 [GeForce RTX 4090]", "Device 0001"), "utf-8")
     assert main(["topology", "--lspci", str(path)]) == 2
     assert "no GPU named 'NVIDIA Corporation Device 0001'" in capsys.readouterr().err
@@ -158,30 +185,49 @@ def test_pci_trees_name_their_own_cards(tmp_path: Path, capsys: pytest.CaptureFi
     assert (answer["gpus"], answer["numa"]) == (["GeForce RTX 3090"], [1])
 
 
-def test_other_places_are_listed_with_what_they_cost(samples: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_places_are_listed_with_what_they_cost(
+    samples: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["topology", sample(samples, "rtx-5090"), "--alternatives"]) == 0
     first = capsys.readouterr().out.splitlines()[0]
-    assert first == "Samsung SSD 9100 Pro 4 TB to M.2_1: GeForce RTX 5090 PCIe 5.0 x8 \u2192 PCIe 5.0 x16"
-    assert main(["topology", sample(samples, "rtx-5090"), "--alternatives", "--format", "json"]) == 0
+    assert (
+        first
+        == "Samsung SSD 9100 Pro 4 TB to M.2_1: GeForce RTX 5090 PCIe 5.0 x8 \u2192 PCIe 5.0 x16"
+    )
+    assert (
+        main(["topology", sample(samples, "rtx-5090"), "--alternatives", "--format", "json"]) == 0
+    )
     moves = json.loads(capsys.readouterr().out)
     assert moves[0]["gain_gbs"] > 20
-    assert moves[0]["changes"] == [{"piece": moves[0]["changes"][0]["piece"], "width": [8, 16], "gen": [5, 5]}]
+    assert moves[0]["changes"] == [
+        {"piece": moves[0]["changes"][0]["piece"], "width": [8, 16], "gen": [5, 5]}
+    ]
     assert main(["topology", sample(samples, "dual-rtx-3090"), "--alternatives"]) == 0
     assert capsys.readouterr().out == "No other place changes any link.\n"
     assert main(["topology", "--alternatives"]) == 2
 
 
-def test_a_query_beside_a_matrix_names_cards_and_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_query_beside_a_matrix_names_cards_and_links(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     matrix, query = tmp_path / "topo.txt", tmp_path / "q.txt"
     matrix.write_text(PAIR.replace("NV4", "PHB"), "utf-8")
     one = QUERY.partition("Attached GPUs                             : 1\n")[2]
     query.write_text(one + one, "utf-8")
-    assert main(["topology", "--nvidia-smi", str(matrix), "--query", str(query), "--format", "json"]) == 0
+    assert (
+        main(["topology", "--nvidia-smi", str(matrix), "--query", str(query), "--format", "json"])
+        == 0
+    )
     answer = json.loads(capsys.readouterr().out)
     assert answer["gpus"] == ["GeForce RTX 3090"] * 2
     narrow = answer["allreduce_busbw_gbps"]["value"]
-    assert main(["topology", "--nvidia-smi", str(matrix), "--gpu", "RTX 3090", "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out)["allreduce_busbw_gbps"]["value"] == pytest.approx(2 * narrow, rel=0.01)
+    assert (
+        main(["topology", "--nvidia-smi", str(matrix), "--gpu", "RTX 3090", "--format", "json"])
+        == 0
+    )
+    assert json.loads(capsys.readouterr().out)["allreduce_busbw_gbps"]["value"] == pytest.approx(
+        2 * narrow, rel=0.01
+    )
     query.write_text(one, "utf-8")
     assert main(["topology", "--nvidia-smi", str(matrix), "--query", str(query)]) == 2
     assert "names 1 GPUs" in capsys.readouterr().err
@@ -207,7 +253,9 @@ h:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via SHM/direct/direct
 """
 
 
-def test_a_log_of_nccl_stands_beside_the_rig(samples: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_log_of_nccl_stands_beside_the_rig(
+    samples: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     log = tmp_path / "nccl.log"
     log.write_text(NCCL_LOG, "utf-8")
     assert main(["topology", sample(samples, "dual-rtx-3090"), "--read", str(log)]) == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rigplanner.cli import trace
+from rigplanner.cli.commands import trace
 from rigplanner.cli.main import main
 
 NET = """
@@ -21,14 +21,30 @@ def model():
 def batch(size):
     return torch.randn(size, 100)
 """
-CONFIG = {"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 3, "num_attention_heads": 4,
-          "num_key_value_heads": 4, "vocab_size": 500}  # fmt: skip
+CONFIG = {
+    "model_type": "llama",
+    "hidden_size": 64,
+    "intermediate_size": 128,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 4,
+    "vocab_size": 500,
+}
 
 
 def interpreter_with(*modules: str) -> str:
     """An interpreter that has these modules; skip the test where none is found."""
-    for python in (os.environ.get("RIGPLANNER_TORCH_PYTHON"), sys.executable, shutil.which("python3")):
-        if python and not subprocess.run([python, "-c", "import " + ", ".join(modules)], capture_output=True).returncode:
+    for python in (
+        os.environ.get("RIGPLANNER_TORCH_PYTHON"),
+        sys.executable,
+        shutil.which("python3"),
+    ):
+        if (
+            python
+            and not subprocess.run(
+                [python, "-c", "import " + ", ".join(modules)], capture_output=True
+            ).returncode
+        ):
             return python
     pytest.skip(f"no interpreter with {' and '.join(modules)}; name one in RIGPLANNER_TORCH_PYTHON")
 
@@ -43,15 +59,34 @@ def stub(tmp_path: Path, answer: dict[str, object] | str) -> str:
 
 
 MEASURED: dict[str, object] = {
-    "peak_bytes": 2**30, "weights": 2**28, "gradients": 2**28, "optimizer": 2**28, "params": 2**26, "trained": 2**26,
+    "peak_bytes": 2**30,
+    "weights": 2**28,
+    "gradients": 2**28,
+    "optimizer": 2**28,
+    "params": 2**26,
+    "trained": 2**26,
     "torch": "2.9",
-}  # fmt: skip
+}
 
 
 def test_a_script_is_measured_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     python = interpreter_with("torch")
     (tmp_path / "net.py").write_text(NET)
-    assert main(["trace", str(tmp_path / "net.py"), "--python", python, "--format", "json", "--set", "batch_per_gpu=8"]) == 0
+    assert (
+        main(
+            [
+                "trace",
+                str(tmp_path / "net.py"),
+                "--python",
+                python,
+                "--format",
+                "json",
+                "--set",
+                "batch_per_gpu=8",
+            ]
+        )
+        == 0
+    )
     found = json.loads(capsys.readouterr().out)["measured"]
     weights = 4 * (100 * 200 + 200 * 10)
     assert found["weights"] == found["gradients"] == weights and found["params"] == weights // 4
@@ -59,11 +94,23 @@ def test_a_script_is_measured_by_hand(tmp_path: Path, capsys: pytest.CaptureFixt
     assert found["peak_bytes"] >= 4 * weights
 
 
-def test_a_configuration_is_measured_and_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_configuration_is_measured_and_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     python = interpreter_with("torch", "transformers")
     (tmp_path / "config.json").write_text(json.dumps(CONFIG))
     kept = tmp_path / "own.jsonl"
-    words = ["--python", python, "--set", "batch_per_gpu=2", "--set", "seq_len=64", "--compare", "--format", "json"]
+    words = [
+        "--python",
+        python,
+        "--set",
+        "batch_per_gpu=2",
+        "--set",
+        "seq_len=64",
+        "--compare",
+        "--format",
+        "json",
+    ]
     kept.write_text('{"id": "before"}')
     assert main(["trace", str(tmp_path / "config.json"), *words, "--case", str(kept)]) == 0
     found = json.loads(capsys.readouterr().out.splitlines()[0])
@@ -75,13 +122,17 @@ def test_a_configuration_is_measured_and_compared(tmp_path: Path, capsys: pytest
     assert "traced steps" in capsys.readouterr().out
 
 
-def test_without_pytorch_the_word_is_clear(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_pytorch_the_word_is_clear(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     python = stub(tmp_path, {"error": "torch is not installed", "missing": "torch"})
     assert main(["trace", "gpt2", "--python", python]) == 2
     assert "PyTorch is not installed" in capsys.readouterr().err
 
 
-def test_the_measurement_has_the_form_of_an_estimate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_measurement_has_the_form_of_an_estimate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     python = stub(tmp_path, MEASURED)
     assert main(["trace", "gpt2", "--python", python, "--gpu", "RTX 3090", "--compare"]) == 0
     text = capsys.readouterr().out
@@ -98,19 +149,25 @@ def test_the_measurement_has_the_form_of_an_estimate(tmp_path: Path, capsys: pyt
         (["sdxl"], "give a script"),
     ],
 )
-def test_what_cannot_be_measured_is_named(words: list[str], named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_measured_is_named(
+    words: list[str], named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["trace", *words, "--python", stub(tmp_path, MEASURED)]) == 2
     assert named in capsys.readouterr().err
 
 
-def test_a_script_has_no_estimate_to_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_script_has_no_estimate_to_compare(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "net.py").write_text(NET)
     assert main(["trace", str(tmp_path / "net.py"), "--compare"]) == 2
     assert "no configuration" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("answer", ["no json", ""])
-def test_an_interpreter_that_answers_nonsense_is_named(tmp_path: Path, answer: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_interpreter_that_answers_nonsense_is_named(
+    tmp_path: Path, answer: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["trace", "gpt2", "--python", stub(tmp_path, answer)]) == 2
     assert "without an answer" in capsys.readouterr().err
     assert main(["trace", "gpt2", "--python", str(tmp_path / "nowhere")]) == 2

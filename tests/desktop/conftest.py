@@ -15,9 +15,9 @@ from PySide6.QtWidgets import QApplication
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.data import data_path
-from rigplanner.desktop.preferences import PreferenceStore
-from rigplanner.desktop.session import Session
-from rigplanner.desktop.theme import look
+from rigplanner.desktop.document.preferences import PreferenceStore
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.look.theme import look
 from rigplanner.desktop.window import Window
 
 TODAY = "2026-11-21"
@@ -33,10 +33,12 @@ def session(qapp: QApplication, catalog: Catalog, tmp_path: Path) -> Iterator[Se
 
 
 @pytest.fixture
-def window(qtbot, qapp: QApplication, session: Session, monkeypatch: pytest.MonkeyPatch) -> Iterator[Window]:
-    """A shown window that judges every edit at once, however busy the machine; after the test its timers and threads must be
-    gone."""
-    monkeypatch.setattr("rigplanner.desktop.session.QUICK_MS", math.inf)
+def window(
+    qtbot, qapp: QApplication, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Window]:
+    """A shown window that judges every edit at once, however busy the machine; after the test its
+    timers and threads must be gone."""
+    monkeypatch.setattr("rigplanner.desktop.document.session.QUICK_MS", math.inf)
     qapp.setStyle("Fusion")
     look.use("light")
     made = Window(session)

@@ -1,4 +1,5 @@
-"""A walk over every window and dialog: each thing with focus has a name, Tab reaches all of it, and focus is seen."""
+"""A walk over every window and dialog: each thing with focus has a name, Tab reaches all of it, and
+focus is seen."""
 
 import pytest
 from desktop_waiting import settled_session
@@ -10,7 +11,7 @@ from test_desktop_window import _spoken, open_sample
 
 from rigplanner.desktop.actions import COMMANDS
 from rigplanner.desktop.dialogs.guide import GuideDialog
-from rigplanner.desktop.theme import look
+from rigplanner.desktop.look.theme import look
 from rigplanner.desktop.window import TABS
 from rigplanner.report.language import LANGUAGES, use_language
 
@@ -37,14 +38,20 @@ def judged_window(window, sample_folder):
 @pytest.mark.parametrize("command", DIALOGS)
 def test_a_dialog_names_everything_with_focus_and_tab_reaches_it(qtbot, judged_window, command):
     dialog = show(qtbot, judged_window, command)
-    focusable = [each for each in dialog.findChildren(QWidget) if each.focusPolicy() & Qt.FocusPolicy.TabFocus and each.isVisible()]
+    focusable = [
+        each
+        for each in dialog.findChildren(QWidget)
+        if each.focusPolicy() & Qt.FocusPolicy.TabFocus and each.isVisible()
+    ]
     assert [type(each).__name__ for each in focusable if not _spoken(each)] == []
     assert dialog.windowTitle()
     reached, each = set(), dialog.nextInFocusChain()
     for _ in range(500):
         reached.add(each)
         each = each.nextInFocusChain()
-    assert [type(each).__name__ for each in focusable if each.isEnabled() and each not in reached] == []
+    assert [
+        type(each).__name__ for each in focusable if each.isEnabled() and each not in reached
+    ] == []
     dialog.close()
     settled_session(qtbot, judged_window.session)
 
@@ -72,8 +79,16 @@ def test_a_dialog_fits_a_small_screen_and_cuts_no_word(qtbot, judged_window, com
     dialog = show(qtbot, judged_window, command)
     assert dialog.width() <= 1366
     assert dialog.height() <= 768
-    shown = [each for each in dialog.findChildren(QLabel) if each.isVisible() and each.text() and not each.toolTip()]
-    assert [each.text() for each in shown if not each.wordWrap() and each.width() < each.sizeHint().width() - 1] == []
+    shown = [
+        each
+        for each in dialog.findChildren(QLabel)
+        if each.isVisible() and each.text() and not each.toolTip()
+    ]
+    assert [
+        each.text()
+        for each in shown
+        if not each.wordWrap() and each.width() < each.sizeHint().width() - 1
+    ] == []
     assert [each.text() for each in shown if each.fontInfo().pixelSize() < 11] == []
     dialog.close()
     settled_session(qtbot, judged_window.session)
@@ -88,7 +103,9 @@ def test_dialogs_cut_no_word_in_any_language(qtbot, judged_window, code):
             dialog = show(qtbot, judged_window, command)
             assert dialog.width() <= 1366, command
             assert dialog.height() <= 768, command
-            assert [text for each in dialog.findChildren(QWidget) if (text := _cut(each))] == [], command
+            assert [text for each in dialog.findChildren(QWidget) if (text := _cut(each))] == [], (
+                command
+            )
             dialog.close()
     finally:
         use_language("en")
@@ -110,7 +127,9 @@ def test_close_buttons_close(qtbot, judged_window):
         dialog = show(qtbot, judged_window, command)
         gone: list = []
         dialog.finished.connect(gone.append)
-        next(each for each in dialog.findChildren(QPushButton) if each.accessibleName() == "Close").click()
+        next(
+            each for each in dialog.findChildren(QPushButton) if each.accessibleName() == "Close"
+        ).click()
         assert gone, command
     settled_session(qtbot, judged_window.session)
 

@@ -8,11 +8,11 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QPushButton, QTableWidget
 from test_desktop_window import open_sample
 
-from rigplanner.catalog.parts import Price
-from rigplanner.desktop.breakdown import show_breakdown
+from rigplanner.catalog.schema.parts import Price
 from rigplanner.desktop.compare.reasons import compare_reason
 from rigplanner.desktop.compare.view import WITHOUT_STEPS
-from rigplanner.desktop.reasons import Reason, limit_reason, spot_step
+from rigplanner.desktop.panels.breakdown import show_breakdown
+from rigplanner.desktop.panels.reasons import Reason, limit_reason, spot_step
 from rigplanner.planning.compare import CompareRow, compare
 from rigplanner.planning.limits import limits
 from rigplanner.planning.renting import Offer
@@ -36,7 +36,9 @@ def test_each_gauge_has_steps_and_those_of_sums_add_up(judged_window):
         assert made.steps, limit.axis
         assert all(step.formula for step in made.steps)
         if limit.axis in ("price", "slots"):
-            assert made.steps[-1].value == pytest.approx(sum(step.value for step in made.steps[:-1]))
+            assert made.steps[-1].value == pytest.approx(
+                sum(step.value for step in made.steps[:-1])
+            )
         if limit.axis == "lanes":
             used = next(step.value for step in made.steps if step.name == "CPU lanes used")
             assert used == limit.used == sum(step.value for step in made.steps[:-2])
@@ -79,7 +81,16 @@ def test_a_comparison_gains_what_hires_cost_and_its_steps(qtbot, window, sample_
 
 def test_a_spot_price_is_a_step_of_its_own_with_its_day():
     rent = Price(amount=2.0, currency="USD", day="2026-05-01", source="price list")
-    offer = Offer(instance="y", provider="aws", gpus="1 x H100", rent=rent, counted=2.0, speed_ratio=0.5, same_work=1.0, hours=None)
+    offer = Offer(
+        instance="y",
+        provider="aws",
+        gpus="1 x H100",
+        rent=rent,
+        counted=2.0,
+        speed_ratio=0.5,
+        same_work=1.0,
+        hours=None,
+    )
     assert spot_step(offer, "USD") is None
     spot = replace(rent, amount=0.6, day="2026-06-01", region="eastus")
     step = spot_step(replace(offer, spot=spot, spot_counted=0.6), "USD")
@@ -90,7 +101,11 @@ def test_a_spot_price_is_a_step_of_its_own_with_its_day():
 
 def value_rows(view) -> list[int]:
     lines = enumerate(view.model.lines)
-    return [n for n, line in lines if isinstance(line, CompareRow) and line.attribute.code not in WITHOUT_STEPS]
+    return [
+        n
+        for n, line in lines
+        if isinstance(line, CompareRow) and line.attribute.code not in WITHOUT_STEPS
+    ]
 
 
 def test_every_known_value_of_a_comparison_has_steps(judged_window, sample_folder):
@@ -116,7 +131,9 @@ def test_a_compared_value_opens_by_click_and_by_enter(qtbot, judged_window, samp
     assert "Two RTX 3090" in dialogs(judged_window)[0].windowTitle()
     dialogs(judged_window)[0].close()
     qtbot.keyClick(view.table, Qt.Key.Key_Return)
-    assert [each.findChild(QTableWidget).item(0, 1).text() for each in dialogs(judged_window)] == ["48\u202fGiB"]
+    assert [each.findChild(QTableWidget).item(0, 1).text() for each in dialogs(judged_window)] == [
+        "48\u202fGiB"
+    ]
     dialogs(judged_window)[0].close()
     view.table.setCurrentIndex(view.model.index(line, 0))
     qtbot.keyClick(view.table, Qt.Key.Key_Return)
@@ -125,8 +142,15 @@ def test_a_compared_value_opens_by_click_and_by_enter(qtbot, judged_window, samp
 
 def test_steps_are_copied_as_lines_of_tabs(qtbot, judged_window):
     session = judged_window.session
-    dialog = show_breakdown(judged_window, limit_reason(session.assessment, limits(session.assessment)[1], session.catalog))
-    next(each for each in dialog.findChildren(QPushButton) if each.accessibleName() == "Copy the steps").click()
+    dialog = show_breakdown(
+        judged_window,
+        limit_reason(session.assessment, limits(session.assessment)[1], session.catalog),
+    )
+    next(
+        each
+        for each in dialog.findChildren(QPushButton)
+        if each.accessibleName() == "Copy the steps"
+    ).click()
     lines = QGuiApplication.clipboard().text().splitlines()
     assert lines[0].startswith("Supply\t")
     assert {line.count("\t") for line in lines[1:]} == {3}

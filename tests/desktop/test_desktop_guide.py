@@ -7,13 +7,18 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 from shiboken6 import isValid
 
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.desktop.dialogs.guide import guide_dialog
 from rigplanner.desktop.dialogs.this_machine import machine_dialog
 from rigplanner.machine.formats.facts import Fact
 from rigplanner.rig.document import Site
 
-SHORT = ("nvidia.geforce.rtx-5050", "nvidia.geforce.rtx-5060-ti-16gb", "nvidia.tesla.t4", "nvidia.geforce.rtx-3090")
+SHORT = (
+    "nvidia.geforce.rtx-5050",
+    "nvidia.geforce.rtx-5060-ti-16gb",
+    "nvidia.tesla.t4",
+    "nvidia.geforce.rtx-3090",
+)
 """Cards enough to choose from, so that a search takes little."""
 
 
@@ -39,7 +44,10 @@ def test_an_answer_has_reasons_and_opens_as_a_rig(qtbot, window, guide):
     best = guide.advice.best
     assert best is not None
     said = {each.text() for each in guide.findChildren(QLabel)}
-    assert all(any(word in text for text in said) for word in ("The cheapest supply", "images/s", "an hour"))
+    assert all(
+        any(word in text for text in said)
+        for word in ("The cheapest supply", "images/s", "an hour")
+    )
     qtbot.mouseClick(guide.take, Qt.MouseButton.LeftButton)
     settled_session(qtbot, window.session)
     rig = window.session.rig
@@ -100,7 +108,9 @@ def test_this_machine_says_what_was_not_recognised_and_why(qtbot, window, monkey
     monkeypatch.setattr("rigplanner.desktop.dialogs.this_machine.read_this_machine", lambda: facts)
     dialog = machine_dialog(window)
     settled_session(qtbot, window.session)
-    shown = [[dialog.table.item(r, c).text() for c in range(3)] for r in range(dialog.table.rowCount())]
+    shown = [
+        [dialog.table.item(r, c).text() for c in range(3)] for r in range(dialog.table.rowCount())
+    ]
     assert shown[0][2] == "AMD Ryzen 9 5950X"
     assert "not added" in shown[1][2]
     assert shown[2][1].startswith("2 × ") and shown[2][2] == "GeForce RTX 3090"
@@ -133,7 +143,10 @@ def test_a_text_captured_on_another_machine_is_read_too(qtbot, window, tmp_path,
     settled_session(qtbot, window.session)
     assert dialog.table.item(0, 2).text() == "GeForce RTX 3090"
     log = "h:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 busId 1000 - Init START\n"
-    log += "".join(f"h:1:2 [{a}] NCCL INFO Channel 00 : {a}[{a}] -> {1 - a}[{1 - a}] via SHM/direct/direct\n" for a in (0, 1))
+    log += "".join(
+        f"h:1:2 [{a}] NCCL INFO Channel 00 : {a}[{a}] -> {1 - a}[{1 - a}] via SHM/direct/direct\n"
+        for a in (0, 1)
+    )
     (tmp_path / "nccl.log").write_text(log, "utf-8")
     dialog.read_text(tmp_path / "nccl.log")
     settled_session(qtbot, window.session)

@@ -9,12 +9,12 @@ import pytest
 from PySide6.QtWidgets import QTableWidget
 from shiboken6 import isValid
 
-from rigplanner.catalog import importing
-from rigplanner.catalog.exchange import shipped_rates
 from rigplanner.catalog.foreign import Import, Progress
-from rigplanner.catalog.user_catalog import RATES_FILE, full_catalog, user_folder
+from rigplanner.catalog.imports import importing
+from rigplanner.catalog.imports.user_catalog import RATES_FILE, full_catalog, user_folder
+from rigplanner.catalog.prices.exchange import shipped_rates
 from rigplanner.desktop.dialogs.imports import ImportDialog, open_import
-from rigplanner.desktop.session import Message
+from rigplanner.desktop.document.session import Message
 from rigplanner.desktop.window import Window
 from rigplanner.rig.document import Rig
 
@@ -52,7 +52,9 @@ def _opendb(folder: Path) -> Path:
     return folder
 
 
-def test_the_preview_shows_what_came_in_and_what_did_not(dialog: ImportDialog, tmp_path: Path, qtbot) -> None:
+def test_the_preview_shows_what_came_in_and_what_did_not(
+    dialog: ImportDialog, tmp_path: Path, qtbot
+) -> None:
     assert not dialog.keep_button.isEnabled()
     _read(dialog, _opendb(tmp_path / "data"), qtbot)
     assert _column(dialog.matched, 1) == ["ACME Storm RTX 4090"]
@@ -62,7 +64,9 @@ def test_the_preview_shows_what_came_in_and_what_did_not(dialog: ImportDialog, t
     assert not user_folder().exists()
 
 
-def test_keep_writes_into_the_users_catalog(window: Window, dialog: ImportDialog, tmp_path: Path, qtbot) -> None:
+def test_keep_writes_into_the_users_catalog(
+    window: Window, dialog: ImportDialog, tmp_path: Path, qtbot
+) -> None:
     told: list[Message] = []
     window.session.message_given.connect(told.append)
     _read(dialog, _opendb(tmp_path / "data"), qtbot)
@@ -80,8 +84,13 @@ def test_a_csv_with_its_columns_named(dialog: ImportDialog, tmp_path: Path, qtbo
     assert "needs a column" in dialog.head.text()
     dialog.columns.setText("model=name, usd=price")
     _read(dialog, path, qtbot)
-    assert (_column(dialog.matched, 2), _column(dialog.matched, 4)) == (["700.00\u202fUSD"], ["name and maker"])
-    assert dialog.refused.toPlainText() == "line 3: name names no part of the catalog (Frobnicator)."
+    assert (_column(dialog.matched, 2), _column(dialog.matched, 4)) == (
+        ["700.00\u202fUSD"],
+        ["name and maker"],
+    )
+    assert (
+        dialog.refused.toPlainText() == "line 3: name names no part of the catalog (Frobnicator)."
+    )
 
 
 def test_strange_columns_are_told_at_once(dialog: ImportDialog, tmp_path: Path) -> None:
@@ -102,7 +111,9 @@ def test_what_cannot_be_read_is_told(dialog: ImportDialog, tmp_path: Path, qtbot
 
 
 @pytest.mark.parametrize("way", ["cancel", "close"])
-def test_reading_can_be_stopped(window: Window, dialog: ImportDialog, tmp_path: Path, qtbot, monkeypatch, way: str) -> None:
+def test_reading_can_be_stopped(
+    window: Window, dialog: ImportDialog, tmp_path: Path, qtbot, monkeypatch, way: str
+) -> None:
     begun, stopped = threading.Event(), threading.Event()
 
     def endless(place: Path, day: str, progress: Progress) -> Import:

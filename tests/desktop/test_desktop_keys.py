@@ -1,4 +1,5 @@
-"""A whole rig by keys alone: every key goes to what has the focus, as it does on a keyboard without a mouse beside it."""
+"""A whole rig by keys alone: every key goes to what has the focus, as it does on a keyboard without
+a mouse beside it."""
 
 from pathlib import Path
 
@@ -6,7 +7,7 @@ from desktop_waiting import settled_session
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QWidget
 
-from rigplanner.catalog.parts import KINDS, kind_of
+from rigplanner.catalog.schema.parts import KINDS, kind_of
 from rigplanner.rig.files import read_rig
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -76,7 +77,9 @@ def test_the_four_card_rig_by_keys_alone(qtbot, window, sample_folder: Path) -> 
         if item.quantity > 1:
             set_quantity(qtbot, window, item.part, item.quantity)
     made = window.session.rig.items
-    assert [(item.part, item.quantity) for item in made] == [(item.part, item.quantity) for item in wanted.items]
+    assert [(item.part, item.quantity) for item in made] == [
+        (item.part, item.quantity) for item in wanted.items
+    ]
     machine = window.session.assessment.machine
     assert len(machine.gpus) == 4 and all(node.place for node in machine.gpus)
     assert [node.place for node in machine.storage] == ["M2_1"]

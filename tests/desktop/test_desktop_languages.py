@@ -1,4 +1,5 @@
-"""Every view and dialog in every language and scheme, and in a made-up one whose texts are longer: no word is cut at 1366 x 768."""
+"""Every view and dialog in every language and scheme, and in a made-up one whose texts are longer:
+no word is cut at 1366 x 768."""
 
 import time
 from collections.abc import Iterator
@@ -25,16 +26,17 @@ from PySide6.QtWidgets import (
 
 from rigplanner.data import data_path
 from rigplanner.desktop import documents
+from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.faults import CrashDialog
-from rigplanner.desktop.session import Session
-from rigplanner.desktop.spoken import speak
-from rigplanner.desktop.theme import look
+from rigplanner.desktop.locale import speak
+from rigplanner.desktop.look.theme import look
 from rigplanner.desktop.window import TABS, Window
 from rigplanner.report.language import LANGUAGES, Table, use_language, use_texts
 from tools.gather_texts import template
 
 LAYOUT_S = 5.0
-"""How long a layout may take to settle: a label is shortened for its room, then the room is shared anew."""
+"""How long a layout may take to settle: a label is shortened for its room, then the room is shared
+anew."""
 DIALOGS = ("guide", "machine", "update", "import", "settings", "rig-settings", "keys", "about")
 
 
@@ -47,7 +49,9 @@ def _longer(text: str) -> str:
 def longer_texts() -> Table:
     """All texts as in a language that takes four tenths more room."""
     return {
-        entry.msgid: (_longer(entry.msgid), _longer(entry.msgid_plural)) if entry.msgid_plural else _longer(entry.msgid)
+        entry.msgid: (_longer(entry.msgid), _longer(entry.msgid_plural))
+        if entry.msgid_plural
+        else _longer(entry.msgid)
         for entry in template()
     }
 
@@ -81,11 +85,20 @@ def other_window(spoken: str, shipped_font: None, request: pytest.FixtureRequest
 
 
 def _cut(widget: QWidget) -> str:
-    """Return the text that a widget shows cut off, "" for none; what wraps in its height, or is shortened with a tip, is not."""
+    """Return the text that a widget shows cut off, "" for none; what wraps in its height, or is
+    shortened with a tip, is not."""
     if isinstance(widget, QHeaderView):
-        return _cut_head(widget) if widget.isVisible() and widget.orientation() == Qt.Orientation.Horizontal else ""
+        return (
+            _cut_head(widget)
+            if widget.isVisible() and widget.orientation() == Qt.Orientation.Horizontal
+            else ""
+        )
     if isinstance(widget, QTabBar):
-        return widget.tabText(0) if widget.isVisible() and widget.width() < widget.sizeHint().width() - 1 else ""
+        return (
+            widget.tabText(0)
+            if widget.isVisible() and widget.width() < widget.sizeHint().width() - 1
+            else ""
+        )
     if isinstance(widget, QLabel) and widget.wordWrap():
         short = widget.isVisible() and widget.height() < widget.heightForWidth(widget.width()) - 2
         return widget.text() if short and not widget.toolTip() else ""
@@ -95,11 +108,17 @@ def _cut(widget: QWidget) -> str:
         text = widget.text()
     else:
         text = ""
-    return text if text and widget.isVisible() and widget.width() < widget.sizeHint().width() - 1 else ""
+    return (
+        text
+        if text and widget.isVisible() and widget.width() < widget.sizeHint().width() - 1
+        else ""
+    )
 
 
 def _cut_words(shown: QWidget) -> list[tuple[str, str]]:
-    return [(type(each).__name__, text) for each in shown.findChildren(QWidget) if (text := _cut(each))]
+    return [
+        (type(each).__name__, text) for each in shown.findChildren(QWidget) if (text := _cut(each))
+    ]
 
 
 def _cut_head(head: QHeaderView) -> str:
@@ -108,7 +127,11 @@ def _cut_head(head: QHeaderView) -> str:
     for n in range(head.count()):
         title = str(model.headerData(n, Qt.Orientation.Horizontal) or "")
         tip = model.headerData(n, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
-        if not head.isSectionHidden(n) and not tip and metrics.horizontalAdvance(title) > head.sectionSize(n):
+        if (
+            not head.isSectionHidden(n)
+            and not tip
+            and metrics.horizontalAdvance(title) > head.sectionSize(n)
+        ):
             return title
     return ""
 
@@ -127,7 +150,9 @@ def _dialogs(qtbot, window: Window) -> Iterator[tuple[str, QDialog]]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_dialog_cuts_a_word(qtbot, other_window: Window, session: Session, sample_folder, scheme: str) -> None:
+def test_no_dialog_cuts_a_word(
+    qtbot, other_window: Window, session: Session, sample_folder, scheme: str
+) -> None:
     window = other_window
     documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
     settled_session(qtbot, session)
@@ -145,7 +170,10 @@ def test_no_dialog_cuts_a_word(qtbot, other_window: Window, session: Session, sa
     look.use("light")
 
 
-@pytest.mark.parametrize(("code", "word", "typed"), [("cs", "Zrušit", "1,5"), ("zh_TW", "取消", "1.5"), ("en", "Cancel", "1.5")])
+@pytest.mark.parametrize(
+    ("code", "word", "typed"),
+    [("cs", "Zrušit", "1,5"), ("zh_TW", "取消", "1.5"), ("en", "Cancel", "1.5")],
+)
 def test_what_belongs_to_qt_speaks_too(qapp, code: str, word: str, typed: str) -> None:
     assert speak(code)
     try:
@@ -159,13 +187,17 @@ def test_what_belongs_to_qt_speaks_too(qapp, code: str, word: str, typed: str) -
 
 
 def test_a_language_without_texts_leaves_english(qapp, monkeypatch, caplog) -> None:
-    monkeypatch.setattr("rigplanner.report.language.data_path", lambda name: __import__("pathlib").Path("/nowhere"))
+    monkeypatch.setattr(
+        "rigplanner.report.language.data_path", lambda name: __import__("pathlib").Path("/nowhere")
+    )
     assert not speak("cs")
     assert "cannot be read" in caplog.text
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_view_cuts_a_word(qtbot, other_window: Window, session: Session, sample_folder, scheme: str) -> None:
+def test_no_view_cuts_a_word(
+    qtbot, other_window: Window, session: Session, sample_folder, scheme: str
+) -> None:
     window = other_window
     documents.open_file(window, sample_folder / "quad-rtx-4090.rig", sample=True)
     settled_session(qtbot, session)
@@ -177,12 +209,19 @@ def test_no_view_cuts_a_word(qtbot, other_window: Window, session: Session, samp
         end = time.monotonic() + LAYOUT_S
         while _cut_words(window) and time.monotonic() < end:
             QCoreApplication.processEvents()
-        assert window.minimumSizeHint().width() <= 1366 and window.minimumSizeHint().height() <= 768, title
+        assert (
+            window.minimumSizeHint().width() <= 1366 and window.minimumSizeHint().height() <= 768
+        ), title
         assert _cut_words(window) == [], title
         areas = window.findChildren(QScrollArea)
-        qtbot.waitUntil(lambda areas=areas: not any(each.horizontalScrollBar().isVisible() for each in areas), timeout=10_000)
+        qtbot.waitUntil(
+            lambda areas=areas: not any(each.horizontalScrollBar().isVisible() for each in areas),
+            timeout=10_000,
+        )
 
 
 def test_lists_of_choices_show_the_language(other_window: Window, spoken: str) -> None:
-    kinds = next(box for box in other_window.parts.findChildren(QComboBox) if box.findData("psu") >= 0)
+    kinds = next(
+        box for box in other_window.parts.findChildren(QComboBox) if box.findData("psu") >= 0
+    )
     assert kinds.itemText(kinds.findData("psu")) != "Power supply"

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from rigplanner.catalog.parts import KINDS
+from rigplanner.catalog.schema.parts import KINDS
 from rigplanner.data import data_path
-from rigplanner.desktop import icons
 from rigplanner.desktop.actions import COMMANDS
-from rigplanner.desktop.style import style_sheet
-from rigplanner.desktop.theme import small_font
-from rigplanner.desktop.tokens import DARK, LIGHT, SMALLEST_TEXT_PX, TEXT_TOKENS, luminance
+from rigplanner.desktop.look import icons
+from rigplanner.desktop.look.style import style_sheet
+from rigplanner.desktop.look.theme import small_font
+from rigplanner.desktop.look.tokens import DARK, LIGHT, SMALLEST_TEXT_PX, TEXT_TOKENS, luminance
 from rigplanner.desktop.words import VERDICT_ICONS
 
 ICONS = sorted((data_path("resources") / "icons").glob("*.svg"))
@@ -49,9 +49,12 @@ def test_chart_hues_stand_out_from_the_surface(tokens):
 
 @pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
 def test_fields_boxes_and_scroll_bars_stand_out_by_three_to_one(tokens):
-    """WCAG 2.2, 1.4.11: the lower line of a field, the edge of a box and the handle of a scroll bar."""
+    """WCAG 2.2, 1.4.11: the lower line of a field, the edge of a box and the handle of a scroll
+    bar."""
     sheet = style_sheet(tokens, 12)
-    field = re.search(r"QLineEdit, QComboBox, QSpinBox[^{]*\{[^}]*border-bottom-color: (#\w+)", sheet)
+    field = re.search(
+        r"QLineEdit, QComboBox, QSpinBox[^{]*\{[^}]*border-bottom-color: (#\w+)", sheet
+    )
     box = re.search(r"QCheckBox::indicator \{[^}]*border: 1px solid (#\w+)", sheet)
     handle = re.search(r"QScrollBar::handle \{ background: (#\w+)", sheet)
     for found in (field, box, handle):
@@ -68,7 +71,11 @@ def test_icons_are_of_one_set(path: Path):
 
 def test_every_icon_that_is_named_exists():
     names = {path.stem for path in ICONS}
-    wanted = {command.icon for command in COMMANDS if command.icon} | set(KINDS) | set(VERDICT_ICONS.values())
+    wanted = (
+        {command.icon for command in COMMANDS if command.icon}
+        | set(KINDS)
+        | set(VERDICT_ICONS.values())
+    )
     assert wanted <= names
 
 
@@ -78,7 +85,12 @@ def test_icon_licence_is_named():
 
 def test_icons_take_the_colour_of_a_token(qapp: QApplication):
     image = icons.pixmap("plus", "fails", px=24).toImage()
-    colours = {image.pixelColor(x, y).name() for x in range(24) for y in range(24) if image.pixelColor(x, y).alpha() == 255}
+    colours = {
+        image.pixelColor(x, y).name()
+        for x in range(24)
+        for y in range(24)
+        if image.pixelColor(x, y).alpha() == 255
+    }
     assert colours == {LIGHT.fails} or colours == {DARK.fails}
 
 

@@ -1,4 +1,5 @@
-"""Desk manners: files that change under the window, a catalog that comes and breaks, faults, prices, motion, dropped files."""
+"""Desk manners: files that change under the window, a catalog that comes and breaks, faults,
+prices, motion, dropped files."""
 
 import sys
 from pathlib import Path
@@ -11,15 +12,17 @@ from PySide6.QtCore import QEvent, QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QFocusEvent
 from PySide6.QtWidgets import QApplication, QDialog
 
+from rigplanner.catalog.imports.user_catalog import user_folder
 from rigplanner.catalog.load import Catalog, Family
-from rigplanner.catalog.parts import Price
-from rigplanner.catalog.user_catalog import user_folder
-from rigplanner.desktop import documents, fade, faults, notices
+from rigplanner.catalog.schema.parts import Price
+from rigplanner.desktop import documents, faults
+from rigplanner.desktop.document.held_file import HeldFile
+from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.faults import CrashDialog
 from rigplanner.desktop.findings.card import FixButton
-from rigplanner.desktop.held_file import HeldFile
+from rigplanner.desktop.look import fade
+from rigplanner.desktop.panels import notices
 from rigplanner.desktop.parts.build_list import _detail_pieces
-from rigplanner.desktop.session import Session
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.files import read_rig
 
@@ -140,7 +143,10 @@ def test_parts_that_come_in_show_at_once_and_count_at_once(qtbot, window, catalo
     session.edit("Add", Edit("add_part", {"part": "own.card.one", "stem": "gpu"}))
     assert session.assessment.totals.total == 900
     (folder / "own.json").write_bytes(_family(catalog, 700.0))
-    qtbot.waitUntil(lambda: session.assessment is not None and session.assessment.totals.total == 700, timeout=10_000)
+    qtbot.waitUntil(
+        lambda: session.assessment is not None and session.assessment.totals.total == 700,
+        timeout=10_000,
+    )
     settled_session(qtbot, session)
 
 
@@ -244,7 +250,13 @@ def test_figures_that_change_glow_unless_motion_is_not_wanted(qtbot, window):
 def drop(window, *paths: Path) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    event = QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    event = QDropEvent(
+        QPointF(5, 5),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
     window.dropEvent(event)
 
 
@@ -279,7 +291,9 @@ def test_a_lost_recent_file_is_grey_and_can_be_located(qtbot, window, tmp_path):
     start = window.view("Start")
     start._show_recent()
     buttons = {
-        each.accessibleName(): each for each in start.findChildren(type(window.findings).__mro__[1]) if each.accessibleName()
+        each.accessibleName(): each
+        for each in start.findChildren(type(window.findings).__mro__[1])
+        if each.accessibleName()
     }
     assert not buttons[f"Open {lost}"].isEnabled()
     asked: list = []
@@ -306,7 +320,11 @@ def test_a_waiver_has_a_last_day_and_shows_who_took_it(qtbot, window, sample_fol
     card._until.setText("2027-06-30")
     card._waive()
     assert window.session.rig.waivers[0].until == "2027-06-30"
-    waived = next(each for each in window.findings.cards() if each.finding.code == card.finding.code and each._waived)
+    waived = next(
+        each
+        for each in window.findings.cards()
+        if each.finding.code == card.finding.code and each._waived
+    )
     assert waived._waiver_text() == "Accepted by K. N. until 30 Jun 2027: Measured"
     waived.make_menu().actions()[0].trigger()
     assert not window.session.rig.waivers

@@ -4,8 +4,8 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 
-from rigplanner.catalog.find import PartIndex
-from rigplanner.catalog.parts import GPU, KINDS
+from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.schema.parts import GPU, KINDS
 from rigplanner.desktop.compare.view import CompareModel
 from rigplanner.desktop.parts.build_list import in_sentence
 from rigplanner.desktop.parts.build_model import BuildModel, BuildRow, build_rows
@@ -17,12 +17,23 @@ from rigplanner.rig.files import read_rig
 
 
 def part(name: str, memory_gib: float | None, vendor: str = "NVIDIA") -> GPU:
-    return GPU(id=f"x.{name.lower().replace(' ', '-')}", name=name, vendor=vendor, form_factor="pcie", memory_gib=memory_gib)
+    return GPU(
+        id=f"x.{name.lower().replace(' ', '-')}",
+        name=name,
+        vendor=vendor,
+        form_factor="pcie",
+        memory_gib=memory_gib,
+    )
 
 
 @pytest.fixture
 def model(qapp) -> PartsModel:
-    parts = [part("Alpha 10", 24), part("Beta 20", None), part("Gamma 10 Big", 8, "AMD"), part("Delta", 80)]
+    parts = [
+        part("Alpha 10", 24),
+        part("Beta 20", None),
+        part("Gamma 10 Big", 8, "AMD"),
+        part("Delta", 80),
+    ]
     made = PartsModel(PartIndex(parts).find, "USD", "2026-11-21")
     made.show("gpu", Wish())
     return made
@@ -59,7 +70,13 @@ def test_columns_name_fields_that_exist(kind):
 
 
 def test_a_figure_names_the_source_that_settled_it():
-    sourced = GPU(id="x.y.z", name="Y", vendor="X", form_factor="pcie", sources={"all": ("*",), "one": ("memory_gib", "tdp_w")})
+    sourced = GPU(
+        id="x.y.z",
+        name="Y",
+        vendor="X",
+        form_factor="pcie",
+        sources={"all": ("*",), "one": ("memory_gib", "tdp_w")},
+    )
     assert sources_of(sourced, "memory_gib") == ["one"]
     assert sources_of(sourced, "length_mm") == ["all"]
     assert sources_of(part("Bare", 1), "memory_gib") == []
@@ -89,7 +106,12 @@ def test_unknown_values_sort_last_both_ways(model):
 def test_only_what_fits_hides_what_does_not(model):
     model.show("gpu", Wish(fitting=True))
     model.set_fits(
-        {"x.alpha-10": Fit("fits"), "x.beta-20": Fit("error"), "x.delta": Fit("unknown"), "x.gamma-10-big": Fit("warning")}
+        {
+            "x.alpha-10": Fit("fits"),
+            "x.beta-20": Fit("error"),
+            "x.delta": Fit("unknown"),
+            "x.gamma-10-big": Fit("warning"),
+        }
     )
     assert names(model) == ["Alpha 10", "Gamma 10 Big"]
     model.forget_fits()
@@ -120,7 +142,10 @@ def test_build_model_keeps_qts_rules(qapp, qtmodeltester):
     assert model.index(1).data() == "Choose CPU"
 
 
-@pytest.mark.parametrize(("code", "words"), [("en", "Choose a cooler"), ("cs", "Vybrat: chladič"), ("zh_TW", "選擇散熱器")])
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [("en", "Choose a cooler"), ("cs", "Vybrat: chladič"), ("zh_TW", "選擇散熱器")],
+)
 def test_a_part_that_is_still_to_be_chosen_has_an_article_in_english_only(qapp, code, words):
     use_language(code)
     try:
@@ -132,13 +157,21 @@ def test_a_part_that_is_still_to_be_chosen_has_an_article_in_english_only(qapp, 
 def test_memory_that_a_system_has_on_board_is_not_to_be_chosen(session, sample_folder):
     for name, asked in (("jetson-agx-orin", False), ("dgx-1-v100", True)):
         rig = read_rig(sample_folder / f"{name}.rig")
-        session.start_rig(replace(rig, items=tuple(item for item in rig.items if item.uid not in ("memory", "ram"))))
+        session.start_rig(
+            replace(
+                rig, items=tuple(item for item in rig.items if item.uid not in ("memory", "ram"))
+            )
+        )
         assert ("memory" in [row.kind for row in build_rows(session) if row.uid is None]) == asked
 
 
 def test_build_rows_name_what_is_missing_and_spare_what_a_system_brings(session, sample_folder):
     session.start_rig(session.rig)
-    assert [row.kind for row in build_rows(session) if row.uid is None][:3] == ["gpu", "cpu", "motherboard"]
+    assert [row.kind for row in build_rows(session) if row.uid is None][:3] == [
+        "gpu",
+        "cpu",
+        "motherboard",
+    ]
     session.open(sample_folder / "dgx-1-v100.rig", sample=True)
     session.assess_now(session.rig)
     assert [row.kind for row in build_rows(session) if row.uid is None] == []
@@ -158,7 +191,10 @@ def test_compare_model_keeps_qts_rules(qapp, session, sample_folder, qtmodeltest
     from rigplanner.planning.compare import compare
     from rigplanner.rig.files import read_rig
 
-    made = [session.assess_now(read_rig(sample_folder / name)) for name in ("dual-rtx-3090.rig", "rtx-5090.rig")]
+    made = [
+        session.assess_now(read_rig(sample_folder / name))
+        for name in ("dual-rtx-3090.rig", "rtx-5090.rig")
+    ]
     model = CompareModel()
     model.show(("A", "B"), compare(made), 0)
     qtmodeltester.check(model)

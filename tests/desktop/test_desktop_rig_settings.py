@@ -1,4 +1,5 @@
-"""The dialog of firmware, RAID 0, software and room: every field is an edit that undo takes back, and follows the rig."""
+"""The dialog of firmware, RAID 0, software and room: every field is an edit that undo takes back,
+and follows the rig."""
 
 import pytest
 from desktop_waiting import settled_session
@@ -21,7 +22,11 @@ def dialog(qtbot, window, sample_folder):
 
 
 def named(dialog, kind, name):
-    return next(each for each in dialog.findChildren(kind) if each.accessibleName() == name and not each.isHidden())
+    return next(
+        each
+        for each in dialog.findChildren(kind)
+        if each.accessibleName() == name and not each.isHidden()
+    )
 
 
 def choose(box: QComboBox, value: object) -> None:
@@ -30,7 +35,9 @@ def choose(box: QComboBox, value: object) -> None:
 
 
 def test_drives_become_one_volume_and_undo_parts_them(qtbot, window, dialog):
-    drive = next(item for item in window.session.rig.items if "ssd" in item.part or "980" in item.part)
+    drive = next(
+        item for item in window.session.rig.items if "ssd" in item.part or "980" in item.part
+    )
     box = next(each for each in dialog.findChildren(QCheckBox) if "RAID 0" in each.accessibleName())
     qtbot.keyClick(box, Qt.Key.Key_Space)
     assert window.session.rig.settings.raid0 == (drive.uid,)
@@ -51,13 +58,21 @@ def test_versions_and_room_go_into_the_rig(qtbot, window, dialog):
     peers = next(each for each in dialog.findChildren(QCheckBox) if "GeForce" in each.text())
     peers.click()
     assert window.session.rig.settings.peer_to_peer_driver
-    heat = next(each for each in dialog.findChildren(QDoubleSpinBox) if each.accessibleName() == "Temperature")
+    heat = next(
+        each
+        for each in dialog.findChildren(QDoubleSpinBox)
+        if each.accessibleName() == "Temperature"
+    )
     heat.setValue(35)
     assert window.session.rig.site.room_c == 35
 
 
 def test_a_board_with_a_choice_offers_it(qtbot, window, dialog):
-    board = next(item for item in window.session.rig.items if "motherboard" in item.uid or "board" in item.uid)
+    board = next(
+        item
+        for item in window.session.rig.items
+        if "motherboard" in item.uid or "board" in item.uid
+    )
     edit = Edit("replace_part", {"uid": board.uid, "part": "msi.meg.b550-unify-x"})
     assert window.session.edit("Another board", edit)
     box = named(dialog, QComboBox, "Lanes of M2_2, M2_3")

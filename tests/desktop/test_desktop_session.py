@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from desktop_waiting import settled_session
 
-from rigplanner.desktop.preferences import PreferenceStore
-from rigplanner.desktop.session import Session
-from rigplanner.desktop.tasks import Tasks
+from rigplanner.desktop.document.preferences import PreferenceStore
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.document.tasks import Tasks
 from rigplanner.rig import journal
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit
@@ -33,7 +33,11 @@ def test_undo_and_redo_have_names(session):
     session.edit("Name it B", name_edit("B"))
     assert (session.undo_name(), session.redo_name()) == ("Name it B", "")
     session.undo()
-    assert (session.rig.name, session.undo_name(), session.redo_name()) == ("A", "Name it A", "Name it B")
+    assert (session.rig.name, session.undo_name(), session.redo_name()) == (
+        "A",
+        "Name it A",
+        "Name it B",
+    )
     session.redo()
     assert session.rig.name == "B"
     session.go_to(0)
@@ -45,7 +49,11 @@ def test_undo_and_redo_have_names(session):
 def test_one_drag_is_one_step(session):
     session.edit("Add", Edit("add_part", {"part": "x", "stem": "gpu"}))
     for quantity in (2, 3, 4):
-        session.edit(f"Set to {quantity}", Edit("set_quantity", {"uid": "gpu", "quantity": quantity}), merge="quantity gpu")
+        session.edit(
+            f"Set to {quantity}",
+            Edit("set_quantity", {"uid": "gpu", "quantity": quantity}),
+            merge="quantity gpu",
+        )
     assert session.history == ("Open", "Add", "Set to 4")
     session.undo()
     assert session.rig.items[0].quantity == 1
@@ -65,7 +73,10 @@ def test_changes_say_what_they_concern(session):
     session.rig_changed.connect(seen.append)
     session.edit("Name", name_edit("A"))
     session.edit("Add", Edit("add_part", {"part": "x", "stem": "gpu"}))
-    assert [(change.machine, change.workloads) for change in seen] == [(False, False), (True, False)]
+    assert [(change.machine, change.workloads) for change in seen] == [
+        (False, False),
+        (True, False),
+    ]
 
 
 def test_save_open_and_the_star(session, tmp_path, sample_folder):
@@ -143,7 +154,9 @@ def test_the_journal_brings_unsaved_edits_back(session, catalog, tmp_path, qtbot
 def test_a_burst_of_edits_does_not_put_the_journal_off(session, qtbot, monkeypatch):
     waits: list = []
     begin = session._recorder.start
-    monkeypatch.setattr(session._recorder, "start", lambda: (waits.append(session.rig.name), begin()))
+    monkeypatch.setattr(
+        session._recorder, "start", lambda: (waits.append(session.rig.name), begin())
+    )
     for n in range(20):
         session.edit("Name", name_edit(f"Edit {n}"))
     assert waits == ["Edit 0"] and session._recorder.interval() < 500
@@ -155,7 +168,9 @@ def test_a_burst_of_edits_does_not_put_the_journal_off(session, qtbot, monkeypat
     assert waits == ["Edit 0", "Edit 20"]
 
 
-def test_what_was_restored_stands_in_a_journal_before_the_found_one_goes(session, catalog, tmp_path, monkeypatch):
+def test_what_was_restored_stands_in_a_journal_before_the_found_one_goes(
+    session, catalog, tmp_path, monkeypatch
+):
     left = journal.new_journal(tmp_path / "journals")
     journal.record(left, Rig(name="A day's work"), None)
     found = journal.Unsaved(rig=Rig(name="A day's work"), document=None, process=1, journal=left)
@@ -263,8 +278,8 @@ def test_preferences_survive_and_what_is_broken_in_them_costs_nothing_else(tmp_p
 
 
 def test_nothing_is_destroyed_on_the_thread_of_work(tasks, qtbot):
-    """Neither by the collector nor with the last reference to work, its answer or its fault: widgets bear it on their own thread
-    alone."""
+    """Neither by the collector nor with the last reference to work, its answer or its fault:
+    widgets bear it on their own thread alone."""
     ended: list[bool] = []
     answers: list = []
     faults: list = []
@@ -286,7 +301,10 @@ def test_nothing_is_destroyed_on_the_thread_of_work(tasks, qtbot):
 
     for work in (litter, fail, hand_over):
         tasks.run_task(
-            work.__name__, functools.partial(lambda work, dialog, _: work(dialog), work, Dialog()), answers.append, faults.append
+            work.__name__,
+            functools.partial(lambda work, dialog, _: work(dialog), work, Dialog()),
+            answers.append,
+            faults.append,
         )
     qtbot.waitUntil(lambda: not tasks.is_busy())
     assert len(answers) == 2 and len(faults) == 1

@@ -9,30 +9,31 @@ from PySide6.QtPdf import QPdfDocument
 from PySide6.QtPrintSupport import QPrinter
 from PySide6.QtWidgets import QApplication, QDialog, QLabel
 
-from rigplanner.catalog import fetch, updating
-from rigplanner.catalog.exchange import convert, shipped_rates
-from rigplanner.catalog.prices import is_currency
-from rigplanner.catalog.user_catalog import newest_rates
+from rigplanner.catalog.imports import fetch, updating
+from rigplanner.catalog.imports.user_catalog import newest_rates
+from rigplanner.catalog.prices.exchange import convert, shipped_rates
+from rigplanner.catalog.prices.prices import is_currency
 from rigplanner.desktop import documents
 from rigplanner.desktop.dialogs.about import about_dialog
 from rigplanner.desktop.dialogs.settings import CURRENCIES, SettingsDialog
 from rigplanner.desktop.dialogs.update import update_dialog
-from rigplanner.desktop.exports import quote_bytes
+from rigplanner.desktop.document.exports import quote_bytes
+from rigplanner.desktop.document.preferences import Preferences, PreferenceStore
+from rigplanner.desktop.look.theme import look
+from rigplanner.desktop.look.tokens import DARK
 from rigplanner.desktop.parts.columns import COLUMNS
 from rigplanner.desktop.parts.model import Cell, figure_cell
-from rigplanner.desktop.preferences import Preferences, PreferenceStore
 from rigplanner.desktop.quote.printing import print_pdf, print_quote
-from rigplanner.desktop.theme import look
-from rigplanner.desktop.tokens import DARK
 from rigplanner.report.format import quantity
 from rigplanner.report.language import language, use_language
 from rigplanner.report.quote.logo import logo_fault, logo_name
 from rigplanner.rig.countries import USUAL
 
 ECB = (
-    b'<?xml version="1.0"?><gesmes:Envelope xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01" '
-    b'xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref"><Cube><Cube time="2026-11-20">'
-    b'<Cube currency="USD" rate="1.1"/><Cube currency="TWD" rate="35"/></Cube></Cube></gesmes:Envelope>'
+    b'<?xml version="1.0"?><gesmes:Envelope xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01"'
+    b' xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref"><Cube><Cube'
+    b' time="2026-11-20"><Cube currency="USD" rate="1.1"/><Cube currency="TWD"'
+    b' rate="35"/></Cube></Cube></gesmes:Envelope>'
 )
 
 
@@ -85,7 +86,9 @@ def test_the_open_rig_takes_them_as_one_step(qtbot, window, sample_folder):
     made.close()
 
 
-def test_a_rate_of_ones_own_counts_in_new_rigs_and_the_open_one(qtbot, window, settings, sample_folder):
+def test_a_rate_of_ones_own_counts_in_new_rigs_and_the_open_one(
+    qtbot, window, settings, sample_folder
+):
     settings.rate.setValue(0.03)
     own = now(window).own_rate
     assert own is not None and (own.code, own.amount, own.currency) == ("TWD", 0.03, "USD")
@@ -103,7 +106,11 @@ def test_a_rate_of_ones_own_counts_in_new_rigs_and_the_open_one(qtbot, window, s
 
 @pytest.mark.parametrize(
     ("field", "text"),
-    [("url", "http://example.org/x.json"), ("folder", "/no/such/folder"), ("logo", "/no/such/logo.png")],
+    [
+        ("url", "http://example.org/x.json"),
+        ("folder", "/no/such/folder"),
+        ("logo", "/no/such/logo.png"),
+    ],
 )
 def test_what_cannot_be_is_marked_and_not_kept(window, settings, field, text):
     box = getattr(settings, field)
@@ -157,7 +164,9 @@ def test_the_catalog_folder_is_read_at_once(qtbot, window, settings, tmp_path, c
     assert window.session.catalog.parts.keys() == catalog.parts.keys()
 
 
-def test_another_language_makes_the_window_anew_around_the_same_rig(qtbot, window, sample_folder, tmp_path, monkeypatch):
+def test_another_language_makes_the_window_anew_around_the_same_rig(
+    qtbot, window, sample_folder, tmp_path, monkeypatch
+):
     documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
     settled_session(qtbot, window.session)
     path = tmp_path / "mine.rig"
@@ -186,7 +195,7 @@ def test_another_language_makes_the_window_anew_around_the_same_rig(qtbot, windo
 
 
 def test_a_language_that_is_not_there_leaves_english(window, monkeypatch):
-    from rigplanner.desktop.spoken import speak
+    from rigplanner.desktop.locale import speak
 
     assert not speak("tlh")
     assert language() == "en"

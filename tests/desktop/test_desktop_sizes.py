@@ -9,12 +9,13 @@ from PySide6.QtCore import QLocale
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QApplication, QMenu, QScrollArea
 
-from rigplanner.desktop import documents, icons
-from rigplanner.desktop.exports import copy_findings, paper_of, quote_bytes
+from rigplanner.desktop import documents
+from rigplanner.desktop.document.exports import copy_findings, paper_of, quote_bytes
+from rigplanner.desktop.document.preferences import TEXT_SIZES, PreferenceStore
+from rigplanner.desktop.look import icons
+from rigplanner.desktop.look.theme import look, row_px, text_px
 from rigplanner.desktop.parts.model import NAME
 from rigplanner.desktop.parts.view import LEAST_NAME
-from rigplanner.desktop.preferences import TEXT_SIZES, PreferenceStore
-from rigplanner.desktop.theme import look, row_px, text_px
 from rigplanner.desktop.window import TABS, Window
 from rigplanner.report.language import language
 from rigplanner.rig.edits import Edit
@@ -22,14 +23,17 @@ from rigplanner.rig.edits import Edit
 
 @pytest.fixture
 def usual_text(window: Window, monkeypatch):
-    """The window's place is taken by others, but the test still closes it; text has its usual size afterwards."""
+    """The window's place is taken by others, but the test still closes it; text has its usual size
+    afterwards."""
     monkeypatch.setattr(window, "deleteLater", lambda: None)
     yield
     look.use_text(100)
     look.use("light")
 
 
-def test_text_grows_by_steps_around_the_same_rig_and_is_kept(qtbot, window: Window, usual_text, sample_folder, tmp_path) -> None:
+def test_text_grows_by_steps_around_the_same_rig_and_is_kept(
+    qtbot, window: Window, usual_text, sample_folder, tmp_path
+) -> None:
     documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
     window.session.edit("Name it", Edit("rename", {"name": "A"}))
     usual, rows = text_px(QApplication.font()), row_px()
@@ -50,13 +54,21 @@ def test_text_grows_by_steps_around_the_same_rig_and_is_kept(qtbot, window: Wind
 def test_the_ends_of_the_sizes_are_grey(window: Window) -> None:
     window.session.preferences.change(text_percent=TEXT_SIZES[-1])
     window.session.document_changed.emit()
-    assert not window.actions_by_id["larger-text"].isEnabled() and window.actions_by_id["smaller-text"].isEnabled()
+    assert (
+        not window.actions_by_id["larger-text"].isEnabled()
+        and window.actions_by_id["smaller-text"].isEnabled()
+    )
     window.session.preferences.change(text_percent=TEXT_SIZES[0])
     window.session.document_changed.emit()
-    assert window.actions_by_id["larger-text"].isEnabled() and not window.actions_by_id["smaller-text"].isEnabled()
+    assert (
+        window.actions_by_id["larger-text"].isEnabled()
+        and not window.actions_by_id["smaller-text"].isEnabled()
+    )
 
 
-def test_with_text_of_half_again_the_size_the_window_fits_a_small_screen(qtbot, window: Window, usual_text, sample_folder) -> None:
+def test_with_text_of_half_again_the_size_the_window_fits_a_small_screen(
+    qtbot, window: Window, usual_text, sample_folder
+) -> None:
     documents.open_file(window, sample_folder / "quad-rtx-4090.rig", sample=True)
     fresh = window.use_text(150)
     qtbot.addWidget(fresh)
@@ -100,8 +112,12 @@ def test_with_large_text_no_pane_scrolls_sideways_and_no_compared_value_is_cut(
     qtbot.waitUntil(lambda: table.model().columnCount() == 4, timeout=20_000)
     assert table.horizontalHeader().length() <= table.viewport().width()
     for n in range(table.model().rowCount()):
-        assert table.rowHeight(n) >= max(row_px(), table.sizeHintForRow(n)), table.model().index(n, 0).data()
-    assert any(table.rowHeight(n) > 1.3 * row_px() for n in range(table.model().rowCount())), "long values go over two lines"
+        assert table.rowHeight(n) >= max(row_px(), table.sizeHintForRow(n)), (
+            table.model().index(n, 0).data()
+        )
+    assert any(table.rowHeight(n) > 1.3 * row_px() for n in range(table.model().rowCount())), (
+        "long values go over two lines"
+    )
     fresh.close()
 
 
@@ -113,11 +129,17 @@ def test_icons_grow_with_the_text_in_the_sizes_of_their_set(qapp: QApplication, 
         found.append((text_px(QApplication.font()), icons.size_px()))
         assert icons.pixmap("plus").width() == icons.size_px()
     assert found == [
-        (round(usual * k), next(s for s, end in ((16, 15), (20, 18), (24, 99)) if round(usual * k) < end)) for k in (1, 1.25, 1.5)
+        (
+            round(usual * k),
+            next(s for s, end in ((16, 15), (20, 18), (24, 99)) if round(usual * k) < end),
+        )
+        for k in (1, 1.25, 1.5)
     ]
 
 
-def test_the_quote_takes_the_paper_that_was_chosen_or_the_usual_one(qtbot, window: Window, sample_folder) -> None:
+def test_the_quote_takes_the_paper_that_was_chosen_or_the_usual_one(
+    qtbot, window: Window, sample_folder
+) -> None:
     documents.open_file(window, sample_folder / "rtx-5090.rig", sample=True)
     settled_session(qtbot, window.session)
     american = QLocale.system().measurementSystem() == QLocale.MeasurementSystem.ImperialUSSystem
@@ -139,7 +161,9 @@ def _recent(window: Window) -> QMenu:
     return menu
 
 
-def test_recent_rigs_stand_in_the_menu_and_lost_ones_are_grey(qtbot, window: Window, sample_folder, tmp_path) -> None:
+def test_recent_rigs_stand_in_the_menu_and_lost_ones_are_grey(
+    qtbot, window: Window, sample_folder, tmp_path
+) -> None:
     assert [action.text() for action in _recent(window).actions()] == ["None yet"]
     documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
     window.session.save(tmp_path / "one & two.rig")
@@ -154,7 +178,9 @@ def test_recent_rigs_stand_in_the_menu_and_lost_ones_are_grey(qtbot, window: Win
     settled_session(qtbot, window.session)
 
 
-def test_findings_are_copied_with_what_to_do_and_what_was_not_checked(qtbot, window: Window, sample_folder) -> None:
+def test_findings_are_copied_with_what_to_do_and_what_was_not_checked(
+    qtbot, window: Window, sample_folder
+) -> None:
     assert window.findings.copy.isHidden()
     copy_findings(window.session)
     assert "nothing to copy" in window.messages.text.text()
@@ -162,6 +188,8 @@ def test_findings_are_copied_with_what_to_do_and_what_was_not_checked(qtbot, win
     settled_session(qtbot, window.session)
     window.findings.copy.click()
     text = QApplication.clipboard().text()
-    assert text.startswith("Four RTX 4090 on one household circuit\n\nThis rig does not work as planned")
+    assert text.startswith(
+        "Four RTX 4090 on one household circuit\n\nThis rig does not work as planned"
+    )
     assert "PWR012" in text and "What to do: Cap each GPU" in text and "not checked" in text
     assert all(finding.code in text for finding in window.session.assessment.report.findings)

@@ -23,21 +23,36 @@ def test_no_display_is_said_and_nothing_crashes(monkeypatch, capsys):
 def test_the_command_says_it_too():
     gone = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
     environment = {name: value for name, value in os.environ.items() if name not in gone}
-    done = subprocess.run([sys.executable, "-m", "rigplanner"], capture_output=True, text=True, env=environment, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "rigplanner"],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
     assert done.returncode == 2
     assert "no display" in done.stderr and "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(
     ("environment", "asked"),
-    [({"DISPLAY": ":0"}, True), ({"WAYLAND_DISPLAY": "wayland-0"}, False), ({"QT_QPA_PLATFORM": "offscreen"}, False)],
+    [
+        ({"DISPLAY": ":0"}, True),
+        ({"WAYLAND_DISPLAY": "wayland-0"}, False),
+        ({"QT_QPA_PLATFORM": "offscreen"}, False),
+    ],
 )
 def test_missing_libraries_are_named_with_their_packages(monkeypatch, environment, asked):
     monkeypatch.setattr(start, "_loads", lambda name: name != "libxcb-cursor.so.0")
     reason = why_no_window("linux", environment)
     assert bool(reason) is asked
     if asked:
-        assert "libxcb-cursor0" in reason and "xcb-util-cursor" in reason and "apt-get" in reason and "dnf" in reason
+        assert (
+            "libxcb-cursor0" in reason
+            and "xcb-util-cursor" in reason
+            and "apt-get" in reason
+            and "dnf" in reason
+        )
 
 
 def test_other_systems_have_their_own_displays():
@@ -49,24 +64,31 @@ def test_every_library_has_its_packages():
     assert set(start.XCB_LIBRARIES + start.BASE_LIBRARIES) == set(PACKAGES)
 
 
-@pytest.mark.skipif(shutil.which("Xvfb") is None or shutil.which("xvfb-run") is None, reason="Xvfb is not installed here")
+@pytest.mark.skipif(
+    shutil.which("Xvfb") is None or shutil.which("xvfb-run") is None,
+    reason="Xvfb is not installed here",
+)
 def test_a_window_under_a_real_x_server(tmp_path):
     program = (
-        "import sys; from pathlib import Path\n"
-        "from PySide6.QtWidgets import QApplication\n"
-        "from PySide6.QtCore import QTimer\n"
-        "app = QApplication(sys.argv[:1])\n"
-        "from rigplanner.desktop.start import make_window, why_no_window\n"
-        "import os; assert why_no_window(sys.platform, os.environ) == '', why_no_window(sys.platform, os.environ)\n"
-        "from rigplanner.data import data_path\n"
-        "window = make_window(data_path('resources') / 'samples' / 'dual-rtx-3090.rig')\n"
-        "window.show()\n"
-        f"QTimer.singleShot(1500, lambda: (window.grab().save({str(tmp_path / 'x.png')!r}), window.close()))\n"
-        "code = app.exec(); print(app.platformName(), window.session.rig.name, code)\n"
+        "import sys; from pathlib import Path\nfrom PySide6.QtWidgets import QApplication\nfrom"
+        " PySide6.QtCore import QTimer\napp = QApplication(sys.argv[:1])\nfrom"
+        " rigplanner.desktop.start import make_window, why_no_window\nimport os; assert"
+        " why_no_window(sys.platform, os.environ) == '', why_no_window(sys.platform,"
+        " os.environ)\nfrom rigplanner.data import data_path\nwindow ="
+        " make_window(data_path('resources') / 'samples' /"
+        " 'dual-rtx-3090.rig')\nwindow.show()\nQTimer.singleShot(1500, lambda:"
+        f" (window.grab().save({str(tmp_path / 'x.png')!r}), window.close()))\ncode = app.exec();"
+        " print(app.platformName(), window.session.rig.name, code)\n"
     )
-    environment = {name: value for name, value in os.environ.items() if name not in ("QT_QPA_PLATFORM", "WAYLAND_DISPLAY")}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("QT_QPA_PLATFORM", "WAYLAND_DISPLAY")
+    }
     command = ["xvfb-run", "-a", "-s", "-screen 0 1366x768x24", sys.executable, "-c", program]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=90, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment, timeout=90, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[0] == "xcb"
     assert (tmp_path / "x.png").stat().st_size > 20_000

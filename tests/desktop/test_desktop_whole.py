@@ -7,7 +7,7 @@ from desktop_waiting import settled_session
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu
 
-from rigplanner.catalog.parts import KINDS
+from rigplanner.catalog.schema.parts import KINDS
 from rigplanner.desktop.parts.build_model import ROW_ROLE
 from rigplanner.desktop.parts.model import NAME
 from rigplanner.rig.files import read_rig
@@ -75,10 +75,15 @@ def test_from_nothing_to_a_saved_rig_and_its_quote(qtbot, window, tmp_path):
     control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
     press(qtbot, window, Qt.Key.Key_N, control)
     for kind, words in (
-        ("gpu", "geforce rtx 3090"), ("cpu", "5950x"), ("motherboard", "x570s aorus master"),
-        ("memory", "ripjaws 3600 64"), ("storage", "980 pro 2 tb"), ("psu", "ax1600i"),
-        ("chassis", "meshify 2 xl"), ("cooler", "dark rock pro 4"),
-    ):  # fmt: skip
+        ("gpu", "geforce rtx 3090"),
+        ("cpu", "5950x"),
+        ("motherboard", "x570s aorus master"),
+        ("memory", "ripjaws 3600 64"),
+        ("storage", "980 pro 2 tb"),
+        ("psu", "ax1600i"),
+        ("chassis", "meshify 2 xl"),
+        ("cooler", "dark rock pro 4"),
+    ):
         pick(qtbot, window, kind, words)
     assert len(window.session.rig.items) == 8
     click_line(qtbot, window, line_of(window, "gpu"))
@@ -108,7 +113,13 @@ def test_from_nothing_to_a_saved_rig_and_its_quote(qtbot, window, tmp_path):
 
 def take_by_keys(qtbot, window, kind: str, words: str) -> None:
     """Choose a kind from the menu of Add part, type words, go down, take the part: keys alone."""
-    press(qtbot, window, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier)
+    press(
+        qtbot,
+        window,
+        Qt.Key.Key_A,
+        Qt.KeyboardModifier.ControlModifier,
+        Qt.KeyboardModifier.ShiftModifier,
+    )
     menu = next(each for each in window.build.findChildren(QMenu) if each.isVisible())
     for _ in range(list(KINDS).index(kind) + 1):
         qtbot.keyClick(menu, Qt.Key.Key_Down)
@@ -124,7 +135,12 @@ def take_by_keys(qtbot, window, kind: str, words: str) -> None:
 def test_a_rig_by_keys_alone(qtbot, window, tmp_path):
     control = Qt.KeyboardModifier.ControlModifier
     press(qtbot, window, Qt.Key.Key_N, control)
-    for kind, words in (("gpu", "geforce rtx 3090"), ("cpu", "5950x"), ("motherboard", "x570s aorus master"), ("psu", "ax1600i")):
+    for kind, words in (
+        ("gpu", "geforce rtx 3090"),
+        ("cpu", "5950x"),
+        ("motherboard", "x570s aorus master"),
+        ("psu", "ax1600i"),
+    ):
         take_by_keys(qtbot, window, kind, words)
     names = [piece.part.name for piece in window.session.assessment.machine.pieces]
     assert len(names) == 4 and any("3090" in name for name in names)
@@ -140,7 +156,11 @@ def test_a_rig_by_keys_alone(qtbot, window, tmp_path):
     press(qtbot, window, Qt.Key.Key_3, Qt.KeyboardModifier.AltModifier)
     settled_session(qtbot, window.session)
     machine = window.view("Machine")
-    target = next(n for n in range(machine.targets.count()) if machine.targets.itemText(n).startswith("PCIEX8"))
+    target = next(
+        n
+        for n in range(machine.targets.count())
+        if machine.targets.itemText(n).startswith("PCIEX8")
+    )
     machine.targets.setFocus()
     for _ in range(target - machine.targets.currentIndex()):
         qtbot.keyClick(machine.targets, Qt.Key.Key_Down)

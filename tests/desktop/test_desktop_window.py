@@ -18,20 +18,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rigplanner.desktop import documents, exports
+from rigplanner.desktop import documents
 from rigplanner.desktop.actions import COMMANDS, MENUS
+from rigplanner.desktop.document import exports
 from rigplanner.desktop.findings.card import FindingCard
 from rigplanner.desktop.findings.view import MOST_CARDS
-from rigplanner.desktop.palette import hits
+from rigplanner.desktop.look.theme import look
+from rigplanner.desktop.panels.palette import hits
 from rigplanner.desktop.parts.model import NAME
-from rigplanner.desktop.theme import look
 from rigplanner.desktop.window import TABS
 from rigplanner.planning.limits import limits
 from rigplanner.report.quote.content import verdict_text
 from rigplanner.rig.document import Site
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.files import read_rig
-from rigplanner.rules.finding import Finding
+from rigplanner.rules.core.finding import Finding
 
 LAYOUT_ROUNDS = 5
 """Layouts settle in rounds: a label is shortened for its room, then the room is shared anew."""
@@ -62,9 +63,16 @@ def choose(qtbot, window, kind: str, words: str) -> str:
 
 def test_a_rig_from_nothing_to_a_saved_file(qtbot, window, tmp_path):
     window.actions_by_id["new"].trigger()
-    chosen = [choose(qtbot, window, kind, words) for kind, words in (
-        ("cpu", "7443p"), ("motherboard", "romed8-2t"), ("gpu", "rtx 3090"), ("memory", "rdimm 32"), ("psu", "1600"),
-    )]  # fmt: skip
+    chosen = [
+        choose(qtbot, window, kind, words)
+        for kind, words in (
+            ("cpu", "7443p"),
+            ("motherboard", "romed8-2t"),
+            ("gpu", "rtx 3090"),
+            ("memory", "rdimm 32"),
+            ("psu", "1600"),
+        )
+    ]
     window.build.view.setCurrentIndex(window.build.model.index(window.build.model.row_of("gpu")))
     window.build._quantity.setValue(2)
     settled_session(qtbot, window.session)
@@ -72,7 +80,13 @@ def test_a_rig_from_nothing_to_a_saved_file(qtbot, window, tmp_path):
     assert len(window.session.assessment.machine.gpus) == 2
     path = tmp_path / "mine.rig"
     assert window.session.save(path)
-    assert [item.uid for item in read_rig(path).items] == ["cpu", "motherboard", "gpu", "memory", "psu"]
+    assert [item.uid for item in read_rig(path).items] == [
+        "cpu",
+        "motherboard",
+        "gpu",
+        "memory",
+        "psu",
+    ]
     assert window.session.undo_name() == f"Set {chosen[2]} to 2"
     pdf = tmp_path / "mine.pdf"
     assert exports.save_quote(window.session, pdf)
@@ -83,16 +97,24 @@ def test_typing_filters_the_table(qtbot, window):
     window.show_tab("Parts")
     qtbot.keyClicks(window.parts.words, "4090 suprim")
     qtbot.waitUntil(lambda: 0 < window.parts.model.rowCount() < 10)
-    assert all("4090" in part.name and "suprim" in part.name.casefold() for part in window.parts.model.parts)
+    assert all(
+        "4090" in part.name and "suprim" in part.name.casefold()
+        for part in window.parts.model.parts
+    )
     assert " of " in window.parts.count.text()
 
 
 def test_badges_come_from_the_worker(qtbot, window, sample_folder):
     open_sample(window, sample_folder, "dual-rtx-3090")
     window.parts.show_kind("gpu", "")
-    qtbot.waitUntil(lambda: window.parts.model.fit_of(window.parts.model.parts[0].id) is not None, timeout=20_000)
+    qtbot.waitUntil(
+        lambda: window.parts.model.fit_of(window.parts.model.parts[0].id) is not None,
+        timeout=20_000,
+    )
     window.parts.show_kind("gpu", "gpu")
-    assert window.parts.model.judged() == frozenset(), "what fits instead of a card is another question than what fits beside it"
+    assert window.parts.model.judged() == frozenset(), (
+        "what fits instead of a card is another question than what fits beside it"
+    )
     settled_session(qtbot, window.session)
     assert window.parts.model.index(0, 0).data() in ("fits", "warns", "does not fit", "unknown")
 
@@ -100,7 +122,11 @@ def test_badges_come_from_the_worker(qtbot, window, sample_folder):
 def test_a_fix_button_applies_its_edits_and_undo_takes_them_back(qtbot, window, sample_folder):
     open_sample(window, sample_folder, "quad-rtx-4090")
     card = next(card for card in window.findings.cards() if card.finding.code == "PWR012")
-    buttons = [button for button in card.findChildren(QAbstractButton) if button.accessibleName().startswith("Cap")]
+    buttons = [
+        button
+        for button in card.findChildren(QAbstractButton)
+        if button.accessibleName().startswith("Cap")
+    ]
     qtbot.mouseClick(buttons[0], Qt.MouseButton.LeftButton)
     assert window.session.rig.item("gpu").power_cap_w is not None
     assert "PWR012" not in [card.finding.code for card in window.findings.cards()]
@@ -131,9 +157,15 @@ def test_waive_ignore_and_severity(qtbot, window, sample_folder):
 
 def _mouse(widget: QWidget, kind: QEvent.Type, at: QPointF) -> None:
     button = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseMove else Qt.MouseButton.LeftButton
-    held = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseButtonRelease else Qt.MouseButton.LeftButton
+    held = (
+        Qt.MouseButton.NoButton
+        if kind == QEvent.Type.MouseButtonRelease
+        else Qt.MouseButton.LeftButton
+    )
     none = Qt.KeyboardModifier.NoModifier
-    QApplication.sendEvent(widget, QMouseEvent(kind, at, widget.mapToGlobal(at), button, held, none))
+    QApplication.sendEvent(
+        widget, QMouseEvent(kind, at, widget.mapToGlobal(at), button, held, none)
+    )
 
 
 def test_a_card_moves_by_drag_and_by_the_fields(qtbot, window, sample_folder):
@@ -142,8 +174,14 @@ def test_a_card_moves_by_drag_and_by_the_fields(qtbot, window, sample_folder):
     drawing = window.view("Machine").drawing
     QApplication.processEvents()
     settled_session(qtbot, window.session)
-    device = next(box for box in drawing._drawing.boxes if box.role == "device" and box.piece == "gpu.0")
-    free = next(box for box in drawing._drawing.boxes if box.role == "device" and box.empty and box.place.startswith("PCIE"))
+    device = next(
+        box for box in drawing._drawing.boxes if box.role == "device" and box.piece == "gpu.0"
+    )
+    free = next(
+        box
+        for box in drawing._drawing.boxes
+        if box.role == "device" and box.empty and box.place.startswith("PCIE")
+    )
     start, end = (QPointF(box.x + 5, box.y + 5) for box in (device, free))
     _mouse(drawing, QEvent.Type.MouseButtonPress, start)
     _mouse(drawing, QEvent.Type.MouseMove, end)
@@ -174,8 +212,13 @@ def test_slots_and_cards_are_drawn_as_the_report_draws_them(window, sample_folde
 def test_the_matrix_is_that_of_the_machine(window, sample_folder):
     open_sample(window, sample_folder, "dgx-1-v100")
     matrix = window.view("Machine").matrix
-    shown = [[matrix.item(r, c).text() for c in range(matrix.columnCount())] for r in range(matrix.rowCount())]
-    assert shown == [[cell or "?" for cell in line] for line in window.session.assessment.machine.matrix]
+    shown = [
+        [matrix.item(r, c).text() for c in range(matrix.columnCount())]
+        for r in range(matrix.rowCount())
+    ]
+    assert shown == [
+        [cell or "?" for cell in line] for line in window.session.assessment.machine.matrix
+    ]
 
 
 def test_a_workload_is_added_edited_and_removed(qtbot, window, sample_folder):
@@ -251,13 +294,19 @@ def test_the_preview_shows_the_bytes_that_are_saved(qtbot, window, sample_folder
 
 def test_quote_fields_are_edits(qtbot, window, sample_folder):
     open_sample(window, sample_folder, "dual-rtx-3090")
-    field = next(w for w in window.view("Quote").findChildren(QWidget) if w.accessibleName() == "Customer Name")
+    field = next(
+        w
+        for w in window.view("Quote").findChildren(QWidget)
+        if w.accessibleName() == "Customer Name"
+    )
     field.setFocus()
     field.clear()
     field.setText("Ada & Söhne <b>")
     qtbot.keyClick(field, Qt.Key.Key_Return)
     assert window.session.rig.quote.customer.name == "Ada & Söhne <b>"
-    date = next(w for w in window.view("Quote").findChildren(QWidget) if w.accessibleName() == "Date")
+    date = next(
+        w for w in window.view("Quote").findChildren(QWidget) if w.accessibleName() == "Date"
+    )
     date.setText("yesterday")
     qtbot.keyClick(date, Qt.Key.Key_Return)
     assert "yesterday" in window.messages.text.text()
@@ -299,7 +348,10 @@ def test_hostile_names_show_as_text(window):
     window.session.edit("Add", Edit("add_part", {"part": nasty, "stem": "gpu"}))
     for title in TABS:
         window.show_tab(title)
-    assert any("<b>" in window.build.model.index(row).data() for row in range(window.build.model.rowCount()))
+    assert any(
+        "<b>" in window.build.model.index(row).data()
+        for row in range(window.build.model.rowCount())
+    )
     assert window.minimumSizeHint().width() <= 1366
 
 
@@ -355,14 +407,19 @@ def test_every_widget_with_focus_has_a_name(qtbot, window, sample_folder, scheme
 
 
 def _spoken(widget: QWidget) -> bool:
-    """Widgets inside a field or a list (editors, viewports, scroll bars) are named by it; a tab bar or button by its text."""
+    """Widgets inside a field or a list (editors, viewports, scroll bars) are named by it; a tab bar
+    or button by its text."""
     if widget.accessibleName() or (isinstance(widget, QAbstractButton) and widget.text()):
         return True
     owner = widget.parentWidget()
     if owner is not None and owner.metaObject().className() == "QComboBoxPrivateContainer":
         return True
     inner = widget.objectName().startswith("qt_") or isinstance(owner, QAbstractScrollArea)
-    return bool(inner and owner is not None and (owner.accessibleName() or not owner.focusPolicy() & Qt.FocusPolicy.TabFocus))
+    return bool(
+        inner
+        and owner is not None
+        and (owner.accessibleName() or not owner.focusPolicy() & Qt.FocusPolicy.TabFocus)
+    )
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -376,9 +433,15 @@ def test_views_fit_a_small_screen_and_cut_no_word(qtbot, window, sample_folder, 
         for _ in range(LAYOUT_ROUNDS):
             QApplication.processEvents()
         assert window.width() <= 1366 and window.height() <= 768, title
-        assert window.minimumSizeHint().width() <= 1366 and window.minimumSizeHint().height() <= 768, title
+        assert (
+            window.minimumSizeHint().width() <= 1366 and window.minimumSizeHint().height() <= 768
+        ), title
         shown = [each for each in window.findChildren(QLabel) if each.isVisible() and each.text()]
-        cut = [each.text() for each in shown if not each.wordWrap() and each.width() < each.sizeHint().width() - 1]
+        cut = [
+            each.text()
+            for each in shown
+            if not each.wordWrap() and each.width() < each.sizeHint().width() - 1
+        ]
         assert cut == [], title
         assert [each.text() for each in shown if each.fontInfo().pixelSize() < 11] == [], title
 
@@ -388,9 +451,14 @@ def test_twenty_rows_and_all_gauges_are_in_sight(qtbot, window, sample_folder):
     window.resize(1366, 768)
     window.show_tab("Parts")
     qtbot.waitUntil(lambda: window.parts.table.viewport().height() > 100)
-    rows = window.parts.table.viewport().height() / window.parts.table.verticalHeader().defaultSectionSize()
+    rows = (
+        window.parts.table.viewport().height()
+        / window.parts.table.verticalHeader().defaultSectionSize()
+    )
     assert rows >= 19
-    qtbot.waitUntil(lambda: all(not gauge.visibleRegion().isEmpty() for gauge in window.gauges.gauges))
+    qtbot.waitUntil(
+        lambda: all(not gauge.visibleRegion().isEmpty() for gauge in window.gauges.gauges)
+    )
 
 
 def test_no_question_is_ever_asked(qtbot, window, sample_folder, monkeypatch):
@@ -456,7 +524,12 @@ def test_names_have_room_before_all_figures_do(qtbot, window, sample_folder):
     window.resize(1366, 768)
     QApplication.processEvents()
     narrow = [n for n in range(window.parts.model.columnCount()) if table.isColumnHidden(n)]
-    assert narrow and 0 not in narrow and NAME not in narrow and window.parts.model.columnCount() - 1 not in narrow
+    assert (
+        narrow
+        and 0 not in narrow
+        and NAME not in narrow
+        and window.parts.model.columnCount() - 1 not in narrow
+    )
     window.resize(2400, 900)
     QApplication.processEvents()
     assert not any(table.isColumnHidden(n) for n in range(window.parts.model.columnCount()))
@@ -483,7 +556,11 @@ def test_an_unknown_site_is_said_by_one_choice(qtbot, window, sample_folder):
     open_sample(window, sample_folder, "quad-rtx-4090")
     window.session.edit("Nowhere", Edit("set_site", {"site": Site()}))
     settled_session(qtbot, window.session)
-    say = next(each for each in window.findings.findChildren(QPushButton) if each.text().startswith("Say where"))
+    say = next(
+        each
+        for each in window.findings.findChildren(QPushButton)
+        if each.text().startswith("Say where")
+    )
     say.click()
     menu = next(each for each in window.findings.findChildren(QMenu) if each.isVisible())
     next(each for each in menu.actions() if each.text().startswith("CZ")).trigger()
@@ -497,20 +574,33 @@ def test_an_unknown_site_is_said_by_one_choice(qtbot, window, sample_folder):
 def test_a_new_rig_has_no_findings_and_no_verdict(qtbot, window, sample_folder):
     open_sample(window, sample_folder, "quad-rtx-4090")
     window.show_tab("Machine")
-    twins = [finding for finding in window.session.assessment.report.findings if finding.severity != "unknown"]
+    twins = [
+        finding
+        for finding in window.session.assessment.report.findings
+        if finding.severity != "unknown"
+    ]
     documents.new_rig(window)
     settled_session(qtbot, window.session)
     assert twins
     assert [card for card in window.findings.findChildren(FindingCard) if not card.isHidden()] == []
-    assert not window.parts.table.currentIndex().isValid() and window.parts.details.title.text() == "No part selected"
+    assert (
+        not window.parts.table.currentIndex().isValid()
+        and window.parts.details.title.text() == "No part selected"
+    )
     window.show_tab("Machine")
     assert "Choose a motherboard" in window.view("Machine").drawing.empty
-    assert verdict_text(window.session.assessment) == "No parts are chosen yet, so nothing was checked."
+    assert (
+        verdict_text(window.session.assessment)
+        == "No parts are chosen yet, so nothing was checked."
+    )
 
 
 def test_findings_that_are_alike_each_have_a_card_that_goes(qtbot, window, sample_folder):
     open_sample(window, sample_folder, "quad-rtx-4090")
-    two = [Finding(code="RIG003", severity="info", subjects=("board.0",), values={"n": n}) for n in range(2)]
+    two = [
+        Finding(code="RIG003", severity="info", subjects=("board.0",), values={"n": n})
+        for n in range(2)
+    ]
     window.findings._show_cards([(finding, False) for finding in two])
     assert len(window.findings.cards()) == 2
     window.findings._show_cards([])
@@ -521,9 +611,16 @@ def test_ten_thousand_findings_show_a_page_at_a_time(qtbot, window, sample_folde
     open_sample(window, sample_folder, "quad-rtx-4090")
     view = window.findings
     assert view.more.isHidden()
-    many = [(Finding(code="RIG003", severity="info", subjects=(f"gpu.{n}",)), False) for n in range(10_000)]
+    many = [
+        (Finding(code="RIG003", severity="info", subjects=(f"gpu.{n}",)), False)
+        for n in range(10_000)
+    ]
     view._show_cards(many)
-    assert len(view.cards()) == MOST_CARDS and not view.more.isHidden() and view.more.text() == "Show 60 more findings"
+    assert (
+        len(view.cards()) == MOST_CARDS
+        and not view.more.isHidden()
+        and view.more.text() == "Show 60 more findings"
+    )
     view._show_cards(many[:MOST_CARDS])
     assert len(view.cards()) == MOST_CARDS and view.more.isHidden()
     view._show_cards(many[: MOST_CARDS + 1])

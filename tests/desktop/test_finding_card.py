@@ -1,7 +1,7 @@
 """What a finding's card says beside its text."""
 
 from rigplanner.desktop.findings.card import needed_actual
-from rigplanner.rules.finding import Finding
+from rigplanner.rules.core.finding import Finding
 
 
 def test_needed_and_actual_are_told_only_where_both_are_known() -> None:

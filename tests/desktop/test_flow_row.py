@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
-from rigplanner.desktop.flow_row import FlowRow, flow_strip
+from rigplanner.desktop.controls.flow_row import FlowRow, flow_strip
 
 
 def _blocks(count: int, wide: int = 100, tall: int = 20) -> list[QWidget]:
@@ -49,4 +49,9 @@ def test_a_field_takes_what_its_line_leaves(qtbot) -> None:
 
 def test_an_empty_row_has_no_height() -> None:
     made = FlowRow()
-    assert made.heightForWidth(300) == 0 and made.count() == 0 and made.itemAt(0) is None and made.takeAt(0) is None
+    assert (
+        made.heightForWidth(300) == 0
+        and made.count() == 0
+        and made.itemAt(0) is None
+        and made.takeAt(0) is None
+    )

@@ -4,13 +4,13 @@ from itertools import pairwise
 
 import pytest
 
-from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex
 from rigplanner.data import data_path
 from rigplanner.desktop.machine import layout
 from rigplanner.desktop.machine.layout import machine_drawing
 from rigplanner.desktop.machine.shapes import Scale
 from rigplanner.rig.files import read_rig
-from rigplanner.rig.from_words import read_wish, rig_from_wishes
+from rigplanner.rig.from_text.from_words import read_wish, rig_from_wishes
 from rigplanner.rules.assess import machine_of
 
 SAMPLES = sorted((data_path("resources") / "samples").glob("*.rig"))
@@ -38,23 +38,42 @@ def test_boxes_do_not_overlap(machine):
     boxes = machine_drawing(machine, 23).boxes
     for n, a in enumerate(boxes):
         for b in boxes[n + 1 :]:
-            apart = a.x + a.width <= b.x or b.x + b.width <= a.x or a.y + a.height <= b.y or b.y + b.height <= a.y
+            apart = (
+                a.x + a.width <= b.x
+                or b.x + b.width <= a.x
+                or a.y + a.height <= b.y
+                or b.y + b.height <= a.y
+            )
             assert apart, (a, b)
 
 
 def test_every_place_and_every_gpu_is_drawn(machine):
     boxes = machine_drawing(machine, 23).boxes
     places = [box.place for box in boxes if box.role == "place"]
-    assert sorted(places) == sorted([use.slot.id for use in machine.slots] + [use.port.id for use in machine.drives])
+    assert sorted(places) == sorted(
+        [use.slot.id for use in machine.slots] + [use.port.id for use in machine.drives]
+    )
     drawn = {box.piece for box in boxes if box.role in ("device", "loose")}
     assert {use.piece for use in machine.slots if use.piece} <= drawn
 
 
 def test_links_between_gpus_are_drawn_once_each(machine):
-    rows = {box.piece for box in machine_drawing(machine, 23).boxes if box.role in ("device", "loose")}
+    rows = {
+        box.piece for box in machine_drawing(machine, 23).boxes if box.role in ("device", "loose")
+    }
     placed = {f"gpu{node.index}" for node in machine.gpus if node.piece in rows}
-    direct = [edge for edge in machine.edges if edge.kind in ("nvlink", "xgmi") and {edge.a, edge.b} <= placed]
-    switched = {end for edge in machine.edges if edge.kind == "nvswitch" for end in (edge.a, edge.b) if end in placed}
+    direct = [
+        edge
+        for edge in machine.edges
+        if edge.kind in ("nvlink", "xgmi") and {edge.a, edge.b} <= placed
+    ]
+    switched = {
+        end
+        for edge in machine.edges
+        if edge.kind == "nvswitch"
+        for end in (edge.a, edge.b)
+        if end in placed
+    }
     wires = [wire for wire in machine_drawing(machine, 23).wires if wire.fabric]
     assert len(wires) == (len(switched) or len(direct))
 
@@ -67,7 +86,9 @@ def test_the_drawing_fills_the_width_within_limits(machine):
 
 
 @pytest.mark.parametrize("room", [(800, 10, 12), (1300, 900, 12), (2000, 300, 12)])
-def test_a_guess_of_the_scale_changes_nothing_and_a_right_one_is_drawn_once(machine, room, monkeypatch):
+def test_a_guess_of_the_scale_changes_nothing_and_a_right_one_is_drawn_once(
+    machine, room, monkeypatch
+):
     plain = machine_drawing(machine, 23, *room)
     other = machine_drawing(machine, 23, *room, guess=Scale(23, 1.3, 1.2))
     assert (other.width, other.height) == pytest.approx((plain.width, plain.height))
@@ -80,7 +101,11 @@ def test_a_guess_of_the_scale_changes_nothing_and_a_right_one_is_drawn_once(mach
 def test_rows_are_drawn_apart_where_there_is_room(machine):
     plain = machine_drawing(machine, 23, 800)
     assert machine_drawing(machine, 23, 800, 10).height == plain.height
-    assert plain.height < machine_drawing(machine, 23, 800, 1.2 * plain.height).height <= 1.2 * plain.height
+    assert (
+        plain.height
+        < machine_drawing(machine, 23, 800, 1.2 * plain.height).height
+        <= 1.2 * plain.height
+    )
 
 
 def test_every_line_of_a_place_explains_itself(machine):
@@ -90,9 +115,17 @@ def test_every_line_of_a_place_explains_itself(machine):
 
 @pytest.fixture
 def docked(catalog):
-    words = ("RTX 3090", "Ryzen 7 7700", "ASUS TUF GAMING B650-PLUS WIFI", "Generic M.2 to OCuLink adapter", "Minisforum DEG1")
+    words = (
+        "RTX 3090",
+        "Ryzen 7 7700",
+        "ASUS TUF GAMING B650-PLUS WIFI",
+        "Generic M.2 to OCuLink adapter",
+        "Minisforum DEG1",
+    )
     index = PartIndex(catalog.parts.values())
-    return machine_of(rig_from_wishes("docked", tuple(read_wish(each, index) for each in words)), catalog)
+    return machine_of(
+        rig_from_wishes("docked", tuple(read_wish(each, index) for each in words)), catalog
+    )
 
 
 def test_a_dock_hangs_on_its_adapter_and_the_card_on_the_dock(docked):
@@ -102,7 +135,9 @@ def test_a_dock_hangs_on_its_adapter_and_the_card_on_the_dock(docked):
     assert [box.y for box in chain] == sorted(box.y for box in chain)
     assert chain[0].x < chain[1].x < chain[2].x
     for before, after in pairwise(chain):
-        wire = next(w for w in drawing.wires if w.points[-1] == (after.x, after.y + after.height / 2))
+        wire = next(
+            w for w in drawing.wires if w.points[-1] == (after.x, after.y + after.height / 2)
+        )
         assert wire.points[0][1] == before.y + before.height
         assert before.x < wire.points[0][0] < before.x + before.width
     test_boxes_do_not_overlap(docked)
@@ -113,4 +148,6 @@ def test_sockets_stand_in_the_order_of_their_numbers(catalog):
     index = PartIndex(catalog.parts.values())
     machine = machine_of(rig_from_wishes("rack", [read_wish("GB200 NVL72", index)]), catalog)
     sockets = [box for box in machine_drawing(machine, 23).boxes if box.role == "socket"]
-    assert [box.note for box in sorted(sockets, key=lambda box: box.y)] == [f"CPU{n}" for n in range(36)]
+    assert [box.note for box in sorted(sockets, key=lambda box: box.y)] == [
+        f"CPU{n}" for n in range(36)
+    ]

@@ -9,11 +9,11 @@ from PySide6.QtGui import QRegion
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 
 from rigplanner.desktop import documents
-from rigplanner.desktop.exports import EXPORT_WORDS
+from rigplanner.desktop.document.exports import EXPORT_WORDS
+from rigplanner.desktop.document.tasks import Tasks
 from rigplanner.desktop.machine.drawing import MachineDrawing, box_area, wire_area
 from rigplanner.desktop.machine.export import FORMS, open_export, save_machine
 from rigplanner.desktop.machine.shapes import Box, Drawing, Wire
-from rigplanner.desktop.tasks import Tasks
 from rigplanner.report.machine_files import WRITERS
 
 
@@ -46,7 +46,9 @@ def test_a_better_place_says_what_changes_and_is_taken_with_one_click(window, vi
     assert not view.better.isVisible()
 
 
-def test_pieces_are_called_as_in_the_picture_and_the_first_free_place_is_offered(window, sample_folder):
+def test_pieces_are_called_as_in_the_picture_and_the_first_free_place_is_offered(
+    window, sample_folder
+):
     documents.open_file(window, sample_folder / "quad-rtx-4090.rig", sample=True)
     window.show_tab("Machine")
     settle(window)
@@ -73,16 +75,25 @@ def test_lines_take_the_colour_of_their_width(view):
 
 
 def test_hovering_a_line_explains_the_link(view):
-    wire = next(wire for wire in view.drawing._drawing.wires if "GB/s" in wire.tip and len(wire.points) == 2)
+    wire = next(
+        wire for wire in view.drawing._drawing.wires if "GB/s" in wire.tip and len(wire.points) == 2
+    )
     (x1, y1), (x2, _) = wire.points
     assert view.drawing.tip_at(QPointF((x1 + x2) / 2, y1)) == wire.tip
 
 
 def test_of_a_drawing_of_the_same_size_only_what_differs_is_painted(qtbot):
-    boxes = [Box(x=10, y=10 + 60 * n, width=100, height=20, role="device", text=f"Card {n}") for n in range(8)]
+    boxes = [
+        Box(x=10, y=10 + 60 * n, width=100, height=20, role="device", text=f"Card {n}")
+        for n in range(8)
+    ]
     wires = [Wire(points=((120, 20 + 60 * n), (200, 20 + 60 * n)), weight=2.0) for n in range(8)]
     first = Drawing(width=300, height=500, boxes=tuple(boxes), wires=tuple(wires))
-    second = replace(first, boxes=(*boxes[:2], replace(boxes[2], text="Another"), *boxes[3:7]), wires=tuple(wires[1:]))
+    second = replace(
+        first,
+        boxes=(*boxes[:2], replace(boxes[2], text="Another"), *boxes[3:7]),
+        wires=tuple(wires[1:]),
+    )
     drawing, painted = MachineDrawing(), list[str]()
     qtbot.addWidget(drawing)
     drawing.show_drawing(first)
@@ -123,10 +134,14 @@ def test_work_that_can_wait_begins_later_and_not_at_all_once_it_is_cancelled(qtb
     tasks.close()
 
 
-def test_the_machine_is_written_in_every_form_and_a_folder_that_is_gone_is_told(window, view, tmp_path):
+def test_the_machine_is_written_in_every_form_and_a_folder_that_is_gone_is_told(
+    window, view, tmp_path
+):
     view.export.click()
     menu = view.export.findChild(QMenu)
-    assert [action.text() for action in menu.actions()] == [str(EXPORT_WORDS[form]) for form in FORMS]
+    assert [action.text() for action in menu.actions()] == [
+        str(EXPORT_WORDS[form]) for form in FORMS
+    ]
     menu.close()
     begins = {"svg": "<svg", "slots": "<svg", "nccl": "<system", "dot": "graph", "matrix": "\tGPU0"}
     assert set(begins) == set(FORMS) == set(WRITERS)

@@ -45,7 +45,9 @@ def test_a_part_goes_to_another_rig_with_quantity_price_and_cap(qtbot, dual: Win
     gpu = dual.session.rig.item("gpu")
     assert gpu is not None and gpu.quantity == 2
     dual.session.edit(
-        "Cap", Edit("set_power_cap", {"uid": "gpu", "watts": 280.0}), Edit("set_tax", {"uid": "gpu", "percent": 21.0})
+        "Cap",
+        Edit("set_power_cap", {"uid": "gpu", "watts": 280.0}),
+        Edit("set_tax", {"uid": "gpu", "percent": 21.0}),
     )
     pick(dual, "gpu")
     dual.build._price.setValue(612.5)
@@ -56,7 +58,12 @@ def test_a_part_goes_to_another_rig_with_quantity_price_and_cap(qtbot, dual: Win
     settled_session(qtbot, dual.session)
     pasted = dual.session.rig.item("gpu")
     assert pasted is not None
-    assert (pasted.part, pasted.quantity, pasted.power_cap_w, pasted.tax_percent) == (gpu.part, 2, 280.0, 21.0)
+    assert (pasted.part, pasted.quantity, pasted.power_cap_w, pasted.tax_percent) == (
+        gpu.part,
+        2,
+        280.0,
+        21.0,
+    )
     assert pasted.price is not None and pasted.price.amount == 612.5
     assert pasted.places == ()
     dual.session.undo()
@@ -81,7 +88,10 @@ def test_cut_paste_and_duplicate_are_one_step_each(qtbot, dual: Window) -> None:
 def test_a_list_from_elsewhere_is_added_and_what_did_not_match_is_told(qtbot, dual: Window) -> None:
     paste_data(dual.session, text_data("2x RTX 4090\nflux capacitor deluxe\n1x AX1600i"))
     assert [item.uid for item in dual.session.rig.items][-2:] == ["gpu2", "psu2"]
-    assert "2 lines became parts" in dual.messages.text.text() and "flux capacitor" in dual.messages.text.text()
+    assert (
+        "2 lines became parts" in dual.messages.text.text()
+        and "flux capacitor" in dual.messages.text.text()
+    )
 
 
 @pytest.mark.parametrize("text", ["", "nothing of the kind", "x" * 300_000])
@@ -92,7 +102,10 @@ def test_what_names_no_part_changes_nothing_and_is_told(dual: Window, text: str)
     assert dual.messages.isVisible()
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b'[{"uid": 3}]', b"\xff\xfe", b'[{"uid": "gpu", "part": "no.such.part"}]'])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{}", b'[{"uid": 3}]', b"\xff\xfe", b'[{"uid": "gpu", "part": "no.such.part"}]'],
+)
 def test_damaged_items_change_nothing(dual: Window, content: bytes) -> None:
     before, data = dual.session.rig, QMimeData()
     data.setData(ITEMS, content)
@@ -113,7 +126,13 @@ def test_a_row_of_the_catalog_is_dragged_into_the_build_list(qtbot, dual: Window
     index = dual.parts.model.index(0, NAME)
     assert index.flags() & Qt.ItemFlag.ItemIsDragEnabled
     data, view = dual.parts.model.mimeData([index]), dual.build.view
-    held = (QPointF(5, 5), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    held = (
+        QPointF(5, 5),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
     enter = QDragEnterEvent(*held)
     view.dragEnterEvent(enter)
     assert enter.isAccepted()
@@ -140,11 +159,17 @@ def test_a_row_of_another_table_copies_as_text(qtbot, dual: Window) -> None:
     places.setCurrentCell(0, 0)
     places.setFocus()
     do(dual, "copy")
-    assert QApplication.clipboard().text().split("\t") == [places.item(0, n).text() for n in range(4)]
+    assert QApplication.clipboard().text().split("\t") == [
+        places.item(0, n).text() for n in range(4)
+    ]
 
 
 def _deeds(parts: PartsView, row: int) -> dict[str, object]:
-    return {deed[1]: deed[2] for deed in catalog_deeds(parts.details, parts.model, parts.model.parts[row]) if deed}
+    return {
+        deed[1]: deed[2]
+        for deed in catalog_deeds(parts.details, parts.model, parts.model.parts[row])
+        if deed
+    }
 
 
 def test_the_menu_of_a_row_adds_beside_what_it_would_replace(dual: Window) -> None:
@@ -154,7 +179,10 @@ def test_the_menu_of_a_row_adds_beside_what_it_would_replace(dual: Window) -> No
     deeds = _deeds(dual.parts, other)
     assert {"Replace", "Add to rig", "Favourite", "Copy the table"} <= set(deeds)
     deeds["Add to rig"]()
-    assert [item.uid for item in dual.session.rig.items if item.uid.startswith("gpu")] == ["gpu", "gpu2"]
+    assert [item.uid for item in dual.session.rig.items if item.uid.startswith("gpu")] == [
+        "gpu",
+        "gpu2",
+    ]
     own = dual.parts.model.row_of(dual.session.rig.item("gpu").part)
     dual.parts.table.setCurrentIndex(dual.parts.model.index(own, NAME))
     assert "Replace" not in _deeds(dual.parts, own)
@@ -165,7 +193,9 @@ def test_right_click_and_menu_key_open_menus(dual: Window) -> None:
     dual.parts.show_kind("gpu", "gpu")
     for view in (dual.build.view, dual.parts.table):
         for reason in (QContextMenuEvent.Reason.Mouse, QContextMenuEvent.Reason.Keyboard):
-            view.contextMenuEvent(QContextMenuEvent(reason, QPoint(4, 4), view.mapToGlobal(QPoint(4, 4))))
+            view.contextMenuEvent(
+                QContextMenuEvent(reason, QPoint(4, 4), view.mapToGlobal(QPoint(4, 4)))
+            )
             menu = view.findChildren(QMenu)[-1]
             assert menu.isVisible() and len(menu.actions()) >= 5
             menu.close()
@@ -176,7 +206,9 @@ def test_the_table_is_written_as_numbers_with_their_units_and_no_formulas(dual: 
     dual.parts.words.setText("rtx 4090")
     dual.parts.apply_filter()
     rows = list(csv.reader(io.StringIO(table_csv(dual.parts.model).decode())))
-    assert len(rows) == dual.parts.model.rowCount() + 1 and {len(row) for row in rows} == {len(rows[0])}
+    assert len(rows) == dual.parts.model.rowCount() + 1 and {len(row) for row in rows} == {
+        len(rows[0])
+    }
     assert "VRAM (GiB)" in rows[0] and rows[0][-1] == "id"
     card = next(row for row in rows if row[1] == "GeForce RTX 4090")
     assert (card[rows[0].index("VRAM (GiB)")], card[rows[0].index("Power (W)")]) == ("24", "450")

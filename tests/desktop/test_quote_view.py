@@ -11,17 +11,21 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QImage, QImageIOHandler, QImageWriter
 from PySide6.QtWidgets import QDialog, QLineEdit, QMenu, QPlainTextEdit
 
-from rigplanner.catalog.parts import Price
-from rigplanner.desktop import documents, exports
+from rigplanner.catalog.schema.parts import Price
+from rigplanner.desktop import documents
+from rigplanner.desktop.document import exports
+from rigplanner.desktop.panels.reasons import cost_steps
 from rigplanner.desktop.quote.figures import figure_entries
 from rigplanner.desktop.quote.logos import usable_logo
-from rigplanner.desktop.reasons import cost_steps
 from rigplanner.report.quote import export
 from rigplanner.report.quote.content import quote_content
 from rigplanner.report.quote.logo import logo_content, logo_fault, logo_name
 from rigplanner.rig.edits import Edit
 
-SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="60" height="20"><rect width="60" height="20" fill="#0b5c8a"/></svg>'
+SVG = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" width="60" height="20"><rect width="60" height="20"'
+    b' fill="#0b5c8a"/></svg>'
+)
 
 
 @pytest.fixture
@@ -80,7 +84,10 @@ def test_a_drawing_becomes_a_picture_of_the_logos_room(qapp, tmp_path):
 
 
 def test_a_drawing_may_say_what_it_is_as_older_programs_do(qapp, tmp_path):
-    kind = b'<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">'
+    kind = (
+        b'<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN"'
+        b' "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">'
+    )
     (tmp_path / "logo.svg").write_bytes(kind + SVG)
     used, fault = usable_logo(str(tmp_path / "logo.svg"))
     assert fault == ""
@@ -90,7 +97,9 @@ def test_a_drawing_may_say_what_it_is_as_older_programs_do(qapp, tmp_path):
 def test_a_picture_in_the_inks_of_a_press_is_carried_in_colours_of_screens(qapp, tmp_path):
     image = QImage(60, 20, QImage.Format.Format_RGB32)
     image.fill(QColor("#10a010"))
-    assert image.convertToFormat(QImage.Format.Format_CMYK8888).save(str(tmp_path / "logo.jpg"), quality=95)
+    assert image.convertToFormat(QImage.Format.Format_CMYK8888).save(
+        str(tmp_path / "logo.jpg"), quality=95
+    )
     used, fault = usable_logo(str(tmp_path / "logo.jpg"))
     kept = QImage.fromData(logo_content(used))
     assert (fault, kept.size().toTuple()) == ("", (60, 20))
@@ -118,11 +127,16 @@ def test_a_large_picture_is_carried_in_the_room_of_a_logo(qapp, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("a.png", b"no picture"), ("a.jpg", b""), ("a.gif", b"GIF89a"), ("a.svg", b"<svg"), ("big.png", b"x" * (4 * 2**20 + 1)),
+        ("a.png", b"no picture"),
+        ("a.jpg", b""),
+        ("a.gif", b"GIF89a"),
+        ("a.svg", b"<svg"),
+        ("big.png", b"x" * (4 * 2**20 + 1)),
         ("a.svg", SVG.replace(b"<rect", b'<image href="file:///etc/passwd"/><rect')),
-        ("a.svg", b'<!DOCTYPE svg [<!ENTITY a "aaaa">]>' + SVG), ("a.svg", b"<!-- -->" * 200_000),
+        ("a.svg", b'<!DOCTYPE svg [<!ENTITY a "aaaa">]>' + SVG),
+        ("a.svg", b"<!-- -->" * 200_000),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_logo_is_refused_by_name(qapp, tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     used, fault = usable_logo(str(tmp_path / name))
@@ -136,22 +150,35 @@ def test_a_picture_beyond_sense_is_refused(qapp, tmp_path):
 
 
 def test_costs_are_asked_and_reach_the_quote(window, view):
-    fields = {widget.accessibleName(): widget for widget in view.form.findChildren(type(view.form.own_tax))}
+    fields = {
+        widget.accessibleName(): widget
+        for widget in view.form.findChildren(type(view.form.own_tax))
+    }
     fields["Energy"].setValue(0.25)
     fields["In use"].setValue(8)
     fields["Resale"].setValue(30)
     rig = window.session.rig
-    assert (rig.site.energy_per_kwh.amount, rig.site.hours_per_day, rig.quote.resale_percent) == (0.25, 8, 30)
+    assert (rig.site.energy_per_kwh.amount, rig.site.hours_per_day, rig.quote.resale_percent) == (
+        0.25,
+        8,
+        30,
+    )
     assert "Energy a year" in exports.exported(window.session, "json").decode()
 
 
 def test_own_notes_are_kept_in_the_rig_and_stay_off_the_quote(window, view):
-    notes = next(field for field in view.findChildren(QPlainTextEdit) if field.accessibleName() == "Own notes")
+    notes = next(
+        field
+        for field in view.findChildren(QPlainTextEdit)
+        if field.accessibleName() == "Own notes"
+    )
     before = window.session.rig.notes
     assert notes.toPlainText() == before != ""
     notes.setPlainText("ask Eva for the rack key")
     assert window.session.rig.notes == "ask Eva for the rack key"
-    text = export.markdown(quote_content(window.session.assessment, window.session.catalog, date(2026, 11, 21)))
+    text = export.markdown(
+        quote_content(window.session.assessment, window.session.catalog, date(2026, 11, 21))
+    )
     assert "Eva" not in text
     window.session.undo()
     assert notes.toPlainText() == before
@@ -168,15 +195,25 @@ def test_costs_and_the_total_open_their_steps(qtbot, window, view):
     rig = window.session.rig
     price = Price(amount=80.0, currency="USD", day="2026-11-20", source="shop")
     missing = window.session.assessment.totals.unpriced
-    window.session.edit("Prices", *(Edit("set_price", {"uid": uid, "price": price}) for uid in missing))
+    window.session.edit(
+        "Prices", *(Edit("set_price", {"uid": uid, "price": price}) for uid in missing)
+    )
     tariff = Price(amount=0.25, currency=rig.currency, day="2026-11-20", source="bill")
-    window.session.edit("Site", Edit("change_site", {"energy_per_kwh": tariff, "hours_per_day": 8.0, "hire_per_month": price}))
+    window.session.edit(
+        "Site",
+        Edit(
+            "change_site", {"energy_per_kwh": tariff, "hours_per_day": 8.0, "hire_per_month": price}
+        ),
+    )
     names = [step.name for step in cost_steps(window.session.assessment, window.session.catalog)]
     assert "Three years" in names
     assert any("cheaper than" in name for name in names)
     assert {"Hire as entered", "Cheaper than the hire after"} <= set(names)
     view.show_costs()
-    qtbot.waitUntil(lambda: any(made.windowTitle() == "Costs" for made in view.findChildren(QDialog)), timeout=30_000)
+    qtbot.waitUntil(
+        lambda: any(made.windowTitle() == "Costs" for made in view.findChildren(QDialog)),
+        timeout=30_000,
+    )
     qtbot.mouseClick(window.build._total, Qt.MouseButton.LeftButton)
     assert window.findChildren(QDialog)[-1].windowTitle() in ("Price", "Costs")
     assert any(made.windowTitle() == "Price" for made in window.findChildren(QDialog))
@@ -204,16 +241,22 @@ def point_of(view, page, box):
             top += round(size.height() * scale) + view._view.pageSpacing()
     bar = view._view.verticalScrollBar()
     bar.setValue(round(top + box.top() * scale - 100))
-    return QPoint(round(margins.left() + box.center().x() * scale), round(top + box.center().y() * scale - bar.value()))
+    return QPoint(
+        round(margins.left() + box.center().x() * scale),
+        round(top + box.center().y() * scale - bar.value()),
+    )
 
 
 @pytest.mark.parametrize(
     ("words", "title"),
     [
-        ("Valid until", ""), ("\u202fUSD", "Price"), ("Memory on 2", "Memory per GPU"), ("Expected speed", "Speed"),
+        ("Valid until", ""),
+        ("\u202fUSD", "Price"),
+        ("Memory on 2", "Memory per GPU"),
+        ("Expected speed", "Speed"),
         ("BTU/h", "Sustained load"),
     ],
-)  # fmt: skip
+)
 def test_a_figure_of_the_preview_opens_its_steps(qtbot, window, view, words, title):
     settled_session(qtbot, window.session)
     qtbot.waitUntil(lambda: view.content is not None, timeout=20_000)
@@ -237,7 +280,9 @@ def test_all_figures_of_the_quote_are_listed(qtbot, window, view):
     menu = next(each for each in view.findChildren(QMenu) if each.isVisible())
     qtbot.keyClick(menu, Qt.Key.Key_Down)
     qtbot.keyClick(menu, Qt.Key.Key_Return)
-    assert [each.windowTitle() for each in window.findChildren(QDialog) if each.isVisible()] == ["Price"]
+    assert [each.windowTitle() for each in window.findChildren(QDialog) if each.isVisible()] == [
+        "Price"
+    ]
 
 
 def test_a_field_that_is_left_shows_its_beginning(qtbot, window, view):
@@ -246,7 +291,13 @@ def test_a_field_that_is_left_shows_its_beginning(qtbot, window, view):
     field = names["Customer Address"]
     address = "221B Baker Street, a very long way down the road, London NW1 6XE"
     quote = window.session.rig.quote
-    window.session.edit("address", Edit("set_quote", {"quote": replace(quote, customer=replace(quote.customer, address=address))}))
+    window.session.edit(
+        "address",
+        Edit(
+            "set_quote",
+            {"quote": replace(quote, customer=replace(quote.customer, address=address))},
+        ),
+    )
     field.setFocus()
     field.end(False)
     names["Customer Contact"].setFocus()

@@ -5,8 +5,8 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QStyleOptionViewItem, QTableWidget, QTableWidgetItem
 
-from rigplanner.desktop.theme import sized_font
-from rigplanner.desktop.unit_cells import PADDING, UnitCells
+from rigplanner.desktop.controls.unit_cells import PADDING, UnitCells
+from rigplanner.desktop.look.theme import sized_font
 
 THIN = "\u202f"
 

@@ -8,12 +8,12 @@ from PySide6.QtCore import QEventLoop, Qt
 from PySide6.QtWidgets import QApplication, QDialog, QPushButton, QTableWidget, QToolButton
 
 from rigplanner.desktop import documents
-from rigplanner.desktop.unit_cells import split_unit
+from rigplanner.desktop.controls.unit_cells import split_unit
 from rigplanner.desktop.workloads.curve import Curve, Mark, nice_step
 from rigplanner.desktop.workloads.step_slider import BATCHES, StepSlider
 from rigplanner.planning.what_if import room
 from rigplanner.rig.edits import Edit
-from rigplanner.rig.task import Workload
+from rigplanner.rig.workload import Workload
 
 THIN = "\u202f"
 
@@ -30,13 +30,21 @@ def settle(window) -> None:
     view, end = window.view("Workloads"), time.monotonic() + 60
     while time.monotonic() < end:
         QApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)
-        if not window.session.pending and not view._delay.isActive() and not window.session.tasks.is_busy():
+        if (
+            not window.session.pending
+            and not view._delay.isActive()
+            and not window.session.tasks.is_busy()
+        ):
             return
     pytest.fail("the workload's prospects did not come")
 
 
 def links(view) -> dict[str, QPushButton]:
-    return {made.text(): made for made in view.results.findChildren(QPushButton) if made.property("role") == "link"}
+    return {
+        made.text(): made
+        for made in view.results.findChildren(QPushButton)
+        if made.property("role") == "link"
+    }
 
 
 def test_words_in_any_order_suggest_models_and_what_to_do_with_them(qtbot, window, sample_folder):
@@ -110,7 +118,9 @@ def test_the_curves_hold_the_rigs_own_speed_and_a_cap_can_be_used(window, sample
     assert (own.text, own.value) == ("4", speed.value)
     assert "8 GPUs" in view.results.prospects.scale.accessibleDescription()
     view.results.prospects.use_cap.click()
-    cap = window.session.rig.item(window.session.assessment.machine.gpus[0].piece.partition(".")[0]).power_cap_w
+    cap = window.session.rig.item(
+        window.session.assessment.machine.gpus[0].piece.partition(".")[0]
+    ).power_cap_w
     assert cap and cap < 450
 
 
@@ -137,7 +147,10 @@ def test_an_answer_for_another_workload_is_not_shown(window, sample_folder):
 def test_the_input_pipeline_is_shown_when_the_data_set_is_named(window, sample_folder):
     view = open_tab(window, sample_folder, "gtx-1080-ti")
     assert view.results.pipeline.rowCount() == 3
-    assert "fastest drive" in view.results.pipeline_note.text() or "RAM" in view.results.pipeline_note.text()
+    assert (
+        "fastest drive" in view.results.pipeline_note.text()
+        or "RAM" in view.results.pipeline_note.text()
+    )
     view.form._fields["dataset_gb"].setValue(0)
     settle(window)
     assert not view.results._pipeline.isVisible()
@@ -148,8 +161,12 @@ def test_changes_that_fit_only_together_are_one_click_and_named(window, sample_f
     window.show_tab("Workloads")
     session = window.session
     bare = Workload(model="llama-3.1-70b", task="train", precision="bf16", seq_len=4096)
-    session.edit("bare", Edit("remove_workload", {"index": 1}), Edit("remove_workload", {"index": 0}),
-                 Edit("add_workload", {"workload": bare}))  # fmt: skip
+    session.edit(
+        "bare",
+        Edit("remove_workload", {"index": 1}),
+        Edit("remove_workload", {"index": 0}),
+        Edit("add_workload", {"workload": bare}),
+    )
     settle(window)
     ways = window.view("Workloads").results.prospects._ways
     first, what = ways.itemAt(1).layout().itemAt(0).widget(), ways.itemAt(2).widget()
@@ -168,12 +185,19 @@ def test_a_preset_takes_the_settings_of_another_task_away(window, sample_folder)
     box.setCurrentIndex(at)
     box.activated.emit(at)
     work = window.session.rig.workloads[0]
-    assert (work.task, work.lora_rank, work.seq_len, work.input_tokens) == ("inference", None, None, 1024)
+    assert (work.task, work.lora_rank, work.seq_len, work.input_tokens) == (
+        "inference",
+        None,
+        None,
+        1024,
+    )
 
 
 def test_a_workload_on_a_partition_is_measured_against_it(window, sample_folder):
     view = open_tab(window, sample_folder, "hgx-h100")
-    window.session.edit("7B", Edit("change_workload", {"index": 1, "model": "llama-3.1-8b", "parallelism": None}))
+    window.session.edit(
+        "7B", Edit("change_workload", {"index": 1, "model": "llama-3.1-8b", "parallelism": None})
+    )
     view.list.setCurrentCell(1, 0)
     box = view.form._fields["mig"]
     at = next(n for n in range(1, box.count()) if box.itemData(n).startswith("2g."))
@@ -186,11 +210,22 @@ def test_a_workload_on_a_partition_is_measured_against_it(window, sample_folder)
 
 def test_dropped_files_that_may_be_models_are_taken(window, sample_folder, tmp_path):
     view = open_tab(window, sample_folder, "dual-rtx-3090")
-    assert [view.add.takes(name) for name in ("a/config.json", "b.GGUF", "c.safetensors", "d.bin")] == [True, True, True, False]
-    (tmp_path / "config.json").write_text(json.dumps({
-        "model_type": "llama", "hidden_size": 2048, "num_hidden_layers": 16, "num_attention_heads": 32,
-        "num_key_value_heads": 8, "intermediate_size": 8192, "vocab_size": 128256,
-    }))  # fmt: skip
+    assert [
+        view.add.takes(name) for name in ("a/config.json", "b.GGUF", "c.safetensors", "d.bin")
+    ] == [True, True, True, False]
+    (tmp_path / "config.json").write_text(
+        json.dumps(
+            {
+                "model_type": "llama",
+                "hidden_size": 2048,
+                "num_hidden_layers": 16,
+                "num_attention_heads": 32,
+                "num_key_value_heads": 8,
+                "intermediate_size": 8192,
+                "vocab_size": 128256,
+            }
+        )
+    )
     assert view.add.add_file(tmp_path / "config.json")
     assert window.session.assessment.jobs[-1].memory
 
@@ -206,7 +241,9 @@ def test_a_step_slider_shows_sizes_between_its_stops(qtbot):
     qtbot.waitUntil(lambda: told == [130])
 
 
-@pytest.mark.parametrize(("most", "step"), [(1.0, 0.25), (0.0, 1.0), (130.0, 50.0), (7000.0, 2000.0), (2e-3, 5e-4)])
+@pytest.mark.parametrize(
+    ("most", "step"), [(1.0, 0.25), (0.0, 1.0), (130.0, 50.0), (7000.0, 2000.0), (2e-3, 5e-4)]
+)
 def test_axis_steps_are_round(most, step):
     assert nice_step(most) == pytest.approx(step)
 
@@ -215,14 +252,21 @@ def test_a_curve_finds_the_point_under_the_pointer(qtbot):
     curve = Curve("Speed")
     qtbot.addWidget(curve)
     curve.resize(300, 120)
-    curve.show_marks([Mark(x=n, value=n, low=n, high=n, text=str(n), tip=f"point {n}") for n in (1.0, 2.0, 8.0)], "images/s")
+    curve.show_marks(
+        [Mark(x=n, value=n, low=n, high=n, text=str(n), tip=f"point {n}") for n in (1.0, 2.0, 8.0)],
+        "images/s",
+    )
     assert curve.mark_at(299).tip == "point 8.0"
     assert curve.mark_at(0).tip == "point 1.0"
 
 
 @pytest.mark.parametrize(
     ("text", "parts"),
-    [(f"1{THIN}440{THIN}W", (f"1{THIN}440", f"{THIN}W")), (f"1{THIN}440", (f"1{THIN}440", "")), ("unknown", ("unknown", ""))],
+    [
+        (f"1{THIN}440{THIN}W", (f"1{THIN}440", f"{THIN}W")),
+        (f"1{THIN}440", (f"1{THIN}440", "")),
+        ("unknown", ("unknown", "")),
+    ],
 )
 def test_units_are_told_from_thousands(text, parts):
     assert split_unit(text) == parts

@@ -1,10 +1,11 @@
-"""A line is the price of one piece as it can be paid, times the pieces: what the quote prints adds up."""
+"""A line is the price of one piece as it can be paid, times the pieces: what the quote prints adds
+up."""
 
 import pytest
 
-from rigplanner.catalog.exchange import ExchangeRates
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import Accessory, Price
+from rigplanner.catalog.prices.exchange import ExchangeRates
+from rigplanner.catalog.schema.parts import Accessory, Price
 from rigplanner.economics.totals import totals
 from rigplanner.rig.document import Item, QuoteDetails, Rig
 
@@ -14,9 +15,12 @@ CATALOG = Catalog({CABLE.id: CABLE}, {})
 
 
 @pytest.mark.parametrize(
-    ("currency", "rate", "one", "three", "tax"), [("TWD", 36.65, 368.0, 1104.0, 55.0), ("USD", 1.1, 11.06, 33.18, 1.66)]
+    ("currency", "rate", "one", "three", "tax"),
+    [("TWD", 36.65, 368.0, 1104.0, 55.0), ("USD", 1.1, 11.06, 33.18, 1.66)],
 )
-def test_three_cost_three_times_one(currency: str, rate: float, one: float, three: float, tax: float) -> None:
+def test_three_cost_three_times_one(
+    currency: str, rate: float, one: float, three: float, tax: float
+) -> None:
     rates = ExchangeRates(day="2026-11-19", source="bank", rates={currency: rate})
     rig = Rig(
         items=(Item(uid="cable", part=CABLE.id, quantity=3),),

@@ -1,9 +1,14 @@
 """The sums of a rig."""
 
-from rigplanner.catalog.exchange import ExchangeRates
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import Accessory, Price
-from rigplanner.economics.running import break_even_hours, energy_per_year, rent_over, three_year_total
+from rigplanner.catalog.prices.exchange import ExchangeRates
+from rigplanner.catalog.schema.parts import Accessory, Price
+from rigplanner.economics.running import (
+    break_even_hours,
+    energy_per_year,
+    rent_over,
+    three_year_total,
+)
 from rigplanner.economics.totals import totals
 from rigplanner.rig.document import Item, QuoteDetails, Rig
 from rigplanner.rig.edits import Edit, apply
@@ -23,7 +28,9 @@ CATALOG = Catalog(
             type="cable",
             prices=(_price(10, day="2026-01-01"), _price(12, day="2026-02-01")),
         ),
-        "a.b.foreign": Accessory(id="a.b.foreign", name="Foreign", vendor="A", type="cable", prices=(_price(300, "TWD"),)),
+        "a.b.foreign": Accessory(
+            id="a.b.foreign", name="Foreign", vendor="A", type="cable", prices=(_price(300, "TWD"),)
+        ),
         "a.b.bare": Accessory(id="a.b.bare", name="Bare", vendor="A", type="cable"),
     },
     {},
@@ -51,9 +58,13 @@ def test_what_has_no_price_or_another_currency_is_named_and_left_out() -> None:
 
 
 def test_tax_on_top_and_tax_inside() -> None:
-    on_top = totals(_rig("a.b.priced", quote=QuoteDetails(tax_percent=21, discount_percent=50)), CATALOG)
+    on_top = totals(
+        _rig("a.b.priced", quote=QuoteDetails(tax_percent=21, discount_percent=50)), CATALOG
+    )
     assert (on_top.discount, on_top.tax, on_top.total) == (12, 2.52, 14.52)
-    inside = totals(_rig("a.b.priced", quote=QuoteDetails(tax_percent=20, prices_include_tax=True)), CATALOG)
+    inside = totals(
+        _rig("a.b.priced", quote=QuoteDetails(tax_percent=20, prices_include_tax=True)), CATALOG
+    )
     assert (inside.tax, inside.total) == (4, 24)
 
 
@@ -84,7 +95,13 @@ def test_prices_in_another_currency_are_counted_by_the_rigs_rates() -> None:
 
 
 def test_a_rate_that_lacks_leaves_the_item_out() -> None:
-    made = totals(_rig("a.b.foreign", exchange=ExchangeRates(day="2026-11-20", source="ECB", rates={"USD": 1.15})), CATALOG)
+    made = totals(
+        _rig(
+            "a.b.foreign",
+            exchange=ExchangeRates(day="2026-11-20", source="ECB", rates={"USD": 1.15}),
+        ),
+        CATALOG,
+    )
     assert (made.subtotal, made.foreign, made.converted) == (0, ("i0",), ())
 
 
@@ -96,7 +113,9 @@ def test_a_price_that_can_be_counted_goes_before_a_newer_one_that_cannot() -> No
 
 
 def test_rates_that_are_not_needed_change_nothing() -> None:
-    assert totals(_rig("a.b.priced", exchange=RATES), CATALOG) == totals(_rig("a.b.priced"), CATALOG)
+    assert totals(_rig("a.b.priced", exchange=RATES), CATALOG) == totals(
+        _rig("a.b.priced"), CATALOG
+    )
 
 
 def test_the_edit_that_sets_the_rates() -> None:

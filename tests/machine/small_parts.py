@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import (
+from rigplanner.catalog.schema.parts import (
     CPU,
     GPU,
     AnyPart,
@@ -25,20 +25,37 @@ from rigplanner.catalog.parts import (
     When,
 )
 from rigplanner.machine.assemble import assemble
-from rigplanner.machine.machine import Machine
+from rigplanner.machine.model import Machine
 from rigplanner.rig.document import Item, Rig, Settings
 
 
 def cpu(socket: str = "AM5", **more: object) -> CPU:
-    fields = {"lanes": 24, "pcie_gen": 5, "peg_width": 16, "tdp_w": 120, "max_power_w": 160, "lane_class": "full", **more}
+    fields = {
+        "lanes": 24,
+        "pcie_gen": 5,
+        "peg_width": 16,
+        "tdp_w": 120,
+        "max_power_w": 160,
+        "lane_class": "full",
+        **more,
+    }
     return CPU(id=f"test.cpu.{socket.lower()}", name="CPU", vendor="AMD", socket=socket, **fields)
 
 
 def gpu(name: str = "card", **more: object) -> GPU:
     fields = {
-        "form_factor": "pcie", "edge_gen": 4, "edge_width": 16, "slots": 2, "tdp_w": 300, "architecture": "Ampere",
-        "compute_capability": "8.6", "connectors": (Plug("pcie8", 2),), "p2p": "yes", "has_nvlink": False, **more,
-    }  # fmt: skip
+        "form_factor": "pcie",
+        "edge_gen": 4,
+        "edge_width": 16,
+        "slots": 2,
+        "tdp_w": 300,
+        "architecture": "Ampere",
+        "compute_capability": "8.6",
+        "connectors": (Plug("pcie8", 2),),
+        "p2p": "yes",
+        "has_nvlink": False,
+        **more,
+    }
     return GPU(id=f"test.gpu.{name}", name=name, vendor="NVIDIA", **fields)
 
 
@@ -49,23 +66,54 @@ def linked_gpu(name: str = "linked", **more: object) -> GPU:
 
 def bridge(spacing: int | None = 3, **more: object) -> Bridge:
     fields = {"connector": "ga102", "generation": 3, "links": 4, **more}
-    return Bridge(id=f"test.bridge.s{spacing}", name="Bridge", vendor="NVIDIA", spacing_slots=spacing, **fields)
+    return Bridge(
+        id=f"test.bridge.s{spacing}",
+        name="Bridge",
+        vendor="NVIDIA",
+        spacing_slots=spacing,
+        **fields,
+    )
 
 
 def m2(name: str = "ssd", interface: str = "nvme", gen: int = 4) -> Storage:
     return Storage(
-        id=f"test.storage.{name}", name=name, vendor="T", form_factor="m2", interface=interface, capacity_gb=1000, gen=gen,
-        width=4, power_w=8,
-    )  # fmt: skip
+        id=f"test.storage.{name}",
+        name=name,
+        vendor="T",
+        form_factor="m2",
+        interface=interface,
+        capacity_gb=1000,
+        gen=gen,
+        width=4,
+        power_w=8,
+    )
 
 
 def hdd() -> Storage:
-    return Storage(id="test.storage.hdd", name="HDD", vendor="T", form_factor="3.5", interface="sata", capacity_gb=4000, power_w=9)
+    return Storage(
+        id="test.storage.hdd",
+        name="HDD",
+        vendor="T",
+        form_factor="3.5",
+        interface="sata",
+        capacity_gb=4000,
+        power_w=9,
+    )
 
 
 def nic(**more: object) -> NetworkCard:
-    fields = {"ports": 1, "port_gbps": 100, "rdma": True, "edge_gen": 4, "edge_width": 16, "power_w": 15, **more}
-    return NetworkCard(id="test.nic.cx6", name="NIC", vendor="NVIDIA", protocol="infiniband", **fields)
+    fields = {
+        "ports": 1,
+        "port_gbps": 100,
+        "rdma": True,
+        "edge_gen": 4,
+        "edge_width": 16,
+        "power_w": 15,
+        **more,
+    }
+    return NetworkCard(
+        id="test.nic.cx6", name="NIC", vendor="NVIDIA", protocol="infiniband", **fields
+    )
 
 
 def riser(gen: int = 3, width: int = 16) -> Riser:
@@ -73,13 +121,24 @@ def riser(gen: int = 3, width: int = 16) -> Riser:
 
 
 def psu(watts: float = 1000, **more: object) -> PowerSupply:
-    fields = {"standard": "ATX 2.4", "efficiency_label": "80 PLUS Gold", "plugs": (Plug("pcie8", 6), Plug("eps8", 2)), **more}
+    fields = {
+        "standard": "ATX 2.4",
+        "efficiency_label": "80 PLUS Gold",
+        "plugs": (Plug("pcie8", 6), Plug("eps8", 2)),
+        **more,
+    }
     return PowerSupply(
-        id="test.psu.one", name="PSU", vendor="T", form_factor="ATX", supply=Supply(ratings=(Rating(100, watts),), **fields)
+        id="test.psu.one",
+        name="PSU",
+        vendor="T",
+        form_factor="ATX",
+        supply=Supply(ratings=(Rating(100, watts),), **fields),
     )
 
 
-def slot(name: str, position: int | None = None, width: int = 16, origin: str = "cpu0", **more: object) -> Slot:
+def slot(
+    name: str, position: int | None = None, width: int = 16, origin: str = "cpu0", **more: object
+) -> Slot:
     fields = {"mechanical": 16, "gen": 4, **more}
     return Slot(id=name, position=position, width=width, origin=origin, **fields)
 
@@ -93,7 +152,12 @@ def board(
     **more: object,
 ) -> Motherboard:
     layout = Layout(
-        sockets=sockets, slots=tuple(slots), drives=tuple(drives), lane_modes=tuple(modes), switches=tuple(switches), **more
+        sockets=sockets,
+        slots=tuple(slots),
+        drives=tuple(drives),
+        lane_modes=tuple(modes),
+        switches=tuple(switches),
+        **more,
     )
     return Motherboard(id="test.board.one", name="Board", vendor="T", layout=layout)
 
@@ -105,7 +169,9 @@ def pair_board(**more: object) -> Motherboard:
         [
             DrivePort(id="M1", kind="m2", origin="cpu0", gen=5, width=4, protocols=("nvme",)),
             DrivePort(id="M2", kind="m2", origin="cpu0", gen=5, width=4, protocols=("nvme",)),
-            DrivePort(id="M3", kind="m2", origin="chipset", gen=4, width=4, protocols=("nvme", "sata")),
+            DrivePort(
+                id="M3", kind="m2", origin="chipset", gen=4, width=4, protocols=("nvme", "sata")
+            ),
             DrivePort(id="SATA", kind="sata", origin="chipset", protocols=("sata",), count=2),
         ],
         [
@@ -123,7 +189,8 @@ Chosen = AnyPart | tuple[AnyPart, int] | tuple[AnyPart, int, tuple[str, ...]]
 
 
 def machine_of(*chosen: Chosen, settings: Settings | None = None) -> Machine:
-    """Return the machine of parts, each alone, with a quantity, or with a quantity and places. Items are called by their kind."""
+    """Return the machine of parts, each alone, with a quantity, or with a quantity and places.
+    Items are called by their kind."""
     rig, catalog = rig_of(*chosen, settings=settings)
     return assemble(rig, catalog)
 

@@ -6,7 +6,7 @@ import pytest
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.machine.assemble import assemble
-from rigplanner.machine.machine import Machine
+from rigplanner.machine.model import Machine
 from rigplanner.rig.files import read_rig
 
 

@@ -9,14 +9,15 @@ from msgspec import Struct
 from rigplanner.catalog.load import Catalog
 from rigplanner.machine.assemble import assemble
 from rigplanner.machine.formats.smi_matrix import parse_matrix
-from rigplanner.machine.machine import Machine
+from rigplanner.machine.model import Machine
 from rigplanner.rig.document import Item, Rig, Settings
 
 Parts = tuple[tuple[str, int, tuple[str, ...]], ...]
 
 
 class Case(Struct, frozen=True):
-    """A capture and the parts of its machine; `nics` says that its network columns are compared too."""
+    """A capture and the parts of its machine; `nics` says that its network columns are compared
+    too."""
 
     capture: str
     parts: Parts
@@ -48,34 +49,132 @@ CASES = [
     Case("leonardo_a100x4_nv4", whole("nvidia.hgx.hgx-a100-4-gpu-40gb")),
     Case("della_i16g1_a100x4_nv4", whole("supermicro.superserver.sys-220gq-tnar-plus")),
     Case("h100sxm_x4_nv6", whole("nvidia.hgx.hgx-h100-4-gpu")),
-    Case("a100pcie40x2_sys_r7525", with_cards("dell.poweredge.r7525", "amd.epyc.7352", 2, A100, "SLOT2", "SLOT7")),
-    Case("a100pcie40x2_node_xeon6348",
-         with_cards("supermicro.superserver.sys-740gp-tnrt", "intel.xeon.gold-6348", 2, A100, "SLOT6", "SLOT8")),
-    Case("pcie_x4_pix_phb",
-         with_cards("supermicro.superserver.sys-4028gr-tr", "intel.xeon.e5-2680-v4", 2, "nvidia.titan.rtx",
-                    "SLOT8", "SLOT9", "SLOT10", "SLOT11")),
-    Case("pcie_x6_pix_node_sys",
-         with_cards("supermicro.superserver.sys-4029gp-trt", "intel.xeon.platinum-8168", 2, "nvidia.titan.rtx",
-                    "SLOT8", "SLOT9", "SLOT10", "SLOT11", "SLOT1", "SLOT2")),
-    Case("k80_x3_supermicro",
-         with_cards("supermicro.superserver.sys-7048gr-tr", "intel.xeon.e5-2620-v4", 2, "nvidia.tesla.k80",
-                    "SLOT2", "SLOT6", "SLOT8")),
-    Case("l40_x4_dual_epyc",
-         with_cards("supermicro.a-plus.as-4125gs-tnrt", "amd.epyc.9755", 2, "nvidia.datacenter.l40",
-                    "SLOT1", "SLOT3", "SLOT5", "SLOT7")),
-    Case("rtx4090_x8_dual_epyc7542_nps4",
-         with_cards("supermicro.a-plus.as-4124gs-tnr", "amd.epyc.7542", 2, TWO_SLOTS,
-                    "SLOT1", "SLOT2", "SLOT3", "SLOT4", "SLOT7", "SLOT8", "SLOT9", "SLOT10"), numa=4),
-    Case("gpu_x2_phb_sys_nics",
-         with_cards("supermicro.superserver.sys-7048gr-tr", "intel.xeon.e5-2680-v4", 2, "nvidia.titan.rtx", "SLOT2", "SLOT6")),
-    Case("rtxpro6000_x2_i9_7920x",
-         (("asus.ws.x299-pro", 1, ()), ("intel.core.i9-7920x", 1, ()), ("nvidia.rtx-pro.6000-blackwell-workstation", 2, ()))),
-    Case("titanrtx_x2_nv2",
-         (("asus.rog-strix.x299-e-gaming", 1, ()), ("intel.core.i9-7920x", 1, ()), ("nvidia.titan.rtx", 2, ()),
-          ("nvidia.nvlink-bridge.titan-rtx-4-slot", 1, ()))),
-    Case("dual_gpu_phb_no_nvlink",
-         with_cards("asus.proart.x670e-creator-wifi", "amd.ryzen.9-7950x", 1, RTX_4090, "PCIEX16_1", "PCIEX16_2")),
-]  # fmt: skip
+    Case(
+        "a100pcie40x2_sys_r7525",
+        with_cards("dell.poweredge.r7525", "amd.epyc.7352", 2, A100, "SLOT2", "SLOT7"),
+    ),
+    Case(
+        "a100pcie40x2_node_xeon6348",
+        with_cards(
+            "supermicro.superserver.sys-740gp-tnrt",
+            "intel.xeon.gold-6348",
+            2,
+            A100,
+            "SLOT6",
+            "SLOT8",
+        ),
+    ),
+    Case(
+        "pcie_x4_pix_phb",
+        with_cards(
+            "supermicro.superserver.sys-4028gr-tr",
+            "intel.xeon.e5-2680-v4",
+            2,
+            "nvidia.titan.rtx",
+            "SLOT8",
+            "SLOT9",
+            "SLOT10",
+            "SLOT11",
+        ),
+    ),
+    Case(
+        "pcie_x6_pix_node_sys",
+        with_cards(
+            "supermicro.superserver.sys-4029gp-trt",
+            "intel.xeon.platinum-8168",
+            2,
+            "nvidia.titan.rtx",
+            "SLOT8",
+            "SLOT9",
+            "SLOT10",
+            "SLOT11",
+            "SLOT1",
+            "SLOT2",
+        ),
+    ),
+    Case(
+        "k80_x3_supermicro",
+        with_cards(
+            "supermicro.superserver.sys-7048gr-tr",
+            "intel.xeon.e5-2620-v4",
+            2,
+            "nvidia.tesla.k80",
+            "SLOT2",
+            "SLOT6",
+            "SLOT8",
+        ),
+    ),
+    Case(
+        "l40_x4_dual_epyc",
+        with_cards(
+            "supermicro.a-plus.as-4125gs-tnrt",
+            "amd.epyc.9755",
+            2,
+            "nvidia.datacenter.l40",
+            "SLOT1",
+            "SLOT3",
+            "SLOT5",
+            "SLOT7",
+        ),
+    ),
+    Case(
+        "rtx4090_x8_dual_epyc7542_nps4",
+        with_cards(
+            "supermicro.a-plus.as-4124gs-tnr",
+            "amd.epyc.7542",
+            2,
+            TWO_SLOTS,
+            "SLOT1",
+            "SLOT2",
+            "SLOT3",
+            "SLOT4",
+            "SLOT7",
+            "SLOT8",
+            "SLOT9",
+            "SLOT10",
+        ),
+        numa=4,
+    ),
+    Case(
+        "gpu_x2_phb_sys_nics",
+        with_cards(
+            "supermicro.superserver.sys-7048gr-tr",
+            "intel.xeon.e5-2680-v4",
+            2,
+            "nvidia.titan.rtx",
+            "SLOT2",
+            "SLOT6",
+        ),
+    ),
+    Case(
+        "rtxpro6000_x2_i9_7920x",
+        (
+            ("asus.ws.x299-pro", 1, ()),
+            ("intel.core.i9-7920x", 1, ()),
+            ("nvidia.rtx-pro.6000-blackwell-workstation", 2, ()),
+        ),
+    ),
+    Case(
+        "titanrtx_x2_nv2",
+        (
+            ("asus.rog-strix.x299-e-gaming", 1, ()),
+            ("intel.core.i9-7920x", 1, ()),
+            ("nvidia.titan.rtx", 2, ()),
+            ("nvidia.nvlink-bridge.titan-rtx-4-slot", 1, ()),
+        ),
+    ),
+    Case(
+        "dual_gpu_phb_no_nvlink",
+        with_cards(
+            "asus.proart.x670e-creator-wifi",
+            "amd.ryzen.9-7950x",
+            1,
+            RTX_4090,
+            "PCIEX16_1",
+            "PCIEX16_2",
+        ),
+    ),
+]
 
 
 def build(case: Case, catalog: Catalog) -> Machine:
@@ -83,21 +182,25 @@ def build(case: Case, catalog: Catalog) -> Machine:
     if missing:
         pytest.skip(f"the catalog has no {missing[0]}")
     items = tuple(
-        Item(uid=f"i{n}", part=part, quantity=max(1, count), places=places) for n, (part, count, places) in enumerate(case.parts)
+        Item(uid=f"i{n}", part=part, quantity=max(1, count), places=places)
+        for n, (part, count, places) in enumerate(case.parts)
     )
     return assemble(Rig(items=items, settings=Settings(numa_per_socket=case.numa)), catalog)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.capture)
 def test_the_letters_are_those_captured(case: Case, catalog: Catalog, shared: Path) -> None:
-    captured = parse_matrix((shared / "reference" / "topo" / f"{case.capture}.txt").read_text("utf-8"))
+    captured = parse_matrix(
+        (shared / "reference" / "topo" / f"{case.capture}.txt").read_text("utf-8")
+    )
     machine = build(case, catalog)
     count = len(captured.gpus)
     assert len(machine.gpus) == count
     columns = list(captured.gpus)
     if case.nics:
         columns += sorted(
-            (d for d in captured.devices if d not in captured.gpus), key=lambda name: int(re.findall(r"\d+$", name)[0])
+            (d for d in captured.devices if d not in captured.gpus),
+            key=lambda name: int(re.findall(r"\d+$", name)[0]),
         )
         assert len(machine.nics) == len(columns) - count
     index = {name: n for n, name in enumerate(captured.devices)}

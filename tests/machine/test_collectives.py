@@ -7,15 +7,19 @@ from pathlib import Path
 import pytest
 from small_parts import board, bridge, cpu, gpu, linked_gpu, machine_of, nic, slot
 
-from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import GPU, NvlinkPort
+from rigplanner.catalog.schema.parts import GPU, NvlinkPort
 from rigplanner.machine.assemble import assemble
-from rigplanner.machine.collective_time import allreduce_seconds, allreduce_time, busbw_of_message
-from rigplanner.machine.collectives import allreduce, allreduce_of_link, island_rates
 from rigplanner.machine.formats.from_matrix import machine_of_matrix
 from rigplanner.machine.formats.smi_matrix import SmiMatrix
-from rigplanner.machine.interconnect import network_rates, nodes_of, ring_rate
+from rigplanner.machine.topology.collective_time import (
+    allreduce_seconds,
+    allreduce_time,
+    busbw_of_message,
+)
+from rigplanner.machine.topology.collectives import allreduce, allreduce_of_link, island_rates
+from rigplanner.machine.topology.interconnect import network_rates, nodes_of, ring_rate
 from rigplanner.rig.document import Item, Rig
 
 CUBE_MESH = {
@@ -75,7 +79,10 @@ def test_time_grows_with_size_and_has_a_floor() -> None:
     assert allreduce_time(1e9, estimate, 1).value == 0
     kind = estimate.steps[-1].name
     assert allreduce_seconds(1e6, estimate.value, kind, 4) == allreduce_time(1e6, estimate, 4).value
-    assert allreduce_time(8, estimate, 64, 8, trees=False).value > allreduce_time(8, estimate, 64, 8).value
+    assert (
+        allreduce_time(8, estimate, 64, 8, trees=False).value
+        > allreduce_time(8, estimate, 64, 8).value
+    )
     ordered = [busbw_of_message(2.0**power, estimate, 4).value for power in range(8, 34)]
     assert ordered == sorted(ordered)
 
@@ -109,7 +116,9 @@ LINKS = {
 def test_measured_bandwidths_are_met(shared: Path, catalog: Catalog) -> None:
     index = PartIndex(catalog.of_kind("gpu"))
     errors, inside = [], []
-    with (shared / "reference" / "bandwidth_anchors.csv").open(encoding="utf-8", newline="") as lines:
+    with (shared / "reference" / "bandwidth_anchors.csv").open(
+        encoding="utf-8", newline=""
+    ) as lines:
         for row in csv.DictReader(lines):
             if row["anchor"] not in LINKS:
                 continue
@@ -159,14 +168,20 @@ def test_equal_boards_share_out_what_their_number_divides() -> None:
         return [f"{use.piece}@{use.board}" for use in machine.slots_in_use]
 
     even = on_boards((gpu(slots=1), 2), (nic(), 2))
-    assert even == ["gpu.0@motherboard.0", "nic.0@motherboard.0", "gpu.1@motherboard.1", "nic.1@motherboard.1"]
+    assert even == [
+        "gpu.0@motherboard.0",
+        "nic.0@motherboard.0",
+        "gpu.1@motherboard.1",
+        "nic.1@motherboard.1",
+    ]
     assert {word.partition("@")[2] for word in on_boards((gpu(slots=1), 3))} == {"motherboard.0"}
     alone = machine_of((one, 2), cpu(), (gpu(slots=1), 2))
     assert {use.board for use in alone.slots_in_use} == {"motherboard.0"}
 
 
 def test_a_measurement_that_was_not_fitted(catalog: Catalog) -> None:
-    """8x H800 (8 links): 215 GB/s measured in NVIDIA/nccl issue 1374; its ratio stands in no table here."""
+    """8x H800 (8 links): 215 GB/s measured in NVIDIA/nccl issue 1374; its ratio stands in no table
+    here."""
     part = catalog.get("nvidia.datacenter.h800-sxm5-80gb")
     assert isinstance(part, GPU)
     estimate = allreduce_of_link(part, 8, "nvswitch")
@@ -185,7 +200,9 @@ def test_a_bridged_hopper_pair_states_the_one_published_rate(catalog: Catalog) -
         assert "only pair published" in estimate.steps[-1].source
         slow = allreduce_of_link(gpu, 2, "pcie")
         assert slow is not None
-        assert allreduce_time(8, estimate, 2).value < allreduce_time(8, slow, 2).value, "hops over a bridge are hops over NVLink"
+        assert allreduce_time(8, estimate, 2).value < allreduce_time(8, slow, 2).value, (
+            "hops over a bridge are hops over NVLink"
+        )
         if name.startswith("h100-pcie"):
             assert estimate.low < 116.3 < 208.0 < estimate.high
     ampere = catalog.parts["nvidia.datacenter.a100-pcie-80gb"]
@@ -196,11 +213,17 @@ def test_a_bridged_hopper_pair_states_the_one_published_rate(catalog: Catalog) -
 
 
 def test_two_nodes_are_as_fast_as_one_where_their_ports_suffice(catalog: Catalog) -> None:
-    """Between two nodes the pair of trees sends each byte once: 464 to 487 GB/s over 2 x 8 H100, 684 over 2 x 8 B200."""
-    hopper, blackwell = catalog.get("nvidia.datacenter.h100-sxm5-80gb"), catalog.get("nvidia.datacenter.b200-sxm6-180gb")
+    """Between two nodes the pair of trees sends each byte once: 464 to 487 GB/s over 2 x 8 H100,
+    684 over 2 x 8 B200."""
+    hopper, blackwell = (
+        catalog.get("nvidia.datacenter.h100-sxm5-80gb"),
+        catalog.get("nvidia.datacenter.b200-sxm6-180gb"),
+    )
     assert isinstance(hopper, GPU)
     assert isinstance(blackwell, GPU)
-    one, two, four = (allreduce_of_link(hopper, 8 * nodes, "nvswitch", nodes) for nodes in (1, 2, 4))
+    one, two, four = (
+        allreduce_of_link(hopper, 8 * nodes, "nvswitch", nodes) for nodes in (1, 2, 4)
+    )
     assert one is not None
     assert two is not None
     assert four is not None
@@ -216,7 +239,10 @@ def test_two_nodes_are_as_fast_as_one_where_their_ports_suffice(catalog: Catalog
 def test_a_few_gpus_of_a_node_have_their_share_of_its_ports(catalog: Catalog) -> None:
     hopper = catalog.get("nvidia.datacenter.h100-sxm5-80gb")
     assert isinstance(hopper, GPU)
-    few, named = allreduce_of_link(hopper, 4, "nvswitch", 2), allreduce_of_link(hopper, 16, "nvswitch", 2, network=50.0)
+    few, named = (
+        allreduce_of_link(hopper, 4, "nvswitch", 2),
+        allreduce_of_link(hopper, 16, "nvswitch", 2, network=50.0),
+    )
     assert few is not None
     assert named is not None
     assert few.low < 148 < few.high
@@ -224,8 +250,12 @@ def test_a_few_gpus_of_a_node_have_their_share_of_its_ports(catalog: Catalog) ->
 
 
 def test_modules_have_the_network_of_their_nodes_by_either_word(catalog: Catalog) -> None:
-    """Nodes of A100 and later modules are built with a port per GPU, whatever their links are called; V100 in meshes were not."""
-    ampere, volta = (catalog.get(f"nvidia.{name}") for name in ("datacenter.a100-sxm4-80gb", "tesla.v100-sxm2-16gb"))
+    """Nodes of A100 and later modules are built with a port per GPU, whatever their links are
+    called; V100 in meshes were not."""
+    ampere, volta = (
+        catalog.get(f"nvidia.{name}")
+        for name in ("datacenter.a100-sxm4-80gb", "tesla.v100-sxm2-16gb")
+    )
     assert isinstance(ampere, GPU)
     assert isinstance(volta, GPU)
     rates = [allreduce_of_link(ampere, 32, link, 4) for link in ("nvswitch", "nvlink-mesh")]
@@ -235,17 +265,29 @@ def test_modules_have_the_network_of_their_nodes_by_either_word(catalog: Catalog
     assert plain.value == pytest.approx(0.9 * 12.5)
 
 
-@pytest.mark.parametrize(("letter", "peers", "value"), [
-    ("PIX", "NS", 0.6 * 6), ("PHB", "NS", 0.6 * 12), ("PIX", "OK", 1.04 * 12), ("PIX", "", 0.6 * 6),
-])  # fmt: skip
-def test_copies_through_the_host_share_the_link_of_a_switch(letter: str, peers: str, value: float, catalog: Catalog) -> None:
-    """Two RTX 2080 Ti below one Gen3 switch: 4.0 GB/s, of which each direction carries both cards' copies."""
+@pytest.mark.parametrize(
+    ("letter", "peers", "value"),
+    [
+        ("PIX", "NS", 0.6 * 6),
+        ("PHB", "NS", 0.6 * 12),
+        ("PIX", "OK", 1.04 * 12),
+        ("PIX", "", 0.6 * 6),
+    ],
+)
+def test_copies_through_the_host_share_the_link_of_a_switch(
+    letter: str, peers: str, value: float, catalog: Catalog
+) -> None:
+    """Two RTX 2080 Ti below one Gen3 switch: 4.0 GB/s, of which each direction carries both cards'
+    copies."""
     card = catalog.get("nvidia.geforce.rtx-2080-ti")
     assert isinstance(card, GPU)
     cells = (("X", letter), (letter, "X"))
     tables = ((("X", peers), (peers, "X")),) if peers else ()
     names = ("GPU0", "GPU1")
-    machine = machine_of_matrix(SmiMatrix(devices=names, rows=names, cells=cells, numa_affinity=("", ""), peers=tables), card)
+    machine = machine_of_matrix(
+        SmiMatrix(devices=names, rows=names, cells=cells, numa_affinity=("", ""), peers=tables),
+        card,
+    )
     estimate = allreduce(machine)
     assert estimate is not None
     assert estimate.value == pytest.approx(value)
@@ -262,4 +304,7 @@ def test_peer_access_is_faster_than_the_host_across_sockets_too(catalog: Catalog
         estimate = allreduce(assemble(Rig(items=items), catalog))
         assert estimate is not None
         rates[name] = (estimate.steps[-1].name, round(estimate.value, 1))
-    assert rates == {"nvidia.geforce.rtx-4090": ("pcie-staged", 14.4), "nvidia.datacenter.a100-pcie-80gb": ("pcie-host", 21.6)}
+    assert rates == {
+        "nvidia.geforce.rtx-4090": ("pcie-staged", 14.4),
+        "nvidia.datacenter.a100-pcie-80gb": ("pcie-host", 21.6),
+    }

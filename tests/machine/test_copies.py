@@ -1,4 +1,5 @@
-"""Rates of copies against what bandwidthTest, p2pBandwidthLatencyTest and nvbandwidth printed on machines of that kind."""
+"""Rates of copies against what bandwidthTest, p2pBandwidthLatencyTest and nvbandwidth printed on
+machines of that kind."""
 
 from pathlib import Path
 
@@ -6,8 +7,8 @@ import pytest
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.machine.assemble import assemble
-from rigplanner.machine.copies import copy_rates
-from rigplanner.machine.machine import Machine
+from rigplanner.machine.model import Machine
+from rigplanner.machine.topology.copies import copy_rates
 from rigplanner.rig.document import Item, Rig, Settings
 from rigplanner.rig.files import read_rig
 
@@ -15,7 +16,9 @@ ROME, EPYC = "asrock-rack.romed8.romed8-2t", "amd.epyc.7443p"
 
 
 def machine(catalog: Catalog, *parts: tuple[str, int], settings: Settings | None = None) -> Machine:
-    items = tuple(Item(uid=f"i{n}", part=part, quantity=count) for n, (part, count) in enumerate(parts))
+    items = tuple(
+        Item(uid=f"i{n}", part=part, quantity=count) for n, (part, count) in enumerate(parts)
+    )
     return assemble(Rig(items=items, settings=settings or Settings()), catalog)
 
 
@@ -26,11 +29,17 @@ def machine(catalog: Catalog, *parts: tuple[str, int], settings: Settings | None
         ((("nvidia.hgx.hgx-a100-8-gpu-80gb", 1),), (274.5,)),
         (((ROME, 1), (EPYC, 1), ("nvidia.geforce.rtx-4090", 2)), (25.8,)),
         (((ROME, 1), (EPYC, 1), ("gigabyte.turbo.rtx-3090", 2)), (6.1, 8.5)),
-        ((("asus.pro-ws.wrx90e-sage-se", 1), ("amd.threadripper-pro.7975wx", 1),
-          ("nvidia.rtx-pro.6000-blackwell-max-q", 2)), (55.0, 56.5)),
+        (
+            (
+                ("asus.pro-ws.wrx90e-sage-se", 1),
+                ("amd.threadripper-pro.7975wx", 1),
+                ("nvidia.rtx-pro.6000-blackwell-max-q", 2),
+            ),
+            (55.0, 56.5),
+        ),
     ],
     ids=["H100 SXM", "A100 SXM", "RTX 4090 staged", "RTX 3090 staged", "RTX PRO 6000"],
-)  # fmt: skip
+)
 def test_the_range_holds_what_was_measured(
     parts: tuple[tuple[str, int], ...], measured: tuple[float, ...], catalog: Catalog
 ) -> None:

@@ -4,24 +4,40 @@ import pytest
 
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.machine.assemble import assemble
-from rigplanner.machine.machine import Machine
+from rigplanner.machine.model import Machine
 from rigplanner.rig.document import Item, Rig
 from rigplanner.rules.assess import assess
 
-BOARD, CPU, SUPPLY = "asus.proart.x870e-creator-wifi", "amd.ryzen.9-9950x", "corsair.rmx.rm850x-2021"
-BOX, BIG, SMALL = "generic.egpu.thunderbolt-usb4-enclosure", "nvidia.geforce.rtx-5090", "nvidia.geforce.rtx-3090"
+BOARD, CPU, SUPPLY = (
+    "asus.proart.x870e-creator-wifi",
+    "amd.ryzen.9-9950x",
+    "corsair.rmx.rm850x-2021",
+)
+BOX, BIG, SMALL = (
+    "generic.egpu.thunderbolt-usb4-enclosure",
+    "nvidia.geforce.rtx-5090",
+    "nvidia.geforce.rtx-3090",
+)
 DOCK = ("generic.adapter.m-2-to-oculink-adapter", "riitop.oculink.oculink-to-pcie-x16-slot")
 
 
 def rig_of(*parts: str | tuple[str, str]) -> Rig:
     """Return a rig of parts, some with the place they shall have."""
     split = [(part, "") if isinstance(part, str) else part for part in (BOARD, CPU, SUPPLY, *parts)]
-    return Rig(items=tuple(Item(uid=f"i{n}", part=part, places=(place,) if place else ()) for n, (part, place) in enumerate(split)))
+    return Rig(
+        items=tuple(
+            Item(uid=f"i{n}", part=part, places=(place,) if place else ())
+            for n, (part, place) in enumerate(split)
+        )
+    )
 
 
 def cards(machine: Machine) -> dict[str, str]:
     """Return the slot of each GPU."""
-    return {gpu.piece: next(use.slot.id for use in machine.slots if use.piece == gpu.piece) for gpu in machine.gpus}
+    return {
+        gpu.piece: next(use.slot.id for use in machine.slots if use.piece == gpu.piece)
+        for gpu in machine.gpus
+    }
 
 
 def test_the_only_card_stands_in_the_enclosure_and_draws_from_it() -> None:
@@ -57,8 +73,13 @@ def test_a_card_that_names_a_slot_leaves_the_enclosure_empty() -> None:
 
 def test_a_card_in_an_enclosure_is_not_measured_against_the_case() -> None:
     case, astral = "fractal-design.terra.terra", "asus.rog-astral.rtx-5090-oc"
-    inside = {finding.code for finding in assess(rig_of(case, astral), shipped_catalog()).report.findings}
-    beside = {finding.code for finding in assess(rig_of(case, BOX, astral), shipped_catalog()).report.findings}
+    inside = {
+        finding.code for finding in assess(rig_of(case, astral), shipped_catalog()).report.findings
+    }
+    beside = {
+        finding.code
+        for finding in assess(rig_of(case, BOX, astral), shipped_catalog()).report.findings
+    }
     assert "SPC001" in inside - beside
 
 
@@ -69,7 +90,9 @@ def test_a_bare_adapter_is_for_the_last_card_and_the_rig_feeds_it() -> None:
 
 
 def test_beside_a_network_card_a_dock_may_be_for_that() -> None:
-    machine = assemble(rig_of(*DOCK, SMALL, "nvidia.connectx-4-lx.connectx-4-lx-mcx4121a-acat"), shipped_catalog())
+    machine = assemble(
+        rig_of(*DOCK, SMALL, "nvidia.connectx-4-lx.connectx-4-lx-mcx4121a-acat"), shipped_catalog()
+    )
     assert cards(machine)["i5.0"] == "PCIEX16(G5)_1"
 
 
@@ -79,7 +102,10 @@ CLOSED_DOCK = ("generic.adapter.m-2-to-oculink-adapter", "aoostar.ag.ag02-oculin
 
 def codes(*parts: str | tuple[str, str]) -> dict[str, str]:
     """Return the findings of a rig of these parts, by code."""
-    return {finding.code: finding.severity for finding in assess(rig_of(*parts), shipped_catalog()).report.findings}
+    return {
+        finding.code: finding.severity
+        for finding in assess(rig_of(*parts), shipped_catalog()).report.findings
+    }
 
 
 def test_a_dock_with_a_supply_feeds_its_card() -> None:
@@ -94,7 +120,9 @@ def test_a_dock_without_a_supply_takes_the_second_one_of_the_rig() -> None:
     assert machine.power.sustained_w == 260.0
     assert machine.power.supply_w == 850.0
     assert codes(*OPEN_DOCK, SMALL)["PWR018"] == "warning"
-    assert not {"PWR013", "PWR018", "PWR019"} & set(codes(*OPEN_DOCK, SMALL, "corsair.rmx.rm1000x-2021"))
+    assert not {"PWR013", "PWR018", "PWR019"} & set(
+        codes(*OPEN_DOCK, SMALL, "corsair.rmx.rm1000x-2021")
+    )
 
 
 def test_the_share_that_a_dock_has_for_its_card_is_compared_with_the_card() -> None:

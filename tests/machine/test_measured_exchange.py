@@ -1,9 +1,15 @@
-"""Published rates between GPUs: inside the stated ranges four times of five, and their medians near."""
+"""Published rates between GPUs: inside the stated ranges four times of five, and their medians
+near."""
 
 import statistics
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.machine.exchange import judge_exchange, judge_sweeps, measured_exchange, measured_sweeps
+from rigplanner.machine.exchange import (
+    judge_exchange,
+    judge_sweeps,
+    measured_exchange,
+    measured_sweeps,
+)
 from rigplanner.report.accuracy.exchange import exchange_table, sizes_table
 
 
@@ -22,12 +28,15 @@ def test_the_host_is_reached_at_the_measured_rate(catalog: Catalog) -> None:
 
 def test_the_table_counts_every_row() -> None:
     table = exchange_table()
-    assert table.rows[0].cases == sum(row.cases for row in table.rows[1:]) == len(measured_exchange())
+    assert (
+        table.rows[0].cases == sum(row.cases for row in table.rows[1:]) == len(measured_exchange())
+    )
     assert table.rows[-1].inside is None
 
 
 def test_times_follow_the_size_of_the_message(catalog: Catalog) -> None:
-    """Sweeps that the first fit did not see; with NCCL's old constants alone small messages came out at half their time."""
+    """Sweeps that the first fit did not see; with NCCL's old constants alone small messages came
+    out at half their time."""
     judged = [time for time in judge_sweeps(catalog) if time.row.kept_apart]
     assert len(judge_sweeps(catalog)) == sum(len(row.us) for row in measured_sweeps())
     assert 0.75 <= sum(time.inside for time in judged) / len(judged) <= 0.85
@@ -39,4 +48,9 @@ def test_times_follow_the_size_of_the_message(catalog: Catalog) -> None:
 
 def test_the_table_of_sizes_counts_every_point() -> None:
     rows = sizes_table().rows
-    assert rows[0].cases == rows[0].covered == sum(row.cases for row in rows[1:-1]) == sum(len(row.us) for row in measured_sweeps())
+    assert (
+        rows[0].cases
+        == rows[0].covered
+        == sum(row.cases for row in rows[1:-1])
+        == sum(len(row.us) for row in measured_sweeps())
+    )

@@ -1,15 +1,16 @@
-"""NCCL's log and graph files: rings, trees, transports and rates are read, and stand beside the prediction."""
+"""NCCL's log and graph files: rings, trees, transports and rates are read, and stand beside the
+prediction."""
 
 import pytest
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.machine.formats.from_matrix import machine_of_matrix
 from rigplanner.machine.formats.nccl_beside import Beside, beside
 from rigplanner.machine.formats.nccl_log import Hop, NcclRun, read_nccl
 from rigplanner.machine.formats.smi_matrix import MatrixFault, parse_matrix
 from rigplanner.machine.formats.xml_tree import XmlFault
-from rigplanner.machine.machine import Machine
+from rigplanner.machine.model import Machine
 
 LOG = """h:1:2 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>
 NCCL version 2.18.3+cuda12.2
@@ -45,7 +46,9 @@ GRAPHS = """<graphs version="1">
 def four(catalog: Catalog, letter: str = "NODE", part: str = "nvidia.geforce.rtx-4090") -> Machine:
     card = catalog.get(part)
     assert isinstance(card, GPU)
-    rows = "\n".join(f"GPU{a}\t" + "\t".join(" X " if a == b else letter for b in range(4)) for a in range(4))
+    rows = "\n".join(
+        f"GPU{a}\t" + "\t".join(" X " if a == b else letter for b in range(4)) for a in range(4)
+    )
     return machine_of_matrix(parse_matrix("\tGPU0\tGPU1\tGPU2\tGPU3\n" + rows + "\n"), card)
 
 
@@ -63,7 +66,12 @@ def test_a_log_is_read() -> None:
 
 def test_a_log_of_an_old_version_is_read() -> None:
     run = read_nccl(OLD)
-    assert (run.version, run.ranks, run.rings, run.parents) == (None, 2, ((0, 1),), ({0: -1, 1: 0},))
+    assert (run.version, run.ranks, run.rings, run.parents) == (
+        None,
+        2,
+        ((0, 1),),
+        ({0: -1, 1: 0},),
+    )
     assert run.hops == (Hop(0, 1, "P2P"),)
 
 
@@ -73,13 +81,22 @@ def test_a_graph_file_is_read() -> None:
     assert [(graph.pattern, graph.gbs) for graph in run.graphs] == [("ring", 24.0), ("tree", 24.0)]
 
 
-@pytest.mark.parametrize("text", [
-    "", "NCCL version 2.18.3", "\tGPU0\tGPU1\nGPU0\t X \tPHB\n", "h NCCL INFO Channel 00/02 :", "x" * (4 * 2**20 + 1),
-    "h NCCL INFO Channel 00/01 : 0 99999",
-    "h NCCL INFO Pattern 4, crossNic 0, nChannels 1, bw 1.2.3/1, type PHB/PIX",
-    '<graphs><graph pattern="four" nchannels="1"/></graphs>',
-    '<graphs><graph pattern="4" nchannels="1" speedintra="nan"/></graphs>', "<graphs><graph>",
-], ids=lambda text: text[:30])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "NCCL version 2.18.3",
+        "\tGPU0\tGPU1\nGPU0\t X \tPHB\n",
+        "h NCCL INFO Channel 00/02 :",
+        "x" * (4 * 2**20 + 1),
+        "h NCCL INFO Channel 00/01 : 0 99999",
+        "h NCCL INFO Pattern 4, crossNic 0, nChannels 1, bw 1.2.3/1, type PHB/PIX",
+        '<graphs><graph pattern="four" nchannels="1"/></graphs>',
+        '<graphs><graph pattern="4" nchannels="1" speedintra="nan"/></graphs>',
+        "<graphs><graph>",
+    ],
+    ids=lambda text: text[:30],
+)
 def test_other_text_is_refused(text: str) -> None:
     with pytest.raises((MatrixFault, XmlFault)):
         read_nccl(text)
@@ -90,13 +107,20 @@ def by_what(rows: tuple[Beside, ...], what: str) -> list[Beside]:
 
 
 def test_a_staged_machine_stands_beside_its_log(catalog: Catalog) -> None:
-    """RTX 4090 have no peer access: shared memory is as predicted, peer access and a network port within a host are not."""
+    """RTX 4090 have no peer access: shared memory is as predicted, peer access and a network port
+    within a host are not."""
     rows = beside(four(catalog), read_nccl(LOG))
     assert [(row.pair, row.ours, row.theirs, row.agrees) for row in by_what(rows, "transport")] == [
-        ((0, 1), "SHM", "SHM", True), ((0, 3), "SHM", "NET/IB", False), ((1, 2), "SHM", "P2P", False),
-    ]  # fmt: skip
-    assert [(row.ours, row.theirs, row.agrees) for row in by_what(rows, "path")] == [("NODE", "PHB", True)]
-    assert [(row.ours, row.theirs, row.agrees) for row in by_what(rows, "rate")] == [(24.0, 20.0, False)]
+        ((0, 1), "SHM", "SHM", True),
+        ((0, 3), "SHM", "NET/IB", False),
+        ((1, 2), "SHM", "P2P", False),
+    ]
+    assert [(row.ours, row.theirs, row.agrees) for row in by_what(rows, "path")] == [
+        ("NODE", "PHB", True)
+    ]
+    assert [(row.ours, row.theirs, row.agrees) for row in by_what(rows, "rate")] == [
+        (24.0, 20.0, False)
+    ]
     assert [row.agrees for row in by_what(rows, "nvls")] == [True]
 
 
@@ -106,11 +130,23 @@ def test_another_number_of_gpus_is_said_and_nothing_else(catalog: Catalog) -> No
 
 
 def test_nvlink_stands_beside_its_log(catalog: Catalog) -> None:
-    text = LOG.replace("PHB/PIX", "NVL/PIX").replace("nChannels 1, bw 20.0", "nChannels 12, bw 20.0").replace("via SHM", "via P2P")
+    text = (
+        LOG.replace("PHB/PIX", "NVL/PIX")
+        .replace("nChannels 1, bw 20.0", "nChannels 12, bw 20.0")
+        .replace("via SHM", "via P2P")
+    )
     rows = beside(four(catalog, "NV4", "nvidia.datacenter.a100-sxm4-80gb"), read_nccl(text))
-    assert [(row.ours, row.theirs, row.agrees) for row in by_what(rows, "path")] == [("NV", "NV", True)]
-    assert [(row.ours, row.theirs, row.agrees) for row in by_what(rows, "rate")] == [(240.0, 240.0, True)]
-    assert {row.pair: row.agrees for row in by_what(rows, "transport")} == {(0, 1): True, (0, 3): False, (1, 2): True}
+    assert [(row.ours, row.theirs, row.agrees) for row in by_what(rows, "path")] == [
+        ("NV", "NV", True)
+    ]
+    assert [(row.ours, row.theirs, row.agrees) for row in by_what(rows, "rate")] == [
+        (240.0, 240.0, True)
+    ]
+    assert {row.pair: row.agrees for row in by_what(rows, "transport")} == {
+        (0, 1): True,
+        (0, 3): False,
+        (1, 2): True,
+    }
 
 
 def test_a_run_without_gpus_to_compare_is_still_a_run() -> None:
@@ -120,5 +156,8 @@ def test_a_run_without_gpus_to_compare_is_still_a_run() -> None:
 
 
 def test_a_transport_without_a_name_is_passed_over():
-    run = read_nccl("host:1:2 [0] NCCL INFO Channel 00 : 0[1] -> 1[2] via /x\nhost:1:2 [0] NCCL INFO Channel 00/01 :    0   1\n")
+    run = read_nccl(
+        "host:1:2 [0] NCCL INFO Channel 00 : 0[1] -> 1[2] via /x\nhost:1:2 [0] NCCL INFO Channel"
+        " 00/01 :    0   1\n"
+    )
     assert run.hops == ()

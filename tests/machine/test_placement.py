@@ -20,12 +20,22 @@ from small_parts import (
     slot,
 )
 
-from rigplanner.catalog.parts import GPU, Chassis, DrivePort, Enclosure, Inclusion, LaneMode, Riser, System, When
+from rigplanner.catalog.schema.parts import (
+    GPU,
+    Chassis,
+    DrivePort,
+    Enclosure,
+    Inclusion,
+    LaneMode,
+    Riser,
+    System,
+    When,
+)
 from rigplanner.machine.alternatives import alternatives
 from rigplanner.machine.assemble import assemble
-from rigplanner.machine.bridging import BridgeSeeker, may_join
-from rigplanner.machine.placement import Standing, _Search
-from rigplanner.machine.seekers import card_of
+from rigplanner.machine.placement.bridging import BridgeSeeker, may_join
+from rigplanner.machine.placement.placeables import card_of
+from rigplanner.machine.placement.placement import Standing, _Search
 from rigplanner.rig.document import Settings
 
 
@@ -65,7 +75,12 @@ def test_a_drive_with_no_other_port_takes_the_costly_one() -> None:
 def test_a_wished_drive_that_kills_a_wished_slot_is_named() -> None:
     machine = machine_of(pair_board(), cpu(), (gpu(), 2, ("S1", "S2")), (m2(), 1, ("M2",)))
     problem = machine.problems[0]
-    assert (problem.piece, problem.reason, problem.place, problem.by) == ("gpu.1", "slot-disabled", "S2", ("M2",))
+    assert (problem.piece, problem.reason, problem.place, problem.by) == (
+        "gpu.1",
+        "slot-disabled",
+        "S2",
+        ("M2",),
+    )
     assert next(use for use in machine.slots if use.slot.id == "S2").disabled_by == ("M2",)
 
 
@@ -74,13 +89,17 @@ def test_a_wished_drive_that_kills_a_wished_slot_is_named() -> None:
     [("S9", "slot-missing"), ("S1", "slot-taken")],
 )
 def test_a_wish_that_cannot_be_is_refused(wish: str, reason: str) -> None:
-    machine = machine_of(pair_board(), cpu(), (gpu("first"), 1, ("S1",)), (gpu("second"), 1, (wish,)))
+    machine = machine_of(
+        pair_board(), cpu(), (gpu("first"), 1, ("S1",)), (gpu("second"), 1, (wish,))
+    )
     assert reasons(machine) == {"gpu1.0": reason}
 
 
 def test_a_thick_card_covers_the_next_positions() -> None:
     three = board([slot("A", 1), slot("B", 2), slot("C", 3), slot("D", 4)])
-    machine = machine_of(three, cpu(), (gpu(slots=2.7), 1, ("A",)), (gpu("thin", slots=1), 1, ("B",)))
+    machine = machine_of(
+        three, cpu(), (gpu(slots=2.7), 1, ("A",)), (gpu("thin", slots=1), 1, ("B",))
+    )
     assert reasons(machine) == {"gpu1.0": "slot-covered"}
     assert [use.covered_by for use in machine.slots] == [None, "gpu.0", "gpu.0", None]
 
@@ -91,13 +110,21 @@ def test_cards_are_moved_apart_when_they_are_thick() -> None:
 
 
 def case(columns: int | None) -> Chassis:
-    return Chassis(id=f"test.chassis.c{columns}", name="Case", vendor="T", enclosure=Enclosure(slot_columns=columns))
+    return Chassis(
+        id=f"test.chassis.c{columns}",
+        name="Case",
+        vendor="T",
+        enclosure=Enclosure(slot_columns=columns),
+    )
 
 
 @pytest.mark.parametrize(("columns", "second"), [(5, "D"), (4, "C"), (None, "D")])
 def test_cards_end_within_the_columns_of_the_case(columns: int | None, second: str) -> None:
     four = board([slot("A", 1), slot("B", 2), slot("C", 3), slot("D", 4)])
-    assert places(machine_of(four, cpu(), (gpu(slots=2), 2), case(columns))) == {"gpu.0": "A", "gpu.1": second}
+    assert places(machine_of(four, cpu(), (gpu(slots=2), 2), case(columns))) == {
+        "gpu.0": "A",
+        "gpu.1": second,
+    }
 
 
 def test_a_card_leaves_the_wide_slot_at_the_end_of_the_case_and_stays_when_wished() -> None:
@@ -109,12 +136,22 @@ def test_a_card_leaves_the_wide_slot_at_the_end_of_the_case_and_stays_when_wishe
 
 def test_no_card_is_left_out_for_the_columns_of_the_case() -> None:
     two = board([slot("A", 1), slot("B", 3)])
-    assert places(machine_of(two, cpu(), (gpu(slots=2), 2), case(3))) == {"gpu.0": "A", "gpu.1": "B"}
+    assert places(machine_of(two, cpu(), (gpu(slots=2), 2), case(3))) == {
+        "gpu.0": "A",
+        "gpu.1": "B",
+    }
 
 
 def test_a_system_has_its_own_columns() -> None:
     layout = board([slot("A", 1), slot("B", 3), slot("C", 5)]).layout
-    box = System(id="test.system.box", name="Box", vendor="T", role="barebone", layout=layout, enclosure=Enclosure(slot_columns=5))
+    box = System(
+        id="test.system.box",
+        name="Box",
+        vendor="T",
+        role="barebone",
+        layout=layout,
+        enclosure=Enclosure(slot_columns=5),
+    )
     assert places(machine_of(box, cpu(), (gpu(slots=2), 2))) == {"gpu.0": "A", "gpu.1": "B"}
 
 
@@ -128,7 +165,11 @@ def test_too_many_cards_name_those_that_fight() -> None:
 
 def test_a_module_needs_a_socket_of_its_kind() -> None:
     machine = machine_of(pair_board(), cpu(), gpu("sxm", form_factor="sxm4"))
-    assert (machine.problems[0].reason, machine.problems[0].needed, machine.problems[0].actual) == ("wrong-kind", "sxm4", "pcie")
+    assert (machine.problems[0].reason, machine.problems[0].needed, machine.problems[0].actual) == (
+        "wrong-kind",
+        "sxm4",
+        "pcie",
+    )
 
 
 def test_an_edge_enters_a_short_slot_only_when_it_is_open() -> None:
@@ -152,7 +193,10 @@ def test_slots_of_an_empty_socket_are_dead() -> None:
 
 
 def test_a_lane_class_chooses_the_mode() -> None:
-    lanes = board([slot("A", 1), slot("B", 3)], modes=[LaneMode(when=When(cpu_class=("28",)), widths={"B": 8})])
+    lanes = board(
+        [slot("A", 1), slot("B", 3)],
+        modes=[LaneMode(when=When(cpu_class=("28",)), widths={"B": 8})],
+    )
     assert widths(machine_of(lanes, cpu(lane_class="28"), (gpu(), 2)))["gpu.1"] == (8, 4)
     assert widths(machine_of(lanes, cpu(lane_class="40"), (gpu(), 2)))["gpu.1"] == (16, 4)
 
@@ -160,11 +204,17 @@ def test_a_lane_class_chooses_the_mode() -> None:
 def test_a_firmware_choice_switches_a_mode_on() -> None:
     choice = board([slot("A", 1)], modes=[LaneMode(when=When(bios="x4x4x4x4"), widths={"A": 4})])
     chosen = machine_of(choice, cpu(), gpu(), settings=Settings(bios={"A": "x4x4x4x4"}))
-    assert (widths(chosen), widths(machine_of(choice, cpu(), gpu()))) == ({"gpu.0": (4, 4)}, {"gpu.0": (16, 4)})
+    assert (widths(chosen), widths(machine_of(choice, cpu(), gpu()))) == (
+        {"gpu.0": (4, 4)},
+        {"gpu.0": (16, 4)},
+    )
 
 
 def test_a_mode_may_ask_for_an_empty_place() -> None:
-    empty = board([slot("A", 1), slot("B", 4)], modes=[LaneMode(when=When(used=("A",), empty=("B",)), widths={"A": 8})])
+    empty = board(
+        [slot("A", 1), slot("B", 4)],
+        modes=[LaneMode(when=When(used=("A",), empty=("B",)), widths={"A": 8})],
+    )
     assert widths(machine_of(empty, cpu(), (gpu(), 1, ("A",)))) == {"gpu.0": (8, 4)}
     assert widths(machine_of(empty, cpu(), (gpu(), 2))) == {"gpu.0": (16, 4), "gpu.1": (16, 4)}
 
@@ -173,7 +223,9 @@ def test_sata_modules_find_the_port_that_speaks_sata_and_cost_a_sata_port() -> N
     machine = machine_of(pair_board(), cpu(), m2("old", "sata"), (hdd(), 2))
     assert places(machine)["storage.0"] == "M3"
     assert reasons(machine) == {"storage1.1": "no-port"}
-    assert reasons(machine_of(pair_board(), cpu(), (m2("old", "sata"), 1, ("M1",)))) == {"storage.0": "protocol"}
+    assert reasons(machine_of(pair_board(), cpu(), (m2("old", "sata"), 1, ("M1",)))) == {
+        "storage.0": "protocol"
+    }
 
 
 def test_drives_make_room_for_one_another() -> None:
@@ -230,7 +282,8 @@ def test_a_bridge_waits_only_for_cards_that_it_could_join(cards: list[GPU], may:
 
 
 def test_a_search_ends_where_no_placement_can_be_better(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four cards in four slots with the most air that there is, and a bridge that none of them takes."""
+    """Four cards in four slots with the most air that there is, and a bridge that none of them
+    takes."""
     finished: list[Standing] = []
     finish = _Search._finish
 
@@ -239,16 +292,27 @@ def test_a_search_ends_where_no_placement_can_be_better(monkeypatch: pytest.Monk
         finish(run, standing)
 
     monkeypatch.setattr(_Search, "_finish", counted)
-    even = board([slot(name, position) for name, position in (("A", 1), ("B", 4), ("C", 7), ("D", 10))])
+    even = board(
+        [slot(name, position) for name, position in (("A", 1), ("B", 4), ("C", 7), ("D", 10))]
+    )
     machine = machine_of(even, cpu(), (gpu(), 4), bridge(3))
     assert (len(finished), reasons(machine)) == (1, {"bridge.0": "bridge-connector"})
-    uneven = board([slot(name, position) for name, position in (("A", 1), ("B", 4), ("C", 6), ("D", 7), ("E", 13))])
-    positions = [use.slot.position for use in machine_of(uneven, cpu(), (gpu(slots=3), 3)).slots if use.piece]
+    uneven = board(
+        [
+            slot(name, position)
+            for name, position in (("A", 1), ("B", 4), ("C", 6), ("D", 7), ("E", 13))
+        ]
+    )
+    positions = [
+        use.slot.position for use in machine_of(uneven, cpu(), (gpu(slots=3), 3)).slots if use.piece
+    ]
     assert positions == [1, 7, 13]
 
 
 def test_three_bridges_of_a_pair_add_up() -> None:
-    machine = machine_of(pair_board(), cpu(), (linked_gpu(), 2), (bridge(3, links=1, per_pair=3), 3))
+    machine = machine_of(
+        pair_board(), cpu(), (linked_gpu(), 2), (bridge(3, links=1, per_pair=3), 3)
+    )
     assert machine.matrix[0][1] == "NV3"
     assert machine.problems == ()
 
@@ -263,7 +327,9 @@ def test_a_riser_caps_the_link_and_covers_nothing() -> None:
 
 def test_a_riser_without_a_place_also_leads_cards_that_name_their_slot() -> None:
     three = board([slot("A", 1), slot("B", 2)])
-    assert reasons(machine_of(three, cpu(), (gpu(slots=3), 2, ("A", "B")))) == {"gpu.1": "slot-covered"}
+    assert reasons(machine_of(three, cpu(), (gpu(slots=3), 2, ("A", "B")))) == {
+        "gpu.1": "slot-covered"
+    }
     machine = machine_of(three, cpu(), (gpu(slots=3), 2, ("A", "B")), (riser(gen=3), 2))
     assert machine.problems == ()
     assert {use.riser for use in machine.slots} == {"riser.0", "riser.1"}
@@ -298,23 +364,38 @@ def test_an_unknown_part_is_named() -> None:
     assert assemble(rig, catalog).unknown == ("test.gpu.card:*",)
 
 
-def carrier(outputs: int = 4, output: str = "m2", slot_kind: str = "pcie", width: int = 16) -> Riser:
+def carrier(
+    outputs: int = 4, output: str = "m2", slot_kind: str = "pcie", width: int = 16
+) -> Riser:
     return Riser(
-        id=f"test.riser.{slot_kind}-{output}", name="Adapter", vendor="T", gen=4, width=width, slot_kind=slot_kind, output=output,
+        id=f"test.riser.{slot_kind}-{output}",
+        name="Adapter",
+        vendor="T",
+        gen=4,
+        width=width,
+        slot_kind=slot_kind,
+        output=output,
         outputs=outputs,
-    )  # fmt: skip
+    )
 
 
 def test_a_carrier_makes_four_sockets_of_a_slot() -> None:
     two = board([slot("A", 1), slot("B", 4, bifurcation=("x4x4x4x4",))])
     machine = machine_of(two, cpu(), gpu(), carrier(), (m2(), 4))
-    assert places(machine) == {"gpu.0": "A", "riser.0": "B", **{f"storage.{n}": f"B/{n + 1}" for n in range(4)}}
+    assert places(machine) == {
+        "gpu.0": "A",
+        "riser.0": "B",
+        **{f"storage.{n}": f"B/{n + 1}" for n in range(4)},
+    }
     assert [(use.width, use.gen) for use in machine.drives] == [(4, 4)] * 4
 
 
 def test_a_narrow_slot_serves_only_the_first_sockets_of_a_carrier() -> None:
     machine = machine_of(pair_board(), cpu(), (gpu(), 1, ("S1",)), (carrier(), 1, ("S2",)))
-    assert [use.port.id for use in machine.drives if use.port.id.startswith("S2/")] == ["S2/1", "S2/2"]
+    assert [use.port.id for use in machine.drives if use.port.id.startswith("S2/")] == [
+        "S2/1",
+        "S2/2",
+    ]
     whole = machine_of(pair_board(), cpu(), (carrier(), 1, ("S1",)), (m2("nvme"), 1, ("M2",)))
     assert {use.port.id for use in whole.drives if use.disabled_by} == {"S1/3", "S1/4"}
 
@@ -329,21 +410,36 @@ def test_an_m2_adapter_gives_a_slot() -> None:
 def test_the_slots_of_a_switch_are_whole_and_share_its_uplink() -> None:
     switch = replace(carrier(4, "pcie"), switch="PM40100")
     machine = machine_of(board([slot("A", 1)]), cpu(), (switch, 1, ("A",)), (gpu(), 4))
-    assert places(machine) == {"riser.0": "A", "gpu.0": "A/1", "gpu.1": "A/2", "gpu.2": "A/3", "gpu.3": "A/4"}
+    assert places(machine) == {
+        "riser.0": "A",
+        "gpu.0": "A/1",
+        "gpu.1": "A/2",
+        "gpu.2": "A/3",
+        "gpu.3": "A/4",
+    }
     assert set(widths(machine).values()) == {(16, 4)}
     assert {label for row in machine.matrix for label in row} == {"X", "PIX"}
     assert {use.riser for use in machine.slots if use.slot.id.startswith("A/")} == {"riser.0"}
 
 
 def test_a_module_stands_on_an_adapter() -> None:
-    machine = machine_of(board([slot("A", 1)]), cpu(), carrier(1, "sxm2"), gpu("v100", form_factor="sxm2", edge_gen=3))
+    machine = machine_of(
+        board([slot("A", 1)]),
+        cpu(),
+        carrier(1, "sxm2"),
+        gpu("v100", form_factor="sxm2", edge_gen=3),
+    )
     assert places(machine) == {"riser.0": "A", "gpu.0": "A/1"}
     assert machine.problems == ()
 
 
 def test_an_adapter_without_a_place_says_so() -> None:
-    assert reasons(machine_of(board([slot("A", 1)]), cpu(), carrier(1, "pcie", "m2", 4))) == {"riser.0": "no-port"}
-    assert reasons(machine_of(board([slot("A", 1)]), cpu(), (carrier(), 1, ("Z",)))) == {"riser.0": "slot-missing"}
+    assert reasons(machine_of(board([slot("A", 1)]), cpu(), carrier(1, "pcie", "m2", 4))) == {
+        "riser.0": "no-port"
+    }
+    assert reasons(machine_of(board([slot("A", 1)]), cpu(), (carrier(), 1, ("Z",)))) == {
+        "riser.0": "slot-missing"
+    }
 
 
 def test_a_port_of_a_block_is_found_by_its_own_name() -> None:
@@ -351,27 +447,41 @@ def test_a_port_of_a_block_is_found_by_its_own_name() -> None:
         DrivePort(id="SATA1-4", kind="sata", protocols=("sata",), count=4),
         DrivePort(id="SATA5-6", kind="sata", protocols=("sata",), count=2),
     ]
-    assert places(machine_of(board([], ports), cpu(), (hdd(), 1, ("SATA6",)))) == {"storage.0": "SATA5-6"}
-    assert reasons(machine_of(board([], ports), cpu(), (hdd(), 1, ("SATA7",)))) == {"storage.0": "port-missing"}
+    assert places(machine_of(board([], ports), cpu(), (hdd(), 1, ("SATA6",)))) == {
+        "storage.0": "SATA5-6"
+    }
+    assert reasons(machine_of(board([], ports), cpu(), (hdd(), 1, ("SATA7",)))) == {
+        "storage.0": "port-missing"
+    }
 
 
 def test_a_place_that_would_switch_off_another_names_its_holder() -> None:
     ports = [DrivePort(id="M", kind="m2", origin="cpu0", gen=4, width=4, protocols=("nvme",))]
     shared = board([slot("A", 1)], ports, [LaneMode(when=When(used=("M",)), disabled=("A",))])
     by_card = machine_of(shared, cpu(), (gpu(), 1, ("A",)), m2())
-    assert [(p.piece, p.reason, p.by) for p in by_card.problems] == [("storage.0", "no-port", ("gpu.0",))]
+    assert [(p.piece, p.reason, p.by) for p in by_card.problems] == [
+        ("storage.0", "no-port", ("gpu.0",))
+    ]
     by_drive = machine_of(shared, cpu(), gpu(), (m2(), 1, ("M",)))
     assert [(p.piece, p.reason, p.by) for p in by_drive.problems] == [("gpu.0", "no-slot", ("M",))]
 
 
 def test_a_system_that_holds_itself_is_named() -> None:
-    loop = System(id="test.system.loop", name="L", vendor="T", role="server", includes=(Inclusion(part="test.system.loop"),))
+    loop = System(
+        id="test.system.loop",
+        name="L",
+        vendor="T",
+        role="server",
+        includes=(Inclusion(part="test.system.loop"),),
+    )
     assert machine_of(loop).unknown == ("test.system.loop:*",)
 
 
 def test_modules_take_no_bridge() -> None:
     sockets = board([slot(name, kind="sxm4", mechanical=None) for name in "AB"], sockets=("SP3",))
-    machine = machine_of(sockets, cpu("SP3"), (linked_gpu("module", form_factor="sxm4"), 2), bridge(3))
+    machine = machine_of(
+        sockets, cpu("SP3"), (linked_gpu("module", form_factor="sxm4"), 2), bridge(3)
+    )
     assert reasons(machine) == {"bridge.0": "bridge-connector"}
 
 
@@ -383,7 +493,10 @@ def module(width: int = 4) -> GPU:
 def test_an_accelerator_module_takes_an_m2_socket() -> None:
     machine = machine_of(pair_board(), cpu(), gpu(), module())
     assert places(machine) == {"gpu.0": "S1", "gpu1.0": "M1"}
-    assert [(node.place, node.width, node.gen) for node in machine.gpus] == [("S1", 16, 4), ("M1", 4, 3)]
+    assert [(node.place, node.width, node.gen) for node in machine.gpus] == [
+        ("S1", 16, 4),
+        ("M1", 4, 3),
+    ]
     assert ("cpu0", "gpu1") in {(edge.a, edge.b) for edge in machine.edges}
     assert machine.matrix == (("X", "PHB"), ("PHB", "X"))
 
@@ -404,17 +517,20 @@ def test_many_boards_share_the_steps_of_the_search() -> None:
     assert len({(use.board, use.slot.id) for use in machine.slots if use.piece}) == 80
 
 
-def test_a_search_that_is_cut_proves_nothing_of_what_it_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first try gives the GPU the wide slot, and hides that of a network card; moved on, all have a place."""
+def test_a_search_that_is_cut_proves_nothing_of_what_it_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first try gives the GPU the wide slot, and hides that of a network card; moved on, all
+    have a place."""
     crowded = board([slot("S1", 1), slot("S2", 2, 4), slot("S3", 3, 8)])
     chosen = (crowded, cpu(), gpu(), (nic(), 2))
     assert machine_of(*chosen).problems == ()
-    monkeypatch.setattr("rigplanner.machine.settle.STEPS", 1)
+    monkeypatch.setattr("rigplanner.machine.placement.place.STEPS", 1)
     (problem,) = machine_of(*chosen).problems
     assert (problem.reason, problem.proven) == ("no-slot", False)
 
 
 def test_more_cards_than_slots_need_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rigplanner.machine.settle.STEPS", 1)
+    monkeypatch.setattr("rigplanner.machine.placement.place.STEPS", 1)
     problems = machine_of(board([slot("S1", 1), slot("S2", 3)]), cpu(), (gpu(), 3)).problems
     assert [(problem.reason, problem.proven) for problem in problems] == [("no-slot", True)]

@@ -1,23 +1,42 @@
-"""The power tree: loads with caps, peaks, supplies by voltage, plugs, wall and circuit; unknown stays unknown."""
+"""The power tree: loads with caps, peaks, supplies by voltage, plugs, wall and circuit; unknown
+stays unknown."""
 
 import pytest
 from msgspec.structs import replace
 from small_parts import cpu, gpu, m2, machine_of, nic, pair_board, psu, rig_of, slot
 
-from rigplanner.catalog.parts import Accessory, Inclusion, Layout, Plug, PowerSupply, Rating, Supply, System
+from rigplanner.catalog.schema.parts import (
+    Accessory,
+    Inclusion,
+    Layout,
+    Plug,
+    PowerSupply,
+    Rating,
+    Supply,
+    System,
+)
 from rigplanner.machine.assemble import assemble
-from rigplanner.machine.machine import PowerTree
+from rigplanner.machine.model import PowerTree
 from rigplanner.rig.document import Site
 
 
 def tree(*chosen: object, site: Site | None = None, cap: float | None = None) -> PowerTree:
     rig, catalog = rig_of(*chosen)  # type: ignore[arg-type]
-    items = tuple(replace(item, power_cap_w=cap) if item.uid == "gpu" else item for item in rig.items)
+    items = tuple(
+        replace(item, power_cap_w=cap) if item.uid == "gpu" else item for item in rig.items
+    )
     return assemble(replace(rig, site=site or Site(), items=items), catalog).power
 
 
 def test_loads_add_up_to_the_wall() -> None:
-    power = tree(pair_board(), cpu(), (gpu(), 2), m2(), psu(), site=Site(volts=230, breaker_a=16, other_load_w=100))
+    power = tree(
+        pair_board(),
+        cpu(),
+        (gpu(), 2),
+        m2(),
+        psu(),
+        site=Site(volts=230, breaker_a=16, other_load_w=100),
+    )
     assert power.sustained_w == 2 * 300 + 160 + 8 + 30
     assert power.transient_w == pytest.approx(2 * 300 * 1.6 + 160 * 1.1 + 8 + 30)
     assert (power.supply_w, power.supply_transient_w) == (1000, 1000)

@@ -16,7 +16,10 @@ def write(root: Path, files: dict[str, str]) -> None:
         path.write_text(text, "utf-8")
 
 
-CPUS = "".join(f"processor\t: {n}\nmodel name\t: AMD Ryzen 9 5950X 16-Core Processor\nphysical id\t: 0\n\n" for n in range(4))
+CPUS = "".join(
+    f"processor\t: {n}\nmodel name\t: AMD Ryzen 9 5950X 16-Core Processor\nphysical id\t: 0\n\n"
+    for n in range(4)
+)
 
 
 def test_what_linux_tells(tmp_path: Path, catalog: Catalog) -> None:
@@ -32,21 +35,33 @@ def test_what_linux_tells(tmp_path: Path, catalog: Catalog) -> None:
             "sys/class/dmi/id/board_name": "XQ-1\n",
         },
     )
-    facts = read_this_machine(tmp_path, lambda: QUERY + QUERY.split("\n\n")[-1].partition("Attached GPUs")[2].partition("\n")[2])
+    facts = read_this_machine(
+        tmp_path,
+        lambda: QUERY + QUERY.split("\n\n")[-1].partition("Attached GPUs")[2].partition("\n")[2],
+    )
     assert Fact("cpu", "AMD Ryzen 9 5950X 16-Core Processor") in facts
     assert Fact("gpu", "NVIDIA GeForce RTX 3090", 2, "PCIe 4 x8", 280.0) in facts
     assert Fact("memory", "63 GiB") in facts
     assert Fact("storage", "Samsung SSD 990 PRO 2TB", 1, "2000 GB") in facts
     known = recognise(facts, catalog)
     assert {item.part: item.quantity for item in known.rig.items} == {
-        "amd.ryzen.9-5950x": 1, "nvidia.geforce.rtx-3090": 2, known.rig.items[-1].part: 1,
-    }  # fmt: skip
+        "amd.ryzen.9-5950x": 1,
+        "nvidia.geforce.rtx-3090": 2,
+        known.rig.items[-1].part: 1,
+    }
     assert [fact.kind for fact in known.unmatched] == ["motherboard", "memory"]
     assert [item.power_cap_w for item in known.rig.items] == [None, 280.0, None]
 
 
 def test_the_driver_names_gpus_where_nvidia_smi_is_missing(tmp_path: Path) -> None:
-    write(tmp_path, {"proc/driver/nvidia/gpus/0000:01:00.0/information": "Model: \t NVIDIA GeForce RTX 4090\nIRQ: 1\n"})
+    write(
+        tmp_path,
+        {
+            "proc/driver/nvidia/gpus/0000:01:00.0/information": (
+                "Model: \t NVIDIA GeForce RTX 4090\nIRQ: 1\n"
+            )
+        },
+    )
     assert read_this_machine(tmp_path, lambda: "") == (Fact("gpu", "NVIDIA GeForce RTX 4090"),)
 
 
@@ -66,10 +81,16 @@ def test_texts_of_another_machine(catalog: Catalog) -> None:
            \\-1b.4-[03]----00.0  Samsung Electronics Co Ltd NVMe SSD Controller PM9A1/PM9A3/980PRO
 """
     found = recognise(facts_of_lspci(tree), catalog)
-    assert [(item.part, item.quantity) for item in found.rig.items] == [("nvidia.geforce.rtx-3090", 2)]
+    assert [(item.part, item.quantity) for item in found.rig.items] == [
+        ("nvidia.geforce.rtx-3090", 2)
+    ]
     assert [fact.kind for fact in found.unmatched] == ["storage"]
     known = recognise(facts_of_query(QUERY), catalog).rig.items[0]
-    assert (known.part, known.power_cap_w, known.note) == ("nvidia.geforce.rtx-3090", 280.0, "PCIe 4 x8")
+    assert (known.part, known.power_cap_w, known.note) == (
+        "nvidia.geforce.rtx-3090",
+        280.0,
+        "PCIe 4 x8",
+    )
     topology = """<topology version="2.0"><object type="Machine"><object type="Package" os_index="0">
 <info name="CPUModel" value="AMD EPYC 7443P 24-Core Processor"/>
 <object type="NUMANode" os_index="0" local_memory="137438953472"/></object></object></topology>"""

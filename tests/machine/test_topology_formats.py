@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from small_parts import board, bridge, cpu, linked_gpu, machine_of, nic, slot
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import CPU, Switch
+from rigplanner.catalog.schema.parts import CPU, Switch
 from rigplanner.machine.assemble import assemble
-from rigplanner.machine.collectives import allreduce
 from rigplanner.machine.formats.cpu_lists import mask_of, ranges_of
 from rigplanner.machine.formats.cpu_models import numbers_of, socket_of
 from rigplanner.machine.formats.hwloc_xml import read_hwloc
@@ -21,9 +20,10 @@ from rigplanner.machine.formats.pci_paths import nvidia_gpus, path_cells
 from rigplanner.machine.formats.smi_matrix import MatrixFault
 from rigplanner.machine.formats.smi_query import QueryFault, parse_query
 from rigplanner.machine.formats.xml_tree import XmlFault, parse_xml
-from rigplanner.machine.interconnect import path_up
-from rigplanner.machine.machine import Machine
+from rigplanner.machine.model import Machine
 from rigplanner.machine.pcie import link_gbs
+from rigplanner.machine.topology.collectives import allreduce
+from rigplanner.machine.topology.interconnect import path_up
 from rigplanner.rig.files import read_rig
 
 LSPCI = r"""-+-[0000:00]-+-00.0  Advanced Micro Devices, Inc. [AMD] Root Complex
@@ -99,19 +99,28 @@ def test_the_shared_example_reads_as_a_bridged_pair(shared: Path) -> None:
 def switches_above(machine: Machine) -> list[list[tuple[int | None, int | None]]]:
     """The uplinks of the switches above each GPU and port."""
     above = {edge.b: edge for edge in machine.edges if edge.kind in ("pcie", "chipset")}
-    nodes = [f"gpu{gpu.index}" for gpu in machine.gpus] + [f"nic{nic.index}" for nic in machine.nics]
+    nodes = [f"gpu{gpu.index}" for gpu in machine.gpus] + [
+        f"nic{nic.index}" for nic in machine.nics
+    ]
     return [[(edge.gen, edge.width) for edge in path_up(node, above)[1:]] for node in nodes]
 
 
 def test_nccl_xml_reads_back_as_the_same_machine(catalog: Catalog, samples: list[Path]) -> None:
     for path in samples:
         machine = assemble(read_rig(path), catalog)
-        back = machine_of_nccl(read_nccl_xml(nccl_xml(machine)), tuple(node.gpu for node in machine.gpus))
+        back = machine_of_nccl(
+            read_nccl_xml(nccl_xml(machine)), tuple(node.gpu for node in machine.gpus)
+        )
         assert back.matrix == machine.matrix, path.stem
         assert back.p2p == machine.p2p, path.stem
         assert back.islands == machine.islands, path.stem
         for one, other in zip(back.gpus, machine.gpus, strict=True):
-            assert (one.gen, one.width, one.numa, one.affinity) == (other.gen, other.width, other.numa, other.affinity), path.stem
+            assert (one.gen, one.width, one.numa, one.affinity) == (
+                other.gen,
+                other.width,
+                other.numa,
+                other.affinity,
+            ), path.stem
             assert one.host_gbs == other.host_gbs, path.stem
         assert [nic.gbps for nic in back.nics] == [nic.gbps for nic in machine.nics], path.stem
         assert [node.cpu.vendor for node in back.cpus] == [
@@ -122,8 +131,12 @@ def test_nccl_xml_reads_back_as_the_same_machine(catalog: Catalog, samples: list
         assert switches_above(back) == switches_above(machine), path.stem
 
 
-def test_devices_of_one_host_bridge_share_a_pci_domain(catalog: Catalog, samples: list[Path]) -> None:
-    quad = assemble(read_rig(next(path for path in samples if path.stem == "quad-rtx-4090")), catalog)
+def test_devices_of_one_host_bridge_share_a_pci_domain(
+    catalog: Catalog, samples: list[Path]
+) -> None:
+    quad = assemble(
+        read_rig(next(path for path in samples if path.stem == "quad-rtx-4090")), catalog
+    )
     system = read_nccl_xml(nccl_xml(quad))
     domains = [gpu.busid[:4] for gpu in system.gpus]
     assert domains[1] == domains[2]
@@ -133,14 +146,19 @@ def test_devices_of_one_host_bridge_share_a_pci_domain(catalog: Catalog, samples
 
 def test_a_file_of_another_gpu_is_told() -> None:
     text = (
-        '<system version="1"><cpu numaid="0"><pci busid="0000:01:00.0" class="0x030000" link_speed="16.0 GT/s PCIe" '
-        'link_width="8"><gpu dev="0" sm="61" rank="0" gdr="1"/></pci></cpu></system>'
+        '<system version="1"><cpu numaid="0"><pci busid="0000:01:00.0" class="0x030000"'
+        ' link_speed="16.0 GT/s PCIe" link_width="8"><gpu dev="0" sm="61" rank="0"'
+        ' gdr="1"/></pci></cpu></system>'
     )
     with pytest.raises(MatrixFault, match=r"sm='61', but linked has compute capability 8\.6"):
         machine_of_nccl(read_nccl_xml(text), (linked_gpu(),))
     node = machine_of_nccl(read_nccl_xml(text.replace('"61"', '"86"')), (linked_gpu(),)).gpus[0]
     assert (node.gen, node.width, node.host_gbs) == (4, 8, link_gbs(4, 8))
-    silent = text.replace("16.0 GT/s PCIe", "").replace('link_width="8"', 'link_width="0"').replace('"61"', '""')
+    silent = (
+        text.replace("16.0 GT/s PCIe", "")
+        .replace('link_width="8"', 'link_width="0"')
+        .replace('"61"', '""')
+    )
     card = linked_gpu()
     node = machine_of_nccl(read_nccl_xml(silent), (card,)).gpus[0]
     assert (node.gen, node.width) == (card.edge_gen, card.edge_width)
@@ -148,17 +166,25 @@ def test_a_file_of_another_gpu_is_told() -> None:
 
 def test_links_that_two_gpus_count_differently_are_refused() -> None:
     gpu = (
-        '<pci busid="0000:0{n}:00.0" class="0x030200"><gpu dev="{n}" sm="86"><nvlink target="0000:0{o}:00.0" count="{c}" '
-        'tclass="0x030200"/></gpu></pci>'
+        '<pci busid="0000:0{n}:00.0" class="0x030200"><gpu dev="{n}" sm="86"><nvlink'
+        ' target="0000:0{o}:00.0" count="{c}" tclass="0x030200"/></gpu></pci>'
     )
-    text = f'<system><cpu numaid="0">{gpu.format(n=1, o=2, c=4)}{gpu.format(n=2, o=1, c=2)}</cpu></system>'
+    text = (
+        "<system><cpu"
+        f' numaid="0">{gpu.format(n=1, o=2, c=4)}{gpu.format(n=2, o=1, c=2)}</cpu></system>'
+    )
     with pytest.raises(MatrixFault, match="GPU0 has 4 links to GPU1, which has 2"):
         machine_of_nccl(read_nccl_xml(text), (linked_gpu(), linked_gpu()))
 
 
 @pytest.mark.parametrize(
     ("ranges", "mask"),
-    [("0-19,40-59", "0fffff00,000fffff"), ("3", "00000008"), ("0-31", "ffffffff"), ("32-33", "00000003,00000000")],
+    [
+        ("0-19,40-59", "0fffff00,000fffff"),
+        ("3", "00000008"),
+        ("0-31", "ffffffff"),
+        ("32-33", "00000003,00000000"),
+    ],
 )
 def test_logical_cpus_as_ranges_and_masks(ranges: str, mask: str) -> None:
     assert mask_of(ranges) == mask
@@ -168,7 +194,10 @@ def test_logical_cpus_as_ranges_and_masks(ranges: str, mask: str) -> None:
 
 
 def test_cpus_are_known_by_family_and_model(catalog: Catalog) -> None:
-    for part, numbers in (("intel.xeon.platinum-8480-plus", ("6", "143")), ("amd.epyc.7742", ("143", "49"))):
+    for part, numbers in (
+        ("intel.xeon.platinum-8480-plus", ("6", "143")),
+        ("amd.epyc.7742", ("143", "49")),
+    ):
         found = catalog.get(part)
         assert isinstance(found, CPU)
         assert numbers_of(found) == numbers
@@ -188,8 +217,14 @@ def test_nccl_xml_holds_switches_ports_and_links() -> None:
     assert switch.attributes["class"] == "0x060400"
     gpus = [child for pci in switch.children for child in pci.children if child.name == "gpu"]
     assert [gpu.attributes["sm"] for gpu in gpus] == ["86", "86"]
-    assert gpus[0].children[0].attributes == {"target": "0000:03:00.0", "count": "4", "tclass": "0x030200"}
-    net = next(child for pci in switch.children for child in pci.children if child.name == "nic").children[0]
+    assert gpus[0].children[0].attributes == {
+        "target": "0000:03:00.0",
+        "count": "4",
+        "tclass": "0x030200",
+    }
+    net = next(
+        child for pci in switch.children for child in pci.children if child.name == "nic"
+    ).children[0]
     assert net.attributes["speed"] == "100000"
 
 
@@ -232,7 +267,12 @@ def test_any_text_is_xml_or_refused(text: str) -> None:
 
 def test_lspci_shows_switches_and_host_bridges() -> None:
     gpus = nvidia_gpus(parse_lspci(LSPCI))
-    assert [gpu.address for gpu in gpus] == ["0000:03:00.0", "0000:04:00.0", "0000:06:00.0", "0000:41:00.0"]
+    assert [gpu.address for gpu in gpus] == [
+        "0000:03:00.0",
+        "0000:04:00.0",
+        "0000:06:00.0",
+        "0000:41:00.0",
+    ]
     assert path_cells(gpus)[0] == ["X", "PIX", "PHB", ""]
     assert path_cells(gpus)[2] == ["PHB", "PHB", "X", ""]
 
@@ -258,12 +298,17 @@ BARE = r"""# lspci -t  (PCIe topology tree)
 21:00.0 3D controller [0302]: NVIDIA Corporation GA102 [GeForce RTX 3090]
 \tNUMA node: 0
 """.replace("\\t", "\t")
-"""The tree of a WRX80 Creator as its owner published it (noonghunna/club-3090 issue 1107), one bridge shortened, one GPU added."""
+"""The tree of a WRX80 Creator as its owner published it (noonghunna/club-3090 issue 1107), one
+bridge shortened, one GPU added."""
 
 
 def test_a_tree_without_names_takes_them_from_the_list_below() -> None:
     gpus = nvidia_gpus(parse_lspci(BARE))
-    assert [(gpu.address, gpu.numa) for gpu in gpus] == [("0000:01:00.0", "0"), ("0000:02:00.0", "0"), ("0000:21:00.0", "0")]
+    assert [(gpu.address, gpu.numa) for gpu in gpus] == [
+        ("0000:01:00.0", "0"),
+        ("0000:02:00.0", "0"),
+        ("0000:21:00.0", "0"),
+    ]
     assert gpus[0].name == "NVIDIA Corporation GB202 [GeForce RTX 5090]"
     assert path_cells(gpus) == [["X", "PHB", "NODE"], ["PHB", "X", "NODE"], ["NODE", "NODE", "X"]]
     with pytest.raises(TreeFault, match="names no device"):
@@ -286,21 +331,32 @@ def test_hwloc_tells_cpus_memory_and_letters() -> None:
 def test_hwloc_of_a_power8_with_four_p100() -> None:
     """open-mpi/hwloc, power8gpudistances.xml: each GPU on a PCI domain of its own, two per package."""
     gpu = (
-        '<object type="Bridge" gp_index="{n}" bridge_type="0-1" bridge_pci="{d}:[00-01]"><object type="Bridge" gp_index="1{n}" '
-        'bridge_type="1-1" bridge_pci="{d}:[01-01]"><object type="PCIDev" pci_busid="{d}:01:00.0" pci_type="0302 [10de:15f9]">'
-        '<object type="OSDev" name="cuda{n}"><info name="GPUModel" value="Tesla P100-SXM2-16GB"/></object>' + "</object>" * 3
+        '<object type="Bridge" gp_index="{n}" bridge_type="0-1" bridge_pci="{d}:[00-01]"><object'
+        ' type="Bridge" gp_index="1{n}" bridge_type="1-1" bridge_pci="{d}:[01-01]"><object'
+        ' type="PCIDev" pci_busid="{d}:01:00.0" pci_type="0302 [10de:15f9]"><object type="OSDev"'
+        ' name="cuda{n}"><info name="GPUModel" value="Tesla P100-SXM2-16GB"/></object>'
+        + "</object>"
+        * 3
     )
     packages = "".join(
-        f'<object type="Package" gp_index="3{package}"><info name="CPUModel" value="POWER8NVL, altivec supported"/>'
-        f'<object type="NUMANode" local_memory="{memory}"/>'
-        + "".join(gpu.format(n=2 * package + card, d=domains[card]) for card in (0, 1)) + "</object>"
-        for package, (memory, domains) in enumerate(((68556816384, ("0002", "0003")), (68450713600, ("000a", "000b"))))
-    )  # fmt: skip
-    machine = read_hwloc(f'<topology version="3.0"><object type="Machine">{packages}</object></topology>')
+        f'<object type="Package" gp_index="3{package}"><info name="CPUModel" value="POWER8NVL,'
+        f' altivec supported"/><object type="NUMANode" local_memory="{memory}"/>'
+        + "".join(gpu.format(n=2 * package + card, d=domains[card]) for card in (0, 1))
+        + "</object>"
+        for package, (memory, domains) in enumerate(
+            ((68556816384, ("0002", "0003")), (68450713600, ("000a", "000b")))
+        )
+    )
+    machine = read_hwloc(
+        f'<topology version="3.0"><object type="Machine">{packages}</object></topology>'
+    )
     assert machine.cpus == ("POWER8NVL, altivec supported",) * 2
     assert path_cells(nvidia_gpus(list(machine.devices))) == [
-        ["X", "NODE", "SYS", "SYS"], ["NODE", "X", "SYS", "SYS"], ["SYS", "SYS", "X", "NODE"], ["SYS", "SYS", "NODE", "X"],
-    ]  # fmt: skip
+        ["X", "NODE", "SYS", "SYS"],
+        ["NODE", "X", "SYS", "SYS"],
+        ["SYS", "SYS", "X", "NODE"],
+        ["SYS", "SYS", "NODE", "X"],
+    ]
 
 
 def test_hwloc_of_another_kind_is_refused() -> None:
@@ -318,14 +374,20 @@ def test_nvidia_smi_query_gives_links_and_limits() -> None:
 
 
 def test_static_files_of_clouds_name_gpus_by_their_class() -> None:
-    """As the files that come with hire machines: bridges grouping a GPU with its port, no gpu elements."""
+    """As the files that come with hire machines: bridges grouping a GPU with its port, no gpu
+    elements."""
     pairs = "".join(
         f'<pci busid="ffff:ff:0{n}.0" class="0x060400" link_speed="16 GT/s" link_width="16">'
         f'<pci busid="000{n}:00:00.0" class="0x030200" link_speed="16 GT/s" link_width="16"/>'
         f'<pci busid="010{n}:00:00.0" class="0x020700" link_speed="16 GT/s" link_width="16"/></pci>'
         for n in (1, 2)
     )
-    system = read_nccl_xml(f'<system version="1"><cpu numaid="0" affinity="ffff">{pairs}</cpu></system>')
+    system = read_nccl_xml(
+        f'<system version="1"><cpu numaid="0" affinity="ffff">{pairs}</cpu></system>'
+    )
     assert system.cells == [
-        ["X", "PHB", "PIX", "PHB"], ["PHB", "X", "PHB", "PIX"], ["PIX", "PHB", "X", "PHB"], ["PHB", "PIX", "PHB", "X"],
-    ]  # fmt: skip
+        ["X", "PHB", "PIX", "PHB"],
+        ["PHB", "X", "PHB", "PIX"],
+        ["PIX", "PHB", "X", "PHB"],
+        ["PHB", "PIX", "PHB", "X"],
+    ]

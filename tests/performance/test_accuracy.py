@@ -5,7 +5,7 @@ import pytest
 from rigplanner.performance.accuracy import Judged, errors_by, judge, ranking, scaling, summarise
 from rigplanner.performance.measured import Measured, shipped_measured
 from rigplanner.performance.predict import predict_speed
-from rigplanner.rig.task import Workload
+from rigplanner.rig.workload import Workload
 
 
 def rows_of(stack: str) -> list[Measured]:
@@ -14,8 +14,18 @@ def rows_of(stack: str) -> list[Measured]:
 
 def fake(gpu: str, value: float, predicted: float, count: int = 1) -> Judged:
     work = Workload(model="m", stack="s", task="train", precision="fp32", batch_per_gpu=1)
-    row = Measured(id=f"{gpu}{count}", workload=work, gpu=gpu, count=count, nodes=1, link="pcie", metric="images/s", value=value,
-                   year=None, source="x/y")  # fmt: skip
+    row = Measured(
+        id=f"{gpu}{count}",
+        workload=work,
+        gpu=gpu,
+        count=count,
+        nodes=1,
+        link="pcie",
+        metric="images/s",
+        value=value,
+        year=None,
+        source="x/y",
+    )
     return Judged(row, predicted, predicted * 0.9, predicted * 1.1)
 
 
@@ -35,7 +45,9 @@ def test_leaving_out_a_gpu_leaves_out_its_rows(monkeypatch: pytest.MonkeyPatch) 
 
 def test_seeing_the_row_itself_is_nearest_to_it() -> None:
     rows = rows_of("torch7")
-    with_it, without = (summarise(judge(rows, scheme), "all", len(rows)) for scheme in ("nothing", "GPU"))
+    with_it, without = (
+        summarise(judge(rows, scheme), "all", len(rows)) for scheme in ("nothing", "GPU")
+    )
     assert with_it.mean is not None and without.mean is not None and with_it.mean < without.mean
 
 
@@ -43,7 +55,10 @@ def test_a_table_has_a_line_per_group_and_counts_all_rows() -> None:
     rows = rows_of("diffusers")
     table = errors_by(judge(rows, "GPU"), rows, lambda row: row.gpu)
     assert len(rows) == sum(line.cases for line in table)
-    assert all(line.covered <= line.cases and line.inside is not None and 0 <= line.inside <= 1 for line in table)
+    assert all(
+        line.covered <= line.cases and line.inside is not None and 0 <= line.inside <= 1
+        for line in table
+    )
 
 
 def test_ranking_counts_only_clear_differences() -> None:

@@ -1,4 +1,5 @@
-"""Memory that does not hold a job is what limits it: clear cases by the weights, the others by the estimate."""
+"""Memory that does not hold a job is what limits it: clear cases by the weights, the others by the
+estimate."""
 
 import json
 
@@ -7,9 +8,10 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.cli.performance import answer
+from rigplanner.cli.commands.performance import answer
 from rigplanner.data import data_path
-from rigplanner.performance.anchors import find_gpu
+from rigplanner.memory.answer import MemoryEstimate, MemoryParts
+from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.capacity import surely_exceeds, within_memory
 from rigplanner.performance.job import read_job
@@ -17,13 +19,14 @@ from rigplanner.performance.predict import predict_speed
 from rigplanner.report.quote.jobs import BOUND_WORDS
 from rigplanner.report.words.workloads import LIFT_WORDS
 from rigplanner.rig.files import read_rig
-from rigplanner.rig.task import Case, Hardware, Parallelism, Workload
+from rigplanner.rig.workload import Case, Hardware, Parallelism, Workload
 from rigplanner.rules.assess import assess
-from rigplanner.workload.answer import MemoryEstimate, MemoryParts
 
 CARD = find_gpu("RTX 3090")
 RIG = data_path("resources") / "samples" / "dual-rtx-3090.rig"
-FULL = Workload(model="llama-3.1-8b", task="train_full", precision="bf16", batch_per_gpu=1, seq_len=2048)
+FULL = Workload(
+    model="llama-3.1-8b", task="train_full", precision="bf16", batch_per_gpu=1, seq_len=2048
+)
 
 
 def speed(work: Workload, gpu: str = "RTX 4090", count: int = 1) -> SpeedEstimate:
@@ -31,7 +34,9 @@ def speed(work: Workload, gpu: str = "RTX 4090", count: int = 1) -> SpeedEstimat
 
 
 def exceeds(work: Workload, count: int = 1) -> bool:
-    return surely_exceeds(read_job(work, CARD, count, 1, "unknown", shipped_zoo()), work, CARD, None)
+    return surely_exceeds(
+        read_job(work, CARD, count, 1, "unknown", shipped_zoo()), work, CARD, None
+    )
 
 
 def test_weights_that_no_card_holds_are_the_limit_whatever_else_is_slow() -> None:
@@ -93,7 +98,9 @@ def need(low: float, high: float) -> MemoryEstimate:
         ([], "unknown"),
     ],
 )
-def test_the_interval_of_the_need_is_compared_with_the_card(needs: list[tuple[float, float]], fits: str) -> None:
+def test_the_interval_of_the_need_is_compared_with_the_card(
+    needs: list[tuple[float, float]], fits: str
+) -> None:
     bare = speed(Workload(model="resnet-50", task="train"))
     found = within_memory(bare, [(need(low, high), CARD) for low, high in needs])
     assert found.fits == fits
@@ -107,7 +114,16 @@ def test_a_card_of_unknown_memory_tells_nothing() -> None:
 
 
 def test_a_rig_says_the_same_as_its_memory() -> None:
-    jobs = (FULL, Workload(model="llama-3.1-8b", task="inference", precision="fp16", input_tokens=512, output_tokens=64))
+    jobs = (
+        FULL,
+        Workload(
+            model="llama-3.1-8b",
+            task="inference",
+            precision="fp16",
+            input_tokens=512,
+            output_tokens=64,
+        ),
+    )
     found = assess(replace(read_rig(RIG), workloads=jobs), shipped_catalog()).jobs
     told = [(job.speed.fits, job.speed.bound == "memory capacity") for job in found if job.speed]
     assert told == [("no", True), ("yes", False)]

@@ -8,13 +8,13 @@ from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.data import data_path
 from rigplanner.machine.assemble import assemble
-from rigplanner.machine.machine import Machine
-from rigplanner.performance.anchors import find_gpu
+from rigplanner.machine.model import Machine
+from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
-from rigplanner.performance.heat import CLOSE, speed_in_heat
+from rigplanner.performance.limits.heat import CLOSE, speed_in_heat
 from rigplanner.performance.predict import predict_speed
 from rigplanner.rig.files import read_rig
-from rigplanner.rig.task import Workload
+from rigplanner.rig.workload import Workload
 
 SAMPLES = data_path("resources") / "samples"
 
@@ -24,9 +24,15 @@ def standing(cooling: str, apart: int, cards: int = 2) -> Machine:
     machine = assemble(read_rig(SAMPLES / "dual-rtx-3090.rig"), shipped_catalog())
     node, use = machine.gpus[0], machine.slots[0]
     gpu = msgspec.structs.replace(node.gpu, cooling=cooling, slots=2.0)
-    nodes = tuple(msgspec.structs.replace(node, index=i, gpu=gpu, place=f"slot{i}") for i in range(cards))
+    nodes = tuple(
+        msgspec.structs.replace(node, index=i, gpu=gpu, place=f"slot{i}") for i in range(cards)
+    )
     slots = tuple(
-        msgspec.structs.replace(use, slot=msgspec.structs.replace(use.slot, id=f"slot{i}", position=1 + i * apart), riser=None)
+        msgspec.structs.replace(
+            use,
+            slot=msgspec.structs.replace(use.slot, id=f"slot{i}", position=1 + i * apart),
+            riser=None,
+        )
         for i in range(cards)
     )
     return msgspec.structs.replace(machine, gpus=nodes, slots=slots)
@@ -55,13 +61,20 @@ def test_one_card_has_no_neighbour() -> None:
 
 def without_bridge() -> Machine:
     rig = read_rig(SAMPLES / "dual-rtx-3090.rig")
-    return assemble(replace(rig, items=tuple(item for item in rig.items if item.uid != "bridge")), shipped_catalog())
+    return assemble(
+        replace(rig, items=tuple(item for item in rig.items if item.uid != "bridge")),
+        shipped_catalog(),
+    )
 
 
-def speed(machine: Machine | None, model: str, batch: int, power_limit_w: float | None = None) -> SpeedEstimate:
+def speed(
+    machine: Machine | None, model: str, batch: int, power_limit_w: float | None = None
+) -> SpeedEstimate:
     work = Workload(model=model, task="train", batch_per_gpu=batch, seq_len=128)
     gpu = find_gpu("RTX 3090")
-    return predict_speed(work, gpu, 2, 1, "pcie", shipped_zoo(), machine, power_limit_w=power_limit_w)
+    return predict_speed(
+        work, gpu, 2, 1, "pcie", shipped_zoo(), machine, power_limit_w=power_limit_w
+    )
 
 
 def test_heat_slows_the_work_of_gpus_and_not_their_exchange() -> None:
@@ -73,7 +86,9 @@ def test_heat_slows_the_work_of_gpus_and_not_their_exchange() -> None:
         share[model], bounds[model] = hot.value / cool.value, (hot.bound, cool.bound)
         waits = hot.exchange_share
         assert waits is not None
-        assert hot.value / cool.value == pytest.approx(1 / ((1 - waits) / CLOSE["open"][0] + waits), rel=1e-6)
+        assert hot.value / cool.value == pytest.approx(
+            1 / ((1 - waits) / CLOSE["open"][0] + waits), rel=1e-6
+        )
         assert hot.low / cool.low > CLOSE["open"][1]
     assert share["bert-large-uncased"] > 0.94 > 0.84 > share["resnet-50"] > CLOSE["open"][0]
     assert bounds == {"bert-large-uncased": ("link", "link"), "resnet-50": ("heat", "bandwidth")}
@@ -84,6 +99,8 @@ def test_a_power_limit_slows_the_work_of_gpus_and_not_their_exchange() -> None:
         free, capped = speed(None, model, batch), speed(None, model, batch, 180.0)
         assert (capped.bound, capped.value < free.value) == (bound, True)
     kept = [
-        speed(None, "bert-large-uncased", batch, 180.0).value / speed(None, "bert-large-uncased", batch).value for batch in (8, 512)
+        speed(None, "bert-large-uncased", batch, 180.0).value
+        / speed(None, "bert-large-uncased", batch).value
+        for batch in (8, 512)
     ]
     assert kept[0] > kept[1] + 0.1

@@ -7,8 +7,9 @@ import pytest
 
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.data import data_path
-from rigplanner.performance.host import feed_of, network_share
-from rigplanner.performance.input_pipeline import (
+from rigplanner.errors import WorkloadFault
+from rigplanner.performance.limits.host import feed_of, network_share
+from rigplanner.performance.limits.input_pipeline import (
     DECODE_PER_CORE_S,
     DOUBTS,
     READ_BYTES,
@@ -21,7 +22,6 @@ from rigplanner.performance.input_pipeline import (
 )
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import assess
-from rigplanner.workload.answer import WorkloadFault
 
 SAMPLES = data_path("resources") / "samples"
 HARD_DISK = Drives(random_reads_s=110, sequential_mbs=170)
@@ -61,12 +61,16 @@ def test_a_photograph_takes_two_seeks_and_the_rest_in_sequence() -> None:
 
 def test_a_mapped_set_is_read_page_by_page() -> None:
     images = Dataset(samples=1e7, bytes_total=2**40, packed=False, mapped=True)
-    assert images.samples / storage_samples_s(images, HARD_DISK) / 3600 == pytest.approx(677, rel=0.04)
+    assert images.samples / storage_samples_s(images, HARD_DISK) / 3600 == pytest.approx(
+        677, rel=0.04
+    )
 
 
 def test_striping_multiplies() -> None:
     pair = Drives(random_reads_s=110, sequential_mbs=170, count=2)
-    assert storage_samples_s(IMAGENET_21K_PACKED, pair) == 2 * storage_samples_s(IMAGENET_21K_PACKED, HARD_DISK)
+    assert storage_samples_s(IMAGENET_21K_PACKED, pair) == 2 * storage_samples_s(
+        IMAGENET_21K_PACKED, HARD_DISK
+    )
 
 
 def test_storage_binds_until_the_set_fits_in_memory() -> None:
@@ -98,19 +102,32 @@ def test_plenty_of_feed_leaves_the_speed_alone_and_shortage_sets_it() -> None:
 def test_a_file_server_over_one_gigabit_starves_what_a_drive_feeds() -> None:
     made = assess(read_rig(SAMPLES / "titan-x-server.rig"), shipped_catalog())
     work = msgspec.structs.replace(
-        made.jobs[0].workload, dataset_gb=150.0, dataset_samples=1_281_167, dataset_format="packed", dataset_decoding="gpu"
+        made.jobs[0].workload,
+        dataset_gb=150.0,
+        dataset_samples=1_281_167,
+        dataset_format="packed",
+        dataset_decoding="gpu",
     )
-    local, remote = (feed_of(msgspec.structs.replace(work, dataset_place=place), made.machine) for place in ("drives", "network"))
+    local, remote = (
+        feed_of(msgspec.structs.replace(work, dataset_place=place), made.machine)
+        for place in ("drives", "network")
+    )
     assert local and remote and local.decode_s is None
     share = network_share(made.machine)
-    assert remote.cached or remote.storage_s == pytest.approx(share.sequential_mbs * 1e6 / (150e9 / 1_281_167))
+    assert remote.cached or remote.storage_s == pytest.approx(
+        share.sequential_mbs * 1e6 / (150e9 / 1_281_167)
+    )
     assert share.random_reads_s == 2000
 
 
-@pytest.mark.parametrize(("field", "word"), [("dataset_place", "moon"), ("dataset_decoding", "hand")])
+@pytest.mark.parametrize(
+    ("field", "word"), [("dataset_place", "moon"), ("dataset_decoding", "hand")]
+)
 def test_unknown_places_and_decoders_are_named(field: str, word: str) -> None:
     made = assess(read_rig(SAMPLES / "titan-x-server.rig"), shipped_catalog())
-    work = msgspec.structs.replace(made.jobs[0].workload, dataset_gb=1.0, dataset_samples=10, **{field: word})
+    work = msgspec.structs.replace(
+        made.jobs[0].workload, dataset_gb=1.0, dataset_samples=10, **{field: word}
+    )
     with pytest.raises(WorkloadFault, match=field):
         feed_of(work, made.machine)
 
@@ -123,4 +140,6 @@ def test_a_starved_speed_is_as_doubtful_as_what_starves_it() -> None:
     assert value == pytest.approx(4 * DECODE_PER_CORE_S, rel=0.01)
     assert high / low == pytest.approx(DOUBTS["cpu"] ** 2, rel=0.01)
     fed = feed(data, None, 4096, None, None)
-    assert fed_range(fed, 2_000.0, 1_800.0, 2_200.0) == pytest.approx((2_000.0, 1_800.0, 2_200.0), rel=0.01)
+    assert fed_range(fed, 2_000.0, 1_800.0, 2_200.0) == pytest.approx(
+        (2_000.0, 1_800.0, 2_200.0), rel=0.01
+    )

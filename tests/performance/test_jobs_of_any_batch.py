@@ -1,13 +1,14 @@
-"""A job's batch is put into what is kept of jobs that differ in nothing else: the same job as read anew."""
+"""A job's batch is put into what is kept of jobs that differ in nothing else: the same job as read
+anew."""
 
 import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.anchors import find_gpu
+from rigplanner.errors import WorkloadFault
+from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.job import _definite, read_job
-from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.rig.workload import Workload
 
 JOBS = {
     "training": Workload(model="resnet-50", task="train", precision="amp_fp16"),
@@ -25,14 +26,19 @@ def test_a_job_of_any_batch_is_the_one_read_anew(name: str) -> None:
     gpu, zoo = find_gpu("H100-SXM5-80GB"), shipped_zoo()
     for batch in (1, 2, 3, 7, 1000, 10_000_000):
         work = replace(JOBS[name], batch_per_gpu=batch)
-        assert read_job(work, gpu, 4, 1, "nvswitch", zoo) == _definite(work, gpu, 4, 1, "nvswitch", zoo, None)
+        assert read_job(work, gpu, 4, 1, "nvswitch", zoo) == _definite(
+            work, gpu, 4, 1, "nvswitch", zoo, None
+        )
 
 
 def test_what_is_kept_is_of_one_gpu() -> None:
     work, zoo = replace(JOBS["training"], batch_per_gpu=8), shipped_zoo()
     gpu = find_gpu("RTX 4090")
     slower = replace(gpu, bandwidth_gbs=500.0)
-    assert read_job(work, gpu, 1, 1, "none", zoo).silicon != read_job(work, slower, 1, 1, "none", zoo).silicon
+    assert (
+        read_job(work, gpu, 1, 1, "none", zoo).silicon
+        != read_job(work, slower, 1, 1, "none", zoo).silicon
+    )
 
 
 def test_batches_beyond_reason_are_refused_after_others_were_read() -> None:

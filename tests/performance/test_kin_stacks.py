@@ -1,19 +1,20 @@
-"""Stacks without measured rows of their own: predicted through a measured one, with a wider interval that says so."""
+"""Stacks without measured rows of their own: predicted through a measured one, with a wider
+interval that says so."""
 
 import math
 
 import pytest
 
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.anchors import find_gpu
+from rigplanner.errors import WorkloadFault
+from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.job import read_job, settled
 from rigplanner.performance.modelled import modelled_samples_per_second
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.stacks import find_stack, shipped_stacks
-from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.rig.workload import Workload
 from rigplanner.workload.stacks import memory_stacks
 
 KIN = {slug: stack.kin for slug, stack in shipped_stacks().items() if stack.kin}
@@ -30,21 +31,39 @@ def test_kin_names_a_stack_that_does_the_same_tasks_and_its_source(slug: str) ->
 
 @pytest.mark.parametrize(
     ("slug", "model", "precision", "task"),
-    [("sglang", "llama-3.1-8b", "bf16", "serve"), ("ollama", "llama-3.1-8b", "q4_k_m", "decode"),
-     ("unsloth", "llama-3.1-8b", "bf16", "train_lora"), ("jax", "resnet50", "amp_fp16", "train")],
-)  # fmt: skip
-def test_a_stack_is_its_kin_times_the_ratio_within_a_wider_interval(slug: str, model: str, precision: str, task: str) -> None:
+    [
+        ("sglang", "llama-3.1-8b", "bf16", "serve"),
+        ("ollama", "llama-3.1-8b", "q4_k_m", "decode"),
+        ("unsloth", "llama-3.1-8b", "bf16", "train_lora"),
+        ("jax", "resnet50", "amp_fp16", "train"),
+    ],
+)
+def test_a_stack_is_its_kin_times_the_ratio_within_a_wider_interval(
+    slug: str, model: str, precision: str, task: str
+) -> None:
     gpu = shipped_catalog().parts["nvidia.datacenter.a100-sxm4-80gb"]
     assert isinstance(gpu, GPU)
     kin = KIN[slug]
     own, like = (
         predict_speed(
-            Workload(model=model, task=task, precision=precision, batch_per_gpu=1, seq_len=512, input_tokens=512, output_tokens=64,
-                     stack=name),
-            gpu, 1, 1, "none", shipped_zoo(),
+            Workload(
+                model=model,
+                task=task,
+                precision=precision,
+                batch_per_gpu=1,
+                seq_len=512,
+                input_tokens=512,
+                output_tokens=64,
+                stack=name,
+            ),
+            gpu,
+            1,
+            1,
+            "none",
+            shipped_zoo(),
         )
         for name in (slug, kin.like)
-    )  # fmt: skip
+    )
     assert own.stack == slug
     assert own.value <= like.value * kin.ratio * 1.001
     assert math.log(own.value / own.low) > math.log(like.value / like.low)
@@ -71,21 +90,34 @@ def test_other_names_lead_to_the_stack_of_the_task() -> None:
         ("RTX 4090", "int4", "vllm"),
         ("GTX 1080 Ti", None, "llama.cpp"),
     ],
-)  # fmt: skip
-def test_memory_is_asked_of_the_job_that_is_timed(gpu: str, precision: str | None, slug: str) -> None:
+)
+def test_memory_is_asked_of_the_job_that_is_timed(
+    gpu: str, precision: str | None, slug: str
+) -> None:
     bare = Workload(model="llama-3.1-8b", task="decode", precision=precision)
     told = settled(bare, find_gpu(gpu), 1, 1, "none", shipped_zoo())
-    assert told.stack == slug and told.precision == (precision or {"vllm": "bf16", "llama.cpp": "q4_k_m"}[slug])
+    assert told.stack == slug and told.precision == (
+        precision or {"vllm": "bf16", "llama.cpp": "q4_k_m"}[slug]
+    )
     assert settled(told, find_gpu(gpu), 1, 1, "none", shipped_zoo()) == told
 
 
 def test_a_quantised_training_is_timed_with_packed_weights() -> None:
-    found = settled(Workload(model="llama-3.1-8b", task="train_qlora"), find_gpu("RTX 4090"), 1, 1, "none", shipped_zoo())
+    found = settled(
+        Workload(model="llama-3.1-8b", task="train_qlora"),
+        find_gpu("RTX 4090"),
+        1,
+        1,
+        "none",
+        shipped_zoo(),
+    )
     assert found.precision == "nf4" and found.stack == "hf-trainer"
 
 
 @pytest.mark.parametrize("stack", ["vllm", "llama.cpp", "tensorrt-llm"])
-def test_training_in_an_engine_that_trains_nothing_is_answered_for_the_usual_stack(stack: str) -> None:
+def test_training_in_an_engine_that_trains_nothing_is_answered_for_the_usual_stack(
+    stack: str,
+) -> None:
     asked = Workload(model="llama-3.1-8b", task="train_lora", stack=stack, precision="bf16")
     told = predict_speed(asked, find_gpu("RTX 4090"), 1, 1, "none", shipped_zoo())
     assert told.stack == "hf-trainer" and told.assumed["stack"] == "hf-trainer"
@@ -94,15 +126,35 @@ def test_training_in_an_engine_that_trains_nothing_is_answered_for_the_usual_sta
 
 def test_a_link_that_nobody_knows_is_refused() -> None:
     with pytest.raises(WorkloadFault, match="expected one of none, pcie"):
-        predict_speed(Workload(model="resnet-50", task="train"), find_gpu("RTX 4090"), 2, 1, "rope", shipped_zoo())
+        predict_speed(
+            Workload(model="resnet-50", task="train"),
+            find_gpu("RTX 4090"),
+            2,
+            1,
+            "rope",
+            shipped_zoo(),
+        )
 
 
 def test_a_small_encoder_waits_for_python_and_not_for_a_graph() -> None:
     def per_s(stack: str, batch: int, task: str = "inference") -> float:
-        asked = Workload(model="distilbert", task=task, precision="fp16", batch_per_gpu=batch, seq_len=128, stack=stack)
-        return modelled_samples_per_second(read_job(asked, find_gpu("RTX 3090"), 1, 1, "none", shipped_zoo()))
+        asked = Workload(
+            model="distilbert",
+            task=task,
+            precision="fp16",
+            batch_per_gpu=batch,
+            seq_len=128,
+            stack=stack,
+        )
+        return modelled_samples_per_second(
+            read_job(asked, find_gpu("RTX 3090"), 1, 1, "none", shipped_zoo())
+        )
 
     assert per_s("onnxruntime", 1) > 3 * per_s("pytorch-eager", 1), "measured 971 and 185 a second"
     assert per_s("onnxruntime", 256) < 1.3 * per_s("pytorch-eager", 256)
-    assert per_s("pytorch-eager", 2) == pytest.approx(2 * per_s("pytorch-eager", 1), rel=0.05), "the GPU waits"
-    assert per_s("pytorch-eager", 1, "train") > per_s("pytorch-eager", 1) / 4, "the backward pass is called from C++"
+    assert per_s("pytorch-eager", 2) == pytest.approx(2 * per_s("pytorch-eager", 1), rel=0.05), (
+        "the GPU waits"
+    )
+    assert per_s("pytorch-eager", 1, "train") > per_s("pytorch-eager", 1) / 4, (
+        "the backward pass is called from C++"
+    )

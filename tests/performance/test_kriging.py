@@ -8,15 +8,44 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rigplanner.performance.anchors.kriging import (
+    NO_BATCH,
+    TERMS,
+    Corrected,
+    Field,
+    Head,
+    Point,
+    neighbours,
+)
 from rigplanner.performance.constants import speed_model
-from rigplanner.performance.kriging import NO_BATCH, TERMS, Corrected, Field, Head, Point, neighbours
 
 BASE = Point(
-    stack="pytorch-ngc", family="tuned", model="resnet-50", kind="cnn", task="train", precision="half",
-    lane="none", release="", maker="nvidia", data="synthetic", silicon=(2.3, 4.0, 3.0, 8.0, 4.0, 3.0, 1.0, 1.5),
-    count=0.0, tokens=0.0, written=0.0, year=2022.0, batch=5.0,
-)  # fmt: skip
-FAR = msgspec.structs.replace(BASE, stack="llama.cpp", family="local-llm", model="x", kind="llm", task="decode", precision="q4_k_m")
+    stack="pytorch-ngc",
+    family="tuned",
+    model="resnet-50",
+    kind="cnn",
+    task="train",
+    precision="half",
+    lane="none",
+    release="",
+    maker="nvidia",
+    data="synthetic",
+    silicon=(2.3, 4.0, 3.0, 8.0, 4.0, 3.0, 1.0, 1.5),
+    count=0.0,
+    tokens=0.0,
+    written=0.0,
+    year=2022.0,
+    batch=5.0,
+)
+FAR = msgspec.structs.replace(
+    BASE,
+    stack="llama.cpp",
+    family="local-llm",
+    model="x",
+    kind="llm",
+    task="decode",
+    precision="q4_k_m",
+)
 NAMED = msgspec.structs.replace(BASE, release="24.10")
 VARIANCES = speed_model().variances
 FIELD = Field(speed_model(), ())
@@ -29,8 +58,12 @@ def nearest(field: Field, target: Point, most: int) -> tuple[tuple[int, ...], li
 def krige(target: Point, rows: list[Point], residuals: list[float], own: float) -> Corrected:
     field = Field(speed_model(), rows)
     chosen, heads = nearest(field, target, len(rows))
-    found = neighbours(field, chosen, [residuals[n] for n in chosen]).correct(field, target, heads, own)
-    return Corrected(found.mean, found.deviation, tuple(found.weights[chosen.index(n)] for n in range(len(rows))))
+    found = neighbours(field, chosen, [residuals[n] for n in chosen]).correct(
+        field, target, heads, own
+    )
+    return Corrected(
+        found.mean, found.deviation, tuple(found.weights[chosen.index(n)] for n in range(len(rows)))
+    )
 
 
 def covariance(a: Point, b: Point) -> float:
@@ -39,12 +72,18 @@ def covariance(a: Point, b: Point) -> float:
 
 def test_silicon_of_another_maker_shares_no_shape_of_the_silicon() -> None:
     other = msgspec.structs.replace(BASE, maker="amd")
-    assert covariance(BASE, BASE) - covariance(BASE, other) == pytest.approx(VARIANCES["silicon_task"])
+    assert covariance(BASE, BASE) - covariance(BASE, other) == pytest.approx(
+        VARIANCES["silicon_task"]
+    )
 
 
 def test_the_widest_interval_is_that_of_all_terms() -> None:
     stranger = krige(BASE, [FAR], [0.0], 1e-4)
-    whole = sum(VARIANCES[name] for name, (_, factor) in TERMS.items() if factor != "m" and name != "release")
+    whole = sum(
+        VARIANCES[name]
+        for name, (_, factor) in TERMS.items()
+        if factor != "m" and name != "release"
+    )
     assert stranger.deviation == pytest.approx(math.sqrt(whole + 1e-4), rel=0.05)
 
 
@@ -73,7 +112,9 @@ def test_the_nearest_rows_of_a_pool_are_those_of_the_largest_covariance() -> Non
             year=2018.0 + number,
             silicon=tuple(x + step for x in BASE.silicon),
         )
-        for number, (model, _, stack) in enumerate(itertools.product(("resnet-50", "vgg-16"), "abc", ("pytorch-ngc", "mxnet")))
+        for number, (model, _, stack) in enumerate(
+            itertools.product(("resnet-50", "vgg-16"), "abc", ("pytorch-ngc", "mxnet"))
+        )
         for step in (0.0, 0.3 * number)
     ]
     field = Field(speed_model(), rows)
@@ -81,7 +122,9 @@ def test_the_nearest_rows_of_a_pool_are_those_of_the_largest_covariance() -> Non
     for most in (1, 5, len(rows)):
         found, heads = nearest(field, NAMED, most)
         assert [near[n] for n in found] == pytest.approx(sorted(near, reverse=True)[:most])
-        assert field.covariances(NAMED, [rows[n] for n in found], heads) == pytest.approx([near[n] for n in found])
+        assert field.covariances(NAMED, [rows[n] for n in found], heads) == pytest.approx(
+            [near[n] for n in found]
+        )
 
 
 def test_releases_that_nobody_tells_are_shared_with_nobody() -> None:
@@ -90,12 +133,17 @@ def test_releases_that_nobody_tells_are_shared_with_nobody() -> None:
 
 
 def test_weights_solve_the_covariance_of_the_rows() -> None:
-    rows = [msgspec.structs.replace(NAMED, batch=float(n), count=float(n % 3), year=2020.0 + n) for n in range(5)]
+    rows = [
+        msgspec.structs.replace(NAMED, batch=float(n), count=float(n % 3), year=2020.0 + n)
+        for n in range(5)
+    ]
     field = Field(speed_model(), rows)
     chosen, heads = nearest(field, NAMED, 5)
     weights = neighbours(field, chosen, [0.0] * 5).correct(field, NAMED, heads, 1e-4).weights
     for n in chosen:
-        told = sum(weight * covariance(rows[n], rows[m]) for weight, m in zip(weights, chosen, strict=True))
+        told = sum(
+            weight * covariance(rows[n], rows[m]) for weight, m in zip(weights, chosen, strict=True)
+        )
         own = VARIANCES["noise"] * weights[chosen.index(n)]
         assert told + own == pytest.approx(covariance(rows[n], NAMED))
 
@@ -105,27 +153,37 @@ def test_the_mean_alone_is_that_of_the_correction() -> None:
     field = Field(speed_model(), rows)
     chosen, heads = nearest(field, NAMED, 4)
     found = neighbours(field, chosen, [0.1, 0.2, 0.3, 0.4])
-    assert found.mean(field, NAMED, heads) == pytest.approx(found.correct(field, NAMED, heads, 1e-4).mean)
+    assert found.mean(field, NAMED, heads) == pytest.approx(
+        found.correct(field, NAMED, heads, 1e-4).mean
+    )
 
 
 def test_a_stranger_says_little() -> None:
     assert abs(krige(BASE, [FAR], [1.0], 1e-4).mean) < 0.5
 
 
-@given(st.lists(st.tuples(st.floats(0, 3), st.floats(0, 9), st.floats(-1, 1)), min_size=2, max_size=8))
+@given(
+    st.lists(st.tuples(st.floats(0, 3), st.floats(0, 9), st.floats(-1, 1)), min_size=2, max_size=8)
+)
 def test_more_rows_never_widen_the_interval(rows: list[tuple[float, float, float]]) -> None:
     points = [msgspec.structs.replace(BASE, count=count, batch=batch) for count, batch, _ in rows]
     residuals = [residual for _, _, residual in rows]
-    deviations = [krige(BASE, points[:n], residuals[:n], 1e-3).deviation for n in range(1, len(points) + 1)]
+    deviations = [
+        krige(BASE, points[:n], residuals[:n], 1e-3).deviation for n in range(1, len(points) + 1)
+    ]
     assert all(later <= earlier + 1e-9 for earlier, later in itertools.pairwise(deviations))
 
 
 def test_the_covariance_is_symmetric_and_adds_the_terms_that_two_rows_share() -> None:
-    other = msgspec.structs.replace(BASE, model="vgg-16", task="inference", year=2022.0, batch=NO_BATCH, silicon=BASE.silicon)
+    other = msgspec.structs.replace(
+        BASE, model="vgg-16", task="inference", year=2022.0, batch=NO_BATCH, silicon=BASE.silicon
+    )
     assert covariance(BASE, other) == pytest.approx(covariance(other, BASE))
     shared = {"stack", "family", "precision", "lane"}
     expected = sum(
-        VARIANCES[name] for name, (keys, factor) in TERMS.items() if shared.issuperset(keys) and factor in ("", "w", "n", "y", "t")
+        VARIANCES[name]
+        for name, (keys, factor) in TERMS.items()
+        if shared.issuperset(keys) and factor in ("", "w", "n", "y", "t")
     )
     assert covariance(BASE, other) == pytest.approx(expected)
 

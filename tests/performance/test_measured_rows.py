@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from rigplanner.catalog.load import CatalogFault
-from rigplanner.performance.anchors import find_gpu, shipped_evidence
+from rigplanner.performance.anchors.anchors import find_gpu, shipped_evidence
 from rigplanner.performance.measured import Row, read_measured, shipped_measured
 from rigplanner.performance.metrics import METRICS
 from rigplanner.performance.stacks import find_stack
@@ -29,7 +29,11 @@ def test_ids_are_unique() -> None:
 def test_every_row_but_collectives_is_placed() -> None:
     known = shipped_evidence()
     placed = {item.row.id for item in known.placed} | {row.id for row in known.paired}
-    left = [row.id for row in shipped_measured() if row.id not in placed and row.workload.task != "collective"]
+    left = [
+        row.id
+        for row in shipped_measured()
+        if row.id not in placed and row.workload.task != "collective"
+    ]
     assert not left
 
 
@@ -43,17 +47,40 @@ def test_physics_alone_is_within_a_factor_of_twelve_of_nearly_all_rows() -> None
     [
         ({}, {"source": "nowhere"}, "file.json: A-1: source: 'nowhere' is not among"),
         ({"columns": ["id"]}, {}, "file.json: columns: expected id, gpu, .* found id"),
-        ({}, {"count": "two"}, r"file.json: Expected `int`, got `str` - at `\$.groups\[0\].rows\[0\]"),
+        (
+            {},
+            {"count": "two"},
+            r"file.json: Expected `int`, got `str` - at `\$.groups\[0\].rows\[0\]",
+        ),
     ],
 )
-def test_a_fault_names_the_file_and_the_row(tmp_path: Path, columns: dict[str, list[str]], row: dict[str, str], said: str) -> None:
+def test_a_fault_names_the_file_and_the_row(
+    tmp_path: Path, columns: dict[str, list[str]], row: dict[str, str], said: str
+) -> None:
     told = dict.fromkeys(Row.__struct_fields__)
-    told |= {"id": "A-1", "gpu": "g", "count": 1, "nodes": 1, "link": "none", "source": "here", "value": 2.5} | row
+    told |= {
+        "id": "A-1",
+        "gpu": "g",
+        "count": 1,
+        "nodes": 1,
+        "link": "none",
+        "source": "here",
+        "value": 2.5,
+    } | row
     source = {"title": "t", "url": "u", "read": "2026-11-22", "trust": "measured"}
-    group = {"stack": "s", "model": "m", "task": "train", "metric": "images/s", "rows": [list(told.values())]}
+    group = {
+        "stack": "s",
+        "model": "m",
+        "task": "train",
+        "metric": "images/s",
+        "rows": [list(told.values())],
+    }
     file = tmp_path / "file.json"
     file.write_bytes(
-        msgspec.json.encode({"columns": Row.__struct_fields__, "sources": {"here": source}, "groups": [group]} | columns)
+        msgspec.json.encode(
+            {"columns": Row.__struct_fields__, "sources": {"here": source}, "groups": [group]}
+            | columns
+        )
     )
     with pytest.raises(CatalogFault, match=said):
         read_measured(file)

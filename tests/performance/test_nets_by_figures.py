@@ -1,4 +1,5 @@
-"""A net known by its figures alone: what is guessed of it grows with it, and its interval says that it is a guess."""
+"""A net known by its figures alone: what is guessed of it grows with it, and its interval says that
+it is a guess."""
 
 import math
 
@@ -6,14 +7,16 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.anchors import find_gpu
+from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.performance.geometry.resolve import resolve_shape
 from rigplanner.performance.predict import predict_speed
-from rigplanner.performance.resolve import resolve_shape
-from rigplanner.rig.task import Workload
+from rigplanner.rig.workload import Workload
 
 PERCEPTRON = Workload(params_m=0.1, gmacs=1e-4, activations_m=1e-3, task="train", batch_per_gpu=64)
-RESNET = Workload(params_m=25.6, gmacs=4.1, activations_m=11.1, image_size=224, task="train", batch_per_gpu=64)
+RESNET = Workload(
+    params_m=25.6, gmacs=4.1, activations_m=11.1, image_size=224, task="train", batch_per_gpu=64
+)
 
 
 def speed(work: Workload) -> SpeedEstimate:
@@ -36,7 +39,8 @@ def test_a_perceptron_steps_in_a_millisecond_or_two() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gmacs", "least", "most"), [(1e-4, 6, 24), (4e-4, 8, 34), (0.04, 34, 110), (4.1, 120, 240), (60.0, 200, 500)]
+    ("gmacs", "least", "most"),
+    [(1e-4, 6, 24), (4e-4, 8, 34), (0.04, 34, 110), (4.1, 120, 240), (60.0, 200, 500)],
 )
 def test_kernels_grow_with_the_arithmetic(gmacs: float, least: float, most: float) -> None:
     assert least < kernels(gmacs) < most
@@ -54,4 +58,6 @@ def test_the_interval_says_that_kernels_and_values_are_guessed() -> None:
 
 
 def test_a_net_of_usual_size_is_as_fast_as_its_named_twin() -> None:
-    assert speed(RESNET).value == pytest.approx(speed(Workload(model="resnet-50", task="train", batch_per_gpu=64)).value, rel=0.25)
+    assert speed(RESNET).value == pytest.approx(
+        speed(Workload(model="resnet-50", task="train", batch_per_gpu=64)).value, rel=0.25
+    )

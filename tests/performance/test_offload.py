@@ -7,28 +7,46 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.catalog.parts import MemoryKit
+from rigplanner.catalog.schema.parts import MemoryKit
 from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.errors import WorkloadFault
 from rigplanner.machine.assemble import assemble
-from rigplanner.performance.anchors import find_gpu
+from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
-from rigplanner.performance.offload import STEP_BYTES, STEP_S, USUAL_LINK_GBS, Offload, offload_of, waits
+from rigplanner.performance.offload import (
+    STEP_BYTES,
+    STEP_S,
+    USUAL_LINK_GBS,
+    Offload,
+    offload_of,
+    waits,
+)
 from rigplanner.performance.predict import predict_speed
 from rigplanner.rig.files import read_rig
-from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.rig.workload import Workload
 
 
-def trained(offload: str | None, gpu: str = "A100-SXM4-40GB", count: int = 8, **fields: object) -> SpeedEstimate:
+def trained(
+    offload: str | None, gpu: str = "A100-SXM4-40GB", count: int = 8, **fields: object
+) -> SpeedEstimate:
     asked: dict[str, object] = {
-        "model": "falcon-7b", "task": "train_full", "precision": "bf16", "batch_per_gpu": 1, "seq_len": 2048,
-        "parallelism": {"zero": 3, "offload": offload}, **fields,
-    }  # fmt: skip
-    return predict_speed(msgspec.convert(asked, Workload), find_gpu(gpu), count, 1, "nvswitch", shipped_zoo())
+        "model": "falcon-7b",
+        "task": "train_full",
+        "precision": "bf16",
+        "batch_per_gpu": 1,
+        "seq_len": 2048,
+        "parallelism": {"zero": 3, "offload": offload},
+        **fields,
+    }
+    return predict_speed(
+        msgspec.convert(asked, Workload), find_gpu(gpu), count, 1, "nvswitch", shipped_zoo()
+    )
 
 
 def test_the_more_is_offloaded_the_slower_and_the_less_certain() -> None:
-    none, states, everything, drives = (trained(word) for word in (None, "optimizer", "all", "nvme"))
+    none, states, everything, drives = (
+        trained(word) for word in (None, "optimizer", "all", "nvme")
+    )
     assert none.value > states.value > everything.value > drives.value
     assert none.high / none.low < states.high / states.low < drives.high / drives.low
     assert drives.bound == "offload" and drives.lift == "less-offload-or-more-accumulation"
@@ -56,14 +74,20 @@ def test_a_step_by_hand() -> None:
     assert found.cpu_s == pytest.approx(1e9 * (STEP_S + STEP_BYTES / (20e9 * 0.8)))
     assert found.link_s == pytest.approx(1e9 * 4 / 2 / 10e9)
     assert found.drive_s == 0
-    assert waits(Offload("optimizer", 10.0, None, 3.0), 1e9, "bf16", 2, adapted=False).cpu_s == pytest.approx(1e9 * STEP_S)
-    assert waits(Offload("nvme", 10.0, None, 3.0), 1e9, "bf16", 2, adapted=False).drive_s == pytest.approx(8.0)
+    assert waits(
+        Offload("optimizer", 10.0, None, 3.0), 1e9, "bf16", 2, adapted=False
+    ).cpu_s == pytest.approx(1e9 * STEP_S)
+    assert waits(
+        Offload("nvme", 10.0, None, 3.0), 1e9, "bf16", 2, adapted=False
+    ).drive_s == pytest.approx(8.0)
 
 
 def test_copies_step_and_move_all_of_it_each() -> None:
     shared = waits(Offload("all", 10.0, None, 3.0), 1e9, "bf16", 4, adapted=False)
     copied = waits(Offload("all", 10.0, None, 3.0, copies=True), 1e9, "bf16", 4, adapted=False)
-    assert copied.cpu_s == pytest.approx(4 * shared.cpu_s) and copied.link_s == pytest.approx(4 * shared.link_s)
+    assert copied.cpu_s == pytest.approx(4 * shared.cpu_s) and copied.link_s == pytest.approx(
+        4 * shared.link_s
+    )
 
 
 def test_the_machine_tells_its_memory_and_links(samples: list[Path]) -> None:
@@ -74,11 +98,19 @@ def test_the_machine_tells_its_memory_and_links(samples: list[Path]) -> None:
     assert found is not None and found.word == "all"
     assert found.ram_gbs == pytest.approx(8 * 3.2 * 8)
     assert found.link_gbs == pytest.approx(min(node.host_gbs or 0 for node in machine.gpus))
-    faster = [replace(piece, part=replace(piece.part, speed_mts=4800)) if isinstance(piece.part, MemoryKit) else piece
-              for piece in machine.pieces]  # fmt: skip
+    faster = [
+        replace(piece, part=replace(piece.part, speed_mts=4800))
+        if isinstance(piece.part, MemoryKit)
+        else piece
+        for piece in machine.pieces
+    ]
     labelled = offload_of(work, machine.gpus[0].gpu, replace(machine, pieces=tuple(faster)), True)
-    assert labelled and labelled.ram_gbs == found.ram_gbs, "registered modules run as the CPU does, not as their label bears"
-    apart = offload_of(work, msgspec.structs.replace(machine.gpus[0].gpu, edge_gen=None), None, True)
+    assert labelled and labelled.ram_gbs == found.ram_gbs, (
+        "registered modules run as the CPU does, not as their label bears"
+    )
+    apart = offload_of(
+        work, msgspec.structs.replace(machine.gpus[0].gpu, edge_gen=None), None, True
+    )
     assert apart is not None and apart.ram_gbs is None and apart.link_gbs == USUAL_LINK_GBS
 
 

@@ -1,4 +1,5 @@
-"""The user's own rows: read from CSV and JSON lines, refused by line and field, and they pull predictions."""
+"""The user's own rows: read from CSV and JSON lines, refused by line and field, and they pull
+predictions."""
 
 import json
 from collections.abc import Iterator
@@ -7,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.anchors import find_gpu
-from rigplanner.performance.own import keep, kept_evidence, read_own, with_own
+from rigplanner.errors import WorkloadFault
+from rigplanner.performance.anchors.anchors import find_gpu
+from rigplanner.performance.anchors.own import keep, kept_evidence, read_own, with_own
 from rigplanner.performance.predict import predict_speed
-from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.rig.workload import Workload
 
 HEADER = "model,gpu,count,task,precision,stack,batch_per_gpu,metric,value\n"
 ROW = "resnet-50,RTX 4090,1,train,amp_fp16,pytorch-ngc,256,images/s,1900\n"
@@ -25,9 +26,17 @@ def write(path: Path, text: str) -> Path:
 def test_csv_and_json_lines_say_the_same(tmp_path: Path) -> None:
     table = read_own(write(tmp_path / "a.csv", HEADER + ROW))
     case = {
-        "workload": {"model": "resnet-50", "task": "train", "precision": "amp_fp16", "stack": "pytorch-ngc", "batch_per_gpu": 256},
-        "hardware": {"gpu": "RTX 4090", "count": 1}, "metric": "images/s", "value": 1900,
-    }  # fmt: skip
+        "workload": {
+            "model": "resnet-50",
+            "task": "train",
+            "precision": "amp_fp16",
+            "stack": "pytorch-ngc",
+            "batch_per_gpu": 256,
+        },
+        "hardware": {"gpu": "RTX 4090", "count": 1},
+        "metric": "images/s",
+        "value": 1900,
+    }
     lines = read_own(write(tmp_path / "a.jsonl", json.dumps(case) + "\n"))
     assert table[0].workload == lines[0].workload
     assert (table[0].gpu, table[0].value, table[0].own) == (lines[0].gpu, lines[0].value, True)
@@ -65,7 +74,11 @@ def test_lines_that_are_no_objects(tmp_path: Path, text: str) -> None:
 
 
 def test_suspect_rows_are_left_out(tmp_path: Path) -> None:
-    text = HEADER.replace("value", "value,suspect") + ROW.replace("1900", "1900,true") + ROW.replace("1900", "1901,")
+    text = (
+        HEADER.replace("value", "value,suspect")
+        + ROW.replace("1900", "1900,true")
+        + ROW.replace("1900", "1901,")
+    )
     assert [row.value for row in read_own(write(tmp_path / "a.csv", text))] == [1901]
 
 
@@ -80,13 +93,17 @@ def test_the_struct_of_a_row_is_a_workload(tmp_path: Path) -> None:
 
 @pytest.fixture
 def kept_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setattr("rigplanner.performance.own.own_folder", lambda: tmp_path / "measurements")
+    monkeypatch.setattr(
+        "rigplanner.performance.anchors.own.own_folder", lambda: tmp_path / "measurements"
+    )
     kept_evidence.cache_clear()
     yield tmp_path / "measurements"
     kept_evidence.cache_clear()
 
 
-def test_kept_files_pull_every_later_prediction_until_they_are_deleted(tmp_path: Path, kept_folder: Path) -> None:
+def test_kept_files_pull_every_later_prediction_until_they_are_deleted(
+    tmp_path: Path, kept_folder: Path
+) -> None:
     path = write(tmp_path / "mine.csv", HEADER + ROW)
     job, gpu = read_own(path)[0].workload, find_gpu("RTX 4090")
     before = predict_speed(job, gpu, 1, 1, "none", shipped_zoo())
@@ -103,7 +120,14 @@ def test_a_kept_file_that_cannot_be_read_is_named(kept_folder: Path) -> None:
     kept_folder.mkdir()
     write(kept_folder / "broken.csv", HEADER + ROW.replace("1900", "fast"))
     with pytest.raises(WorkloadFault, match=r"broken\.csv line 2: value"):
-        predict_speed(Workload(model="resnet-50", task="train"), find_gpu("RTX 4090"), 1, 1, "none", shipped_zoo())
+        predict_speed(
+            Workload(model="resnet-50", task="train"),
+            find_gpu("RTX 4090"),
+            1,
+            1,
+            "none",
+            shipped_zoo(),
+        )
 
 
 def test_a_file_of_other_things_is_not_kept(tmp_path: Path, kept_folder: Path) -> None:

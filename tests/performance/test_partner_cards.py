@@ -4,11 +4,11 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.silicon import silicon_of
-from rigplanner.rig.task import Workload
+from rigplanner.rig.workload import Workload
 
 JOBS = (
     Workload(
@@ -24,7 +24,12 @@ JOBS = (
 )
 
 
-CARDS = ("nvidia.geforce.rtx-5090", "amd.radeon.rx-9070-xt", "intel.arc.a770-16gb", "nvidia.geforce.gtx-970")
+CARDS = (
+    "nvidia.geforce.rtx-5090",
+    "amd.radeon.rx-9070-xt",
+    "intel.arc.a770-16gb",
+    "nvidia.geforce.gtx-970",
+)
 
 
 @pytest.mark.parametrize("card", CARDS)

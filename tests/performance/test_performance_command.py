@@ -7,20 +7,37 @@ import pytest
 
 from rigplanner.cli.main import main
 
-GOOD = {"id": "a", "workload": {"model": "resnet-50", "task": "train", "precision": "amp_fp16", "stack": "pytorch-ngc"},
-        "hardware": {"gpu": "RTX 3090", "count": 2, "link": "pcie"}, "metric": "images/s"}  # fmt: skip
-NO_FP8 = {"id": 7, "workload": {"model": "bert-large", "task": "train", "precision": "fp8"}, "hardware": {"gpu": "GTX 1080"}}
+GOOD = {
+    "id": "a",
+    "workload": {
+        "model": "resnet-50",
+        "task": "train",
+        "precision": "amp_fp16",
+        "stack": "pytorch-ngc",
+    },
+    "hardware": {"gpu": "RTX 3090", "count": 2, "link": "pcie"},
+    "metric": "images/s",
+}
+NO_FP8 = {
+    "id": 7,
+    "workload": {"model": "bert-large", "task": "train", "precision": "fp8"},
+    "hardware": {"gpu": "GTX 1080"},
+}
 NO_GPU = {"id": "c", "workload": {"model": "resnet-50"}, "hardware": {"gpu": "RTX 9999"}}
 
 
-def ask(path: Path, lines: list[str], capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[dict[str, object]]]:
+def ask(
+    path: Path, lines: list[str], capsys: pytest.CaptureFixture[str], *words: str
+) -> tuple[int, list[dict[str, object]]]:
     path.write_text("\n".join(lines) + "\n", "utf-8")
     code = main(["performance", str(path), *words])
     return code, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
 def test_each_line_answers_for_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, answers = ask(tmp_path / "c.jsonl", [json.dumps(case) for case in (GOOD, NO_FP8, NO_GPU)], capsys)
+    code, answers = ask(
+        tmp_path / "c.jsonl", [json.dumps(case) for case in (GOOD, NO_FP8, NO_GPU)], capsys
+    )
     assert code == 0
     assert [answer["id"] for answer in answers] == ["a", 7, "c"]
     good = answers[0]
@@ -35,8 +52,12 @@ def test_steps_on_demand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "steps" not in plain and opened["steps"]
 
 
-@pytest.mark.parametrize("line", ["nonsense", "[1, 2]", '{"id": 1, "workload": {"batch_per_gpu": "many"}}'])
-def test_what_is_no_case_is_named_and_ends_with_two(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "line", ["nonsense", "[1, 2]", '{"id": 1, "workload": {"batch_per_gpu": "many"}}']
+)
+def test_what_is_no_case_is_named_and_ends_with_two(
+    line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     code, answers = ask(tmp_path / "c.jsonl", [line, json.dumps(GOOD)], capsys)
     assert code == 2 and "line 1" in str(answers[0]["error"]) and "value" in answers[1]
 
@@ -54,7 +75,8 @@ def test_a_power_limit_of_a_case_counts_and_what_nobody_heeds_is_refused(
     file = tmp_path / "cases.jsonl"
     file.write_text(
         "\n".join(
-            json.dumps({"id": n, "workload": work, "hardware": {"gpu": "RTX 3090", **more}}) for n, more in enumerate(machines)
+            json.dumps({"id": n, "workload": work, "hardware": {"gpu": "RTX 3090", **more}})
+            for n, more in enumerate(machines)
         )
     )
     assert main(["performance", str(file)]) == 2

@@ -3,16 +3,27 @@
 import msgspec
 import pytest
 
-from rigplanner.performance.anchors import find_gpu
-from rigplanner.performance.power_cap import speed_at_cap
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.errors import WorkloadFault
+from rigplanner.performance.anchors.anchors import find_gpu
+from rigplanner.performance.limits.power_cap import speed_at_cap
 
-RTX_3090 = msgspec.structs.replace(find_gpu("RTX 3090"), tdp_w=350.0, power_min_w=100.0, power_max_w=366.0)
+RTX_3090 = msgspec.structs.replace(
+    find_gpu("RTX 3090"), tdp_w=350.0, power_min_w=100.0, power_max_w=366.0
+)
 
 
 @pytest.mark.parametrize(
     ("cap_w", "published"),
-    [(100, 0.14), (150, 0.26), (200, 0.60), (230, 0.80), (250, 0.85), (280, 0.95), (300, 0.94), (320, 0.95)],
+    [
+        (100, 0.14),
+        (150, 0.26),
+        (200, 0.60),
+        (230, 0.80),
+        (250, 0.85),
+        (280, 0.95),
+        (300, 0.94),
+        (320, 0.95),
+    ],
 )
 def test_published_points_lie_in_the_interval(cap_w: float, published: float) -> None:
     found = speed_at_cap(RTX_3090, cap_w)
@@ -39,7 +50,9 @@ PUBLISHED = [
 def test_other_generations_keep_what_was_published(
     name: str, limit_w: float, cap_w: float, matrix: float, published: tuple[float, ...]
 ) -> None:
-    found = speed_at_cap(msgspec.structs.replace(find_gpu(name), tdp_w=float(limit_w)), cap_w, matrix)
+    found = speed_at_cap(
+        msgspec.structs.replace(find_gpu(name), tdp_w=float(limit_w)), cap_w, matrix
+    )
     assert all(found.low - 0.005 <= share <= found.high + 0.005 for share in published)
 
 

@@ -12,5 +12,8 @@ def test_refitted_tables_hold_both_schemes_with_every_row_together_first():
     for scheme in ("GPU", "source"):
         mine = [row for row in read if row["scheme"] == scheme]
         assert mine[0]["group"] == "all"
-        assert all(set(row) >= FIELDS and 0 <= row["inside"] <= 1 and row["median"] <= row["p90"] for row in mine)
+        assert all(
+            set(row) >= FIELDS and 0 <= row["inside"] <= 1 and row["median"] <= row["p90"]
+            for row in mine
+        )
         assert mine[0]["rows"] == max(row["rows"] for row in mine) >= 2000

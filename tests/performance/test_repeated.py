@@ -5,10 +5,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from rigplanner.performance.anchors import Placed, shipped_evidence
-from rigplanner.performance.repeated import same_job, same_network, told_by_others
+from rigplanner.performance.anchors.anchors import Placed, shipped_evidence
+from rigplanner.performance.noise_floor import same_job, same_network, told_by_others
 
-PLACED = next(item for item in shipped_evidence().placed if item.row.metric == "images/s" and item.row.count == 1)
+PLACED = next(
+    item
+    for item in shipped_evidence().placed
+    if item.row.metric == "images/s" and item.row.count == 1
+)
 TIMED = next(item for item in shipped_evidence().placed if item.row.metric == "time_to_train_min")
 
 
@@ -19,9 +23,13 @@ def said(of: Placed, source: str, faster: float, **point: Any) -> Placed:
 
 
 def test_the_middle_of_the_others_stands_in_for_a_prediction() -> None:
-    first, *_ = told_by_others([PLACED, said(PLACED, "b", 0.1), said(PLACED, "c", 0.2), said(PLACED, "d", 0.7)], same_job)
+    first, *_ = told_by_others(
+        [PLACED, said(PLACED, "b", 0.1), said(PLACED, "c", 0.2), said(PLACED, "d", 0.7)], same_job
+    )
     assert first.predicted == pytest.approx(PLACED.row.value * 2.718281828**0.2)
-    assert (first.low, first.high) == pytest.approx((PLACED.row.value * 2.718281828**0.1, PLACED.row.value * 2.718281828**0.7))
+    assert (first.low, first.high) == pytest.approx(
+        (PLACED.row.value * 2.718281828**0.1, PLACED.row.value * 2.718281828**0.7)
+    )
 
 
 def test_a_faster_machine_takes_less_time() -> None:
@@ -40,7 +48,10 @@ def test_another_batch_is_another_job_of_the_same_network() -> None:
 
 
 def test_several_gpus_are_another_job() -> None:
-    assert told_by_others([PLACED, said(PLACED, "b", 0.5, count=PLACED.point.count + 1)], same_job) == []
+    assert (
+        told_by_others([PLACED, said(PLACED, "b", 0.5, count=PLACED.point.count + 1)], same_job)
+        == []
+    )
 
 
 def test_published_measurements_of_one_job_do_disagree() -> None:

@@ -4,19 +4,20 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.anchors import Evidence
+from rigplanner.errors import WorkloadFault
+from rigplanner.performance.anchors.anchors import Evidence
+from rigplanner.performance.anchors.own import with_own
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.measured import Measured
-from rigplanner.performance.own import with_own
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.sequence_to_sequence import LOOKING, PREPARED_S, SPOKEN_TOKENS, halves
-from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.rig.workload import Workload
 
 WINDOWS = 13 * 60 / 30
-"""Windows of 30 s in the 13 minutes of speech that the README of faster-whisper times on an RTX 3070 Ti, with five beams."""
+"""Windows of 30 s in the 13 minutes of speech that the README of faster-whisper times on an RTX
+3070 Ti, with five beams."""
 SPEECH = Workload(model="whisper-large-v2", task="inference", precision="fp16", batch_per_gpu=1)
 
 
@@ -28,12 +29,22 @@ def _speed(workload: Workload, evidence: Evidence | None = None) -> SpeedEstimat
 
 @pytest.mark.parametrize(("stack", "seconds"), [("hf-transformers", 112), ("faster-whisper", 63)])
 def test_speech_takes_about_as_long_as_published(stack: str, seconds: float) -> None:
-    one, five, untold = (_speed(replace(SPEECH, stack=stack, variant=told)) for told in ({"beams": 1}, {"beams": 5}, {}))
+    one, five, untold = (
+        _speed(replace(SPEECH, stack=stack, variant=told))
+        for told in ({"beams": 1}, {"beams": 5}, {})
+    )
     assert one.metric == "sequences/s"
-    assert five.low <= WINDOWS / seconds <= five.high and five.value == pytest.approx(WINDOWS / seconds, rel=0.35)
-    assert five.value < one.value < 2 * five.value, "one beam is faster than five, by less than twice"
+    assert five.low <= WINDOWS / seconds <= five.high and five.value == pytest.approx(
+        WINDOWS / seconds, rel=0.35
+    )
+    assert five.value < one.value < 2 * five.value, (
+        "one beam is faster than five, by less than twice"
+    )
     assert one.assumed["output_tokens"] == str(SPOKEN_TOKENS)
-    assert untold.assumed["beams"] == ("5" if stack == "faster-whisper" else "1") and "beams" not in five.assumed
+    assert (
+        untold.assumed["beams"] == ("5" if stack == "faster-whisper" else "1")
+        and "beams" not in five.assumed
+    )
     assert one.first_token_ms and one.next_token_ms and one.first_token_ms > one.next_token_ms
 
 
@@ -55,7 +66,9 @@ def test_times_of_reading_and_writing_add() -> None:
     pair = halves(SPEECH, None, shipped_zoo())
     assert pair
     written = _speed(replace(pair.writing, output_tokens=10))
-    assert 1 / short.value == pytest.approx(PREPARED_S + 1 / _speed(pair.reading).value + 10 * LOOKING / written.value)
+    assert 1 / short.value == pytest.approx(
+        PREPARED_S + 1 / _speed(pair.reading).value + 10 * LOOKING / written.value
+    )
     assert 1 / long.value - PREPARED_S > 4 * (1 / short.value - PREPARED_S)
     assert short.low < short.value < short.high
     assert short.steps[-1].value == short.value
@@ -69,25 +82,43 @@ def test_more_windows_at_once_are_faster_together_but_not_each() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        replace(SPEECH, task="train"), replace(SPEECH, model="bert-large"), replace(SPEECH, model="t5-large"),
+        replace(SPEECH, task="train"),
+        replace(SPEECH, model="bert-large"),
+        replace(SPEECH, model="t5-large"),
         replace(SPEECH, stack="mlperf-inference"),
     ],
-)  # fmt: skip
+)
 def test_other_work_is_one_pass(other: Workload) -> None:
     assert halves(other, None, shipped_zoo()) is None
 
 
 @pytest.mark.parametrize("model", ["t5-large", "bart-large"])
 def test_translation_writes_the_tokens_it_is_asked_for(model: str) -> None:
-    work = Workload(model=model, task="inference", precision="fp16", batch_per_gpu=8, input_tokens=256, output_tokens=64)
+    work = Workload(
+        model=model,
+        task="inference",
+        precision="fp16",
+        batch_per_gpu=8,
+        input_tokens=256,
+        output_tokens=64,
+    )
     few, many = _speed(work), _speed(replace(work, output_tokens=256))
     assert 2 < few.value / many.value < 4.5
 
 
 @pytest.mark.parametrize("value", [[32], "many", 1e12, -1, True])
 def test_a_configuration_of_no_numbers_is_refused_by_its_field(value: object) -> None:
-    config = {"model_type": "whisper", "d_model": 64, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 2,
-              "decoder_attention_heads": 2, "encoder_ffn_dim": 256, "decoder_ffn_dim": value, "vocab_size": 100}  # fmt: skip
+    config = {
+        "model_type": "whisper",
+        "d_model": 64,
+        "encoder_layers": 2,
+        "decoder_layers": 2,
+        "encoder_attention_heads": 2,
+        "decoder_attention_heads": 2,
+        "encoder_ffn_dim": 256,
+        "decoder_ffn_dim": value,
+        "vocab_size": 100,
+    }
     with pytest.raises(WorkloadFault, match="decoder_ffn_dim"):
         _speed(Workload(config=config, task="inference", precision="fp16", batch_per_gpu=1))
 
@@ -96,7 +127,14 @@ def _measured(workload: Workload, faster: float) -> Measured:
     """A measurement of one's own, so much faster than predicted."""
     value = faster * _speed(workload).value
     place = {"gpu": "RTX 3070 Ti", "count": 1, "nodes": 1, "link": "none"}
-    found = {"id": "mine", "metric": "sequences/s", "value": value, "year": 2026, "source": "mine", "own": True}
+    found = {
+        "id": "mine",
+        "metric": "sequences/s",
+        "value": value,
+        "year": 2026,
+        "source": "mine",
+        "own": True,
+    }
     return Measured(workload=workload, **place, **found)  # type: ignore[arg-type]
 
 
@@ -113,5 +151,11 @@ def test_ones_own_measurement_of_speech_corrects_speech() -> None:
 
 def test_ones_own_measurement_of_speech_says_nothing_of_other_jobs_of_its_stack() -> None:
     asked = replace(SPEECH, stack="hf-transformers")
-    writing = Workload(model="llama-3.1-8b", task="decode", precision="fp16", stack="hf-transformers", batch_per_gpu=1)
+    writing = Workload(
+        model="llama-3.1-8b",
+        task="decode",
+        precision="fp16",
+        stack="hf-transformers",
+        batch_per_gpu=1,
+    )
     assert _speed(writing, with_own([_measured(asked, 1.5)])) == _speed(writing)

@@ -3,13 +3,13 @@
 import pytest
 
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.machine.collective_time import allreduce_seconds
-from rigplanner.performance.anchors import find_gpu
+from rigplanner.machine.topology.collective_time import allreduce_seconds
+from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.job import Job, read_job
 from rigplanner.performance.modelled import model_speed
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.serving import ONE_SHOT_S, Stream, serve, stored_bytes, touched_m
-from rigplanner.rig.task import Workload
+from rigplanner.rig.workload import Workload
 
 
 def job(gpu: str, count: int = 1, link: str = "pcie", **fields: object) -> Job:
@@ -23,10 +23,14 @@ def stream(gpu: str, count: int = 1, link: str = "pcie", **fields: object) -> St
 
 
 def test_one_token_reads_its_experts_and_many_read_all() -> None:
-    shape = job("RTX 4090", model="qwen3-30b-a3b", task="decode", precision="int4", stack="vllm").shape
+    shape = job(
+        "RTX 4090", model="qwen3-30b-a3b", task="decode", precision="int4", stack="vllm"
+    ).shape
     assert touched_m(shape, 1) == pytest.approx(shape.active_m, rel=1e-3)
     assert shape.active_m < touched_m(shape, 8) < 0.5 * shape.params_m
-    assert touched_m(shape, 2000) == pytest.approx(shape.params_m - shape.head_m, rel=1e-3), "tokens are looked up in a table"
+    assert touched_m(shape, 2000) == pytest.approx(shape.params_m - shape.head_m, rel=1e-3), (
+        "tokens are looked up in a table"
+    )
 
 
 def test_a_dense_model_reads_the_same_for_any_number_of_tokens() -> None:
@@ -34,16 +38,29 @@ def test_a_dense_model_reads_the_same_for_any_number_of_tokens() -> None:
     assert touched_m(shape, 1) == touched_m(shape, 500) == shape.active_m
 
 
-@pytest.mark.parametrize(("quant", "stored"), [("gptq", "int4"), ("awq", "int4"), ("gptq-int8", "int8"), ("bitsandbytes", "nf4")])
+@pytest.mark.parametrize(
+    ("quant", "stored"),
+    [("gptq", "int4"), ("awq", "int4"), ("gptq-int8", "int8"), ("bitsandbytes", "nf4")],
+)
 @pytest.mark.parametrize("arithmetic", ["fp16", "bf16", None])
-def test_quantised_weights_are_read_as_they_lie(quant: str, stored: str, arithmetic: str | None) -> None:
+def test_quantised_weights_are_read_as_they_lie(
+    quant: str, stored: str, arithmetic: str | None
+) -> None:
     asked = {"model": "llama-2-7b", "task": "decode", "stack": "vllm", "quant": quant}
-    assert stream("RTX 4090", precision=arithmetic, **asked) == stream("RTX 4090", precision=stored, **asked)
+    assert stream("RTX 4090", precision=arithmetic, **asked) == stream(
+        "RTX 4090", precision=stored, **asked
+    )
 
 
 def test_a_configuration_says_how_the_weights_lie() -> None:
-    config = {"model_type": "llama", "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32,
-              "num_attention_heads": 32, "vocab_size": 32000}  # fmt: skip
+    config = {
+        "model_type": "llama",
+        "hidden_size": 4096,
+        "intermediate_size": 11008,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "vocab_size": 32000,
+    }
     quantised = {**config, "quantization_config": {"quant_method": "awq", "bits": 4}}
     asked = {"task": "decode", "stack": "vllm"}
     told = stream("RTX 4090", config=config, precision="int4", quant="awq", **asked)
@@ -51,7 +68,13 @@ def test_a_configuration_says_how_the_weights_lie() -> None:
 
 
 def test_eight_streams_of_experts_are_far_from_eight_times_one() -> None:
-    asked = {"task": "decode", "precision": "int4", "stack": "vllm", "input_tokens": 370, "output_tokens": 128}
+    asked = {
+        "task": "decode",
+        "precision": "int4",
+        "stack": "vllm",
+        "input_tokens": 370,
+        "output_tokens": 128,
+    }
     experts, dense = (
         stream("Jetson AGX Thor", model=model, batch_per_gpu=8, **asked).tokens_s
         / stream("Jetson AGX Thor", model=model, **asked).tokens_s
@@ -69,22 +92,40 @@ def test_few_streams_of_experts_do_not_read_them_all() -> None:
         "input_tokens": 1024,
         "output_tokens": 1024,
     }
-    few, many = (stream("RTX PRO 6000 Blackwell", batch_per_gpu=batch, **asked) for batch in (4, 64))
+    few, many = (
+        stream("RTX PRO 6000 Blackwell", batch_per_gpu=batch, **asked) for batch in (4, 64)
+    )
     assert few.traffic_s < 0.75 * many.traffic_s
 
 
 def test_packed_products_need_no_widening_since_the_middle_of_2024() -> None:
-    asked = {"model": "llama-3-8b", "task": "prefill", "precision": "q4_0", "stack": "llama.cpp", "input_tokens": 512}
-    old, new = (stream("RTX 4090", framework_text=f"llama.cpp ({month} 2024)", **asked) for month in ("May", "July"))
+    asked = {
+        "model": "llama-3-8b",
+        "task": "prefill",
+        "precision": "q4_0",
+        "stack": "llama.cpp",
+        "input_tokens": 512,
+    }
+    old, new = (
+        stream("RTX 4090", framework_text=f"llama.cpp ({month} 2024)", **asked)
+        for month in ("May", "July")
+    )
     assert new.traffic_s < 0.3 * old.traffic_s
     assert new.tokens_s > 1.3 * old.tokens_s
-    volta = (stream("V100-SXM2-16GB", framework_text=f"llama.cpp ({month} 2024)", **asked) for month in ("May", "July"))
+    volta = (
+        stream("V100-SXM2-16GB", framework_text=f"llama.cpp ({month} 2024)", **asked)
+        for month in ("May", "July")
+    )
     assert len({found.traffic_s for found in volta}) == 1, "no 8-bit units of matrices"
 
 
 def test_a_70b_model_on_two_cards_waits_for_their_memory() -> None:
-    asked = Workload(model="llama-3-70b", task="decode", precision="q4_k_m", stack="llama.cpp", batch_per_gpu=1)
-    assert predict_speed(asked, find_gpu("RTX 3090"), 2, 1, "pcie", shipped_zoo()).bound == "bandwidth"
+    asked = Workload(
+        model="llama-3-70b", task="decode", precision="q4_k_m", stack="llama.cpp", batch_per_gpu=1
+    )
+    assert (
+        predict_speed(asked, find_gpu("RTX 3090"), 2, 1, "pcie", shipped_zoo()).bound == "bandwidth"
+    )
 
 
 def test_kernels_ramp_up_by_the_clock() -> None:
@@ -94,55 +135,120 @@ def test_kernels_ramp_up_by_the_clock() -> None:
 
 
 def test_checkpoints_of_mxfp4_pack_only_experts() -> None:
-    packed, local = (job("RTX 5090", model="gpt-oss-20b", stack=stack, precision="mxfp4") for stack in ("vllm", "llama.cpp"))
-    assert stored_bytes(packed, packed.shape.params_m) == pytest.approx(13.76e9, rel=0.01), "as published"
-    assert stored_bytes(local, local.shape.params_m) == pytest.approx(12.1e9, rel=0.1), "llama.cpp's file"
+    packed, local = (
+        job("RTX 5090", model="gpt-oss-20b", stack=stack, precision="mxfp4")
+        for stack in ("vllm", "llama.cpp")
+    )
+    assert stored_bytes(packed, packed.shape.params_m) == pytest.approx(13.76e9, rel=0.01), (
+        "as published"
+    )
+    assert stored_bytes(local, local.shape.params_m) == pytest.approx(12.1e9, rel=0.1), (
+        "llama.cpp's file"
+    )
 
 
 def test_a_card_that_its_weights_all_but_fill_serves_few_of_the_streams_asked_for() -> None:
-    asked = {"model": "gpt-oss-20b", "stack": "vllm", "task": "serve", "precision": "mxfp4", "batch_per_gpu": 64}
-    small, large = (serve(job(gpu, input_tokens=256, output_tokens=249, **asked)) for gpu in ("RTX 5060 Ti 16GB", "RTX 5090"))
+    asked = {
+        "model": "gpt-oss-20b",
+        "stack": "vllm",
+        "task": "serve",
+        "precision": "mxfp4",
+        "batch_per_gpu": 64,
+    }
+    small, large = (
+        serve(job(gpu, input_tokens=256, output_tokens=249, **asked))
+        for gpu in ("RTX 5060 Ti 16GB", "RTX 5090")
+    )
     assert 8 <= small.streams <= 32 and large.streams == 64
 
 
 def test_streams_together_gain_nothing_from_more_cards_that_stage_through_the_host() -> None:
-    asked = {"model": "llama-3-8b", "precision": "fp16", "stack": "vllm", "input_tokens": 206, "output_tokens": 202}
-    served = [stream("RTX 4090", n, task="serve", batch_per_gpu=64 // n, variant={"tp": n}, **asked).tokens_s for n in (1, 2, 4)]
-    alone = [stream("RTX 4090", n, task="decode", batch_per_gpu=1, **asked).tokens_s for n in (1, 2, 4)]
+    asked = {
+        "model": "llama-3-8b",
+        "precision": "fp16",
+        "stack": "vllm",
+        "input_tokens": 206,
+        "output_tokens": 202,
+    }
+    served = [
+        stream(
+            "RTX 4090", n, task="serve", batch_per_gpu=64 // n, variant={"tp": n}, **asked
+        ).tokens_s
+        for n in (1, 2, 4)
+    ]
+    alone = [
+        stream("RTX 4090", n, task="decode", batch_per_gpu=1, **asked).tokens_s for n in (1, 2, 4)
+    ]
     assert max(served) < 1.2 * served[0], "measured 1,646 and 1,349 tokens/s on one and four"
     assert alone[2] > 1.4 * alone[1] > 2 * alone[0], "a token of one stream still comes sooner"
 
 
 def test_an_exchange_takes_what_nccl_takes_but_small_ones_over_nvlink() -> None:
     asked = {"model": "llama-3-70b", "task": "decode", "precision": "fp16", "stack": "vllm"}
-    few, many = (stream("A100-SXM4-80GB", 8, "nvswitch", batch_per_gpu=n, **asked).exchange_s for n in (1, 64))
+    few, many = (
+        stream("A100-SXM4-80GB", 8, "nvswitch", batch_per_gpu=n, **asked).exchange_s
+        for n in (1, 64)
+    )
     assert few == pytest.approx(2 * 80 * (ONE_SHOT_S + 8192 * 2 * 1.75 / 228e9), rel=1e-6)
-    assert many == pytest.approx(2 * 80 * allreduce_seconds(64 * 8192 * 2, 228.0, "nvlink", 8), rel=1e-6)
+    assert many == pytest.approx(
+        2 * 80 * allreduce_seconds(64 * 8192 * 2, 228.0, "nvlink", 8), rel=1e-6
+    )
     assert stream("RTX 3090", 4, batch_per_gpu=1, **asked).exchange_s > 2 * few
 
 
-def test_packed_weights_gain_from_an_instruction_for_bytes_and_not_from_fast_half_precision() -> None:
-    asked = {"model": "llama-2-7b", "task": "prefill", "stack": "llama.cpp", "batch_per_gpu": 1, "input_tokens": 2048}
+def test_packed_weights_gain_from_an_instruction_for_bytes_and_not_from_fast_half_precision() -> (
+    None
+):
+    asked = {
+        "model": "llama-2-7b",
+        "task": "prefill",
+        "stack": "llama.cpp",
+        "batch_per_gpu": 1,
+        "input_tokens": 2048,
+    }
     with_it, without = (
-        [stream(gpu, precision=precision, **asked).matrix_s for precision in ("q4_0", "f16")] for gpu in ("P40", "P100 PCIe 16GB")
+        [stream(gpu, precision=precision, **asked).matrix_s for precision in ("q4_0", "f16")]
+        for gpu in ("P40", "P100 PCIe 16GB")
     )
     assert with_it[0] == pytest.approx(with_it[1] / 2)
     assert without[0] == pytest.approx(without[1] * 2)
     assert without[0] > 2 * with_it[0]
 
 
-@pytest.mark.parametrize(("task", "stack"), [("serve", "vllm"), ("prefill", "vllm"), ("decode", "vllm"), ("prefill", "llama.cpp")])
-def test_many_streams_and_prompts_take_plain_kernels_on_chips_that_engines_have_none_for(task: str, stack: str) -> None:
-    asked = {"model": "llama-3-8b", "task": task, "precision": "fp16", "batch_per_gpu": 1, "input_tokens": 512, "output_tokens": 99}
+@pytest.mark.parametrize(
+    ("task", "stack"),
+    [("serve", "vllm"), ("prefill", "vllm"), ("decode", "vllm"), ("prefill", "llama.cpp")],
+)
+def test_many_streams_and_prompts_take_plain_kernels_on_chips_that_engines_have_none_for(
+    task: str, stack: str
+) -> None:
+    asked = {
+        "model": "llama-3-8b",
+        "task": task,
+        "precision": "fp16",
+        "batch_per_gpu": 1,
+        "input_tokens": 512,
+        "output_tokens": 99,
+    }
     plain, built = (stream(gpu, stack=stack, **asked) for gpu in ("MI100", "MI210"))
     slower = (plain.matrix_s + plain.traffic_s) / (built.matrix_s + built.traffic_s)
     assert slower > 1.8 if stack == "vllm" and task != "decode" else slower < 1.5
 
 
-@pytest.mark.parametrize("stack", ["pytorch-eager", "torch-compile", "tensorrt", "jetson", "hf-transformers", "vllm"])
-def test_tokens_that_are_written_pass_all_weights_through_memory_whatever_the_stack(stack: str) -> None:
+@pytest.mark.parametrize(
+    "stack", ["pytorch-eager", "torch-compile", "tensorrt", "jetson", "hf-transformers", "vllm"]
+)
+def test_tokens_that_are_written_pass_all_weights_through_memory_whatever_the_stack(
+    stack: str,
+) -> None:
     workload = Workload(
-        model="llama-3.1-8b", task="inference", precision="bf16", batch_per_gpu=1, stack=stack, input_tokens=256, output_tokens=64
+        model="llama-3.1-8b",
+        task="inference",
+        precision="bf16",
+        batch_per_gpu=1,
+        stack=stack,
+        input_tokens=256,
+        output_tokens=64,
     )
     card = find_gpu("Jetson AGX Orin 64GB" if stack == "jetson" else "RTX 4090")
     answer = predict_speed(workload, card, 1, 1, "none", shipped_zoo())

@@ -3,11 +3,11 @@
 import pytest
 
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.configs import geometry
-from rigplanner.performance.resolve import resolve_shape
-from rigplanner.performance.shapes import Shape
-from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.errors import WorkloadFault
+from rigplanner.performance.geometry.configs import geometry
+from rigplanner.performance.geometry.resolve import resolve_shape
+from rigplanner.performance.geometry.shapes import Shape
+from rigplanner.rig.workload import Workload
 
 
 def shape(**fields: object) -> Shape:
@@ -18,7 +18,9 @@ def test_a_dense_decoder_costs_two_flops_per_weight_and_token() -> None:
     llama = shape(model="llama-3-8b", seq_len=2048)
     embeddings_m = 128256 * 4096 / 1e6
     assert llama.params_m == pytest.approx(8030, rel=0.01)
-    assert llama.gflop == pytest.approx(2 * (llama.params_m - embeddings_m) * 1e6 * 2048 / 1e9, rel=0.01)
+    assert llama.gflop == pytest.approx(
+        2 * (llama.params_m - embeddings_m) * 1e6 * 2048 / 1e9, rel=0.01
+    )
     assert llama.kv_values == 2 * 8 * 128 * 32
 
 
@@ -35,20 +37,32 @@ def test_a_mixture_of_experts_stores_all_and_uses_few() -> None:
 
 
 def test_latent_attention_keeps_one_vector() -> None:
-    config = {"model_type": "deepseek_v3", "num_hidden_layers": 61, "hidden_size": 7168, "num_attention_heads": 128,
-              "num_key_value_heads": 128, "kv_lora_rank": 512, "qk_rope_head_dim": 64, "vocab_size": 129280}  # fmt: skip
+    config = {
+        "model_type": "deepseek_v3",
+        "num_hidden_layers": 61,
+        "hidden_size": 7168,
+        "num_attention_heads": 128,
+        "num_key_value_heads": 128,
+        "kv_lora_rank": 512,
+        "qk_rope_head_dim": 64,
+        "vocab_size": 129280,
+    }
     assert shape(config=config, model="own", seq_len=1).kv_values == 61 * 576
 
 
 def test_convolutions_cost_by_area() -> None:
-    assert shape(model="resnet-50", image_size=448).gflop == pytest.approx(4 * shape(model="resnet-50", image_size=224).gflop)
+    assert shape(model="resnet-50", image_size=448).gflop == pytest.approx(
+        4 * shape(model="resnet-50", image_size=224).gflop
+    )
     assert shape(model="resnet-50").gflop == pytest.approx(8.18, rel=0.01)
 
 
 @pytest.mark.parametrize("slug", ["resnet18", "resnet-101", "resnext50_32x4d", "wide_resnet50_2"])
 def test_an_image_of_no_named_size_is_of_the_usual_one(slug: str) -> None:
     assert shape(model=slug).gflop == shape(model=slug, image_size=224).gflop
-    assert shape(model=slug, image_size=176).gflop == pytest.approx((176 / 224) ** 2 * shape(model=slug).gflop, rel=0.05)
+    assert shape(model=slug, image_size=176).gflop == pytest.approx(
+        (176 / 224) ** 2 * shape(model=slug).gflop, rel=0.05
+    )
 
 
 def test_a_net_never_listed_at_the_usual_size_has_its_first() -> None:
@@ -111,12 +125,22 @@ def test_a_deeper_detector_launches_more_kernels(small: str, large: str) -> None
 
 @pytest.mark.parametrize(
     ("spoken", "slug"),
-    [("YOLO11n", "yolo11n"), ("Mask R-CNN", "mask-rcnn"), ("rnnt", "rnn-t"), ("3D UNet KiTS19", "3d-unet-kits19")],
+    [
+        ("YOLO11n", "yolo11n"),
+        ("Mask R-CNN", "mask-rcnn"),
+        ("rnnt", "rnn-t"),
+        ("3D UNet KiTS19", "3d-unet-kits19"),
+    ],
 )
-def test_networks_of_the_speed_table_are_known_however_they_are_written(spoken: str, slug: str) -> None:
+def test_networks_of_the_speed_table_are_known_however_they_are_written(
+    spoken: str, slug: str
+) -> None:
     assert resolve_shape(Workload(model=spoken, task="inference"), None).slug == slug
 
 
 def test_one_network_has_one_speed_whatever_name_is_given() -> None:
-    slugs = {resolve_shape(Workload(model=name), None).slug for name in ("llama-3.1-8b", "Llama 3.1 8B", "llama3.1:8b")}
+    slugs = {
+        resolve_shape(Workload(model=name), None).slug
+        for name in ("llama-3.1-8b", "Llama 3.1 8B", "llama3.1:8b")
+    }
     assert len(slugs) == 1

@@ -3,10 +3,11 @@
 import msgspec
 import pytest
 
-from rigplanner.catalog.parts import GPU, Rates
+from rigplanner.catalog.schema.parts import GPU, Rates
 from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.errors import WorkloadFault
 from rigplanner.performance import roofline
-from rigplanner.performance.anchors import find_gpu
+from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import read_job
 from rigplanner.performance.predict import predict_speed
@@ -19,19 +20,25 @@ from rigplanner.performance.silicon import (
     usable_precisions,
     weight_bits,
 )
-from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.rig.workload import Workload
 from rigplanner.workload.quant import BITS
 
 
 @pytest.mark.parametrize(
     ("name", "generation"),
     [
-        ("K80", "kepler"), ("GTX Titan X (Maxwell)", "maxwell"), ("GTX 1080", "pascal"), ("V100-SXM2-16GB", "volta"),
-        ("T4", "turing"), ("A100-SXM4-80GB", "ampere"), ("RTX 4090", "ada"), ("H100-SXM5-80GB", "hopper"),
-        ("RTX 5090", "blackwell-rtx"), ("MI300X", "cdna3"),
+        ("K80", "kepler"),
+        ("GTX Titan X (Maxwell)", "maxwell"),
+        ("GTX 1080", "pascal"),
+        ("V100-SXM2-16GB", "volta"),
+        ("T4", "turing"),
+        ("A100-SXM4-80GB", "ampere"),
+        ("RTX 4090", "ada"),
+        ("H100-SXM5-80GB", "hopper"),
+        ("RTX 5090", "blackwell-rtx"),
+        ("MI300X", "cdna3"),
     ],
-)  # fmt: skip
+)
 def test_generations(name: str, generation: str) -> None:
     assert generation_of(find_gpu(name)) == generation
 
@@ -48,7 +55,9 @@ def test_half_precision_falls_back_to_shaders_before_tensor_cores() -> None:
     assert arithmetic_path("amp_fp16", silicon.fp32, silicon) == "vector"
 
 
-@pytest.mark.parametrize(("name", "precision"), [("GTX 1080", "fp8"), ("RTX 3090", "fp8"), ("H100-SXM5-80GB", "fp4")])
+@pytest.mark.parametrize(
+    ("name", "precision"), [("GTX 1080", "fp8"), ("RTX 3090", "fp8"), ("H100-SXM5-80GB", "fp4")]
+)
 def test_arithmetic_that_the_silicon_lacks_is_refused(name: str, precision: str) -> None:
     card = find_gpu(name)
     with pytest.raises(WorkloadFault, match=f"no {precision} arithmetic"):
@@ -60,7 +69,9 @@ def test_an_unknown_precision_lists_the_known_ones() -> None:
         matrix_tflops(silicon_of(find_gpu("RTX 3090")), "fp17", "RTX 3090")
 
 
-@pytest.mark.parametrize("precision", [word for word in BITS if word not in ("fp8", "fp4", "mxfp8", "nvfp4", "mxfp4")])
+@pytest.mark.parametrize(
+    "precision", [word for word in BITS if word not in ("fp8", "fp4", "mxfp8", "nvfp4", "mxfp4")]
+)
 def test_every_stored_format_that_memory_knows_is_timed(precision: str) -> None:
     card = find_gpu("RTX 3090")
     assert matrix_tflops(silicon_of(card), precision, card.name) > 0
@@ -68,7 +79,14 @@ def test_every_stored_format_that_memory_knows_is_timed(precision: str) -> None:
 
 
 def test_the_missing_field_is_named() -> None:
-    bare = GPU(id="x.y.z", name="X", vendor="X", form_factor="pcie", memory_gib=8, dense_tflops=Rates(fp32=1.0))
+    bare = GPU(
+        id="x.y.z",
+        name="X",
+        vendor="X",
+        form_factor="pcie",
+        memory_gib=8,
+        dense_tflops=Rates(fp32=1.0),
+    )
     with pytest.raises(WorkloadFault, match="bandwidth_gbs"):
         silicon_of(bare)
 
@@ -94,14 +112,26 @@ def test_a_clock_is_sustained_as_far_as_base_lies_below_boost() -> None:
     assert silicon_of(msgspec.structs.replace(card, base_mhz=None)).sustained == USUAL_SUSTAINED
 
 
-def test_a_clock_that_cannot_be_sustained_lengthens_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clock_that_cannot_be_sustained_lengthens_arithmetic(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     physics = msgspec.structs.replace(speed_model().physics, clock_matrix=0.25, clock_vector=0.5)
-    monkeypatch.setattr(roofline, "speed_model", lambda: msgspec.structs.replace(speed_model(), physics=physics))
+    monkeypatch.setattr(
+        roofline, "speed_model", lambda: msgspec.structs.replace(speed_model(), physics=physics)
+    )
     gpu = find_gpu("T4")
     for precision, exponent in (("amp_fp16", 0.25), ("fp32", 0.5)):
-        work = Workload(model="resnet-50", task="train", stack="pytorch-eager", precision=precision, batch_per_gpu=32)
+        work = Workload(
+            model="resnet-50",
+            task="train",
+            stack="pytorch-eager",
+            precision=precision,
+            batch_per_gpu=32,
+        )
         job = read_job(work, gpu, 1, 1, "none", shipped_zoo())
-        steady = msgspec.structs.replace(job, silicon=msgspec.structs.replace(job.silicon, sustained=1.0))
+        steady = msgspec.structs.replace(
+            job, silicon=msgspec.structs.replace(job.silicon, sustained=1.0)
+        )
         ratio = roofline.matrix_seconds(job, 1e12) / roofline.matrix_seconds(steady, 1e12)
         assert ratio == pytest.approx(job.silicon.sustained**-exponent)
 
@@ -125,17 +155,25 @@ def test_rtx_blackwell_is_told_from_the_data_centre_chip() -> None:
 
 @pytest.mark.parametrize("kind", ["llama-3.1-8b", "resnet-50", "bert-large"])
 def test_a_card_with_more_of_everything_is_not_slower(kind: str) -> None:
-    """An RTX 5090 has more arithmetic, bandwidth and memory than an RTX 4090 of the same kind of multiprocessor (single images are
-    left out: the host alone sets their speed)."""
+    """An RTX 5090 has more arithmetic, bandwidth and memory than an RTX 4090 of the same kind of
+    multiprocessor (single images are left out: the host alone sets their speed)."""
     language = kind.startswith("llama")
     workload = Workload(
-        model=kind, task="train_lora" if language else "train", precision="bf16", batch_per_gpu=1 if language else 16
+        model=kind,
+        task="train_lora" if language else "train",
+        precision="bf16",
+        batch_per_gpu=1 if language else 16,
     )
-    newer, older = (predict_speed(workload, find_gpu(name), 1, 1, "none", shipped_zoo()).value for name in ("RTX 5090", "RTX 4090"))
+    newer, older = (
+        predict_speed(workload, find_gpu(name), 1, 1, "none", shipped_zoo()).value
+        for name in ("RTX 5090", "RTX 4090")
+    )
     assert newer > older
 
 
-def test_units_that_do_fp4_do_eight_bits_twice_as_fast_as_half_precision_where_the_catalog_lists_neither() -> None:
+def test_units_that_do_fp4_do_eight_bits_twice_as_fast_as_half_precision_where_the_catalog_lists_neither() -> (
+    None
+):
     card = find_gpu("GB10")
     assert card.dense_tflops.fp8 is None
     silicon = silicon_of(card)

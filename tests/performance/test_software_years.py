@@ -43,4 +43,8 @@ def test_containers_are_numbered_by_year_and_month() -> None:
 
 def test_software_that_tells_its_month_is_of_that_month() -> None:
     assert year_of("llama.cpp", "llama.cpp (june 2024)") == pytest.approx(2024 + 5 / 12)
-    assert year_of("llama.cpp", "llama.cpp (may 2024)") < year_of("llama.cpp", "llama.cpp (august 2024)") < 2025
+    assert (
+        year_of("llama.cpp", "llama.cpp (may 2024)")
+        < year_of("llama.cpp", "llama.cpp (august 2024)")
+        < 2025
+    )

@@ -4,11 +4,13 @@ import math
 
 import pytest
 
-from rigplanner.performance.truncated import below
+from rigplanner.performance.truncated_normal import below
 
 
 def test_far_below_the_limit_nothing_changes() -> None:
-    assert below(100.0, 0.2, math.inf) == pytest.approx((100.0, 100 * math.exp(-0.2), 100 * math.exp(0.2)))
+    assert below(100.0, 0.2, math.inf) == pytest.approx(
+        (100.0, 100 * math.exp(-0.2), 100 * math.exp(0.2))
+    )
     assert below(100.0, 0.2, 1000.0) == below(100.0, 0.2, math.inf)
 
 
@@ -20,7 +22,9 @@ def test_the_interval_lies_below_the_limit_and_about_its_middle(mean: float) -> 
 
 
 def test_more_speed_is_never_told_as_less() -> None:
-    medians = [below(mean, 0.3, 100.0)[0] for mean in (20.0, 40.0, 60.0, 80.0, 100.0, 150.0, 1000.0)]
+    medians = [
+        below(mean, 0.3, 100.0)[0] for mean in (20.0, 40.0, 60.0, 80.0, 100.0, 150.0, 1000.0)
+    ]
     assert medians == sorted(medians)
 
 

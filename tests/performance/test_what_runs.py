@@ -5,19 +5,28 @@ import pytest
 
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.data import data_path
-from rigplanner.performance.anchors import find_gpu
+from rigplanner.errors import WorkloadFault
+from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.job import Job, read_job
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.stacks import _file, shipped_stacks
-from rigplanner.rig.task import Parallelism, Workload
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.rig.workload import Parallelism, Workload
 
 
 def job(gpu: str, model: str, count: int = 1, link: str = "unknown", **fields: object) -> Job:
-    return read_job(msgspec.convert({"model": model, **fields}, Workload), find_gpu(gpu), count, 1, link, shipped_zoo())
+    return read_job(
+        msgspec.convert({"model": model, **fields}, Workload),
+        find_gpu(gpu),
+        count,
+        1,
+        link,
+        shipped_zoo(),
+    )
 
 
-def refused(match: str, gpu: str, model: str, count: int = 1, link: str = "unknown", **fields: object) -> None:
+def refused(
+    match: str, gpu: str, model: str, count: int = 1, link: str = "unknown", **fields: object
+) -> None:
     with pytest.raises(WorkloadFault, match=match):
         job(gpu, model, count, link, **fields)
 
@@ -27,9 +36,21 @@ def refused(match: str, gpu: str, model: str, count: int = 1, link: str = "unkno
     [
         ("MI300X", "tensorrt", "resnet50", "inference", "runs on GPUs of NVIDIA"),
         ("MI300X", "tensorrt-llm", "llama-3.1-8b", "serve", "runs on GPUs of NVIDIA.*vllm"),
-        ("RX 7900 XTX", "pytorch-ngc", "resnet50", "train", "runs on GPUs of NVIDIA.*pytorch-eager"),
+        (
+            "RX 7900 XTX",
+            "pytorch-ngc",
+            "resnet50",
+            "train",
+            "runs on GPUs of NVIDIA.*pytorch-eager",
+        ),
         ("MI250X", "fastertransformer", "bert-base-uncased", "inference", "runs on GPUs of NVIDIA"),
-        ("K80", "vllm", "llama-3.1-8b", "serve", "from compute capability 7.0 on; .* has 3.7.*llama.cpp"),
+        (
+            "K80",
+            "vllm",
+            "llama-3.1-8b",
+            "serve",
+            "from compute capability 7.0 on; .* has 3.7.*llama.cpp",
+        ),
         ("GTX 980", "vllm", "llama-3.1-8b", "decode", "from compute capability 7.0"),
         ("RTX 4090", "mlx", "llama-3.1-8b", "decode", "runs on GPUs of Apple"),
         ("RTX 5090", "caffe", "resnet50", "train", "up to compute capability 9.0"),
@@ -41,7 +62,9 @@ def refused(match: str, gpu: str, model: str, count: int = 1, link: str = "unkno
         ("RTX 3090", "llama.cpp", "resnet50", "inference", "not of cnn"),
     ],
 )
-def test_a_stack_that_never_ran_there_is_refused_with_one_that_does(gpu: str, stack: str, model: str, task: str, said: str) -> None:
+def test_a_stack_that_never_ran_there_is_refused_with_one_that_does(
+    gpu: str, stack: str, model: str, task: str, said: str
+) -> None:
     refused(said, gpu, model, stack=stack, task=task)
 
 
@@ -61,13 +84,39 @@ def test_what_some_release_runs_is_answered(gpu: str, stack: str, model: str, ta
 
 
 def test_bytes_in_tensorrt_need_their_instructions() -> None:
-    assert job("GTX 1080", "resnet50", task="inference", stack="tensorrt", precision="int8").precision == "int8"
-    refused("int8 from compute capability 6.1", "Tesla P100 SXM2", "resnet50", task="inference", stack="tensorrt", precision="int8")
-    refused("does not run int8", "Jetson TX2", "resnet50", task="inference", stack="tensorrt", precision="int8")
-    refused(
-        "TensorRT runs int8 from compute capability 6.1 on; .* has 5.2.$", "GTX 980", "resnet50", task="inference", precision="int8"
+    assert (
+        job("GTX 1080", "resnet50", task="inference", stack="tensorrt", precision="int8").precision
+        == "int8"
     )
-    assert job("Tesla P100 SXM2", "resnet50", task="inference", stack="tensorrt", precision="fp32").precision == "fp32"
+    refused(
+        "int8 from compute capability 6.1",
+        "Tesla P100 SXM2",
+        "resnet50",
+        task="inference",
+        stack="tensorrt",
+        precision="int8",
+    )
+    refused(
+        "does not run int8",
+        "Jetson TX2",
+        "resnet50",
+        task="inference",
+        stack="tensorrt",
+        precision="int8",
+    )
+    refused(
+        "TensorRT runs int8 from compute capability 6.1 on; .* has 5.2.$",
+        "GTX 980",
+        "resnet50",
+        task="inference",
+        precision="int8",
+    )
+    assert (
+        job(
+            "Tesla P100 SXM2", "resnet50", task="inference", stack="tensorrt", precision="fp32"
+        ).precision
+        == "fp32"
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,7 +137,10 @@ def test_the_usual_stack_runs_on_the_chip(gpu: str, model: str, task: str, stack
 
 
 def test_int8_on_another_maker_gets_no_tensorrt() -> None:
-    assert job("MI210", "resnet50", task="inference", precision="int8").assumed["stack"] == "pytorch-eager"
+    assert (
+        job("MI210", "resnet50", task="inference", precision="int8").assumed["stack"]
+        == "pytorch-eager"
+    )
 
 
 def test_rows_name_known_stacks_and_their_source() -> None:
@@ -123,13 +175,43 @@ def shares(**degrees: int) -> dict[str, object]:
 def test_degrees_that_do_not_share_the_network_are_refused() -> None:
     serve = {"task": "serve", "stack": "vllm", "batch_per_gpu": 8}
     assert job("H100 SXM", "llama-3.1-8b", 4, **serve, **shares(tensor=4)).tensor == 4
-    refused("divisor of the 32 attention heads, found 6", "H100 SXM", "llama-3.1-8b", 6, **serve, **shares(tensor=6))
-    refused("divisor of the 25 attention heads", "A100-SXM4-80GB", "gpt2-xl", 2, task="train", **shares(tensor=2))
+    refused(
+        "divisor of the 32 attention heads, found 6",
+        "H100 SXM",
+        "llama-3.1-8b",
+        6,
+        **serve,
+        **shares(tensor=6),
+    )
+    refused(
+        "divisor of the 25 attention heads",
+        "A100-SXM4-80GB",
+        "gpt2-xl",
+        2,
+        task="train",
+        **shares(tensor=2),
+    )
     assert job("H100 SXM", "llama-3.1-8b", 32, task="train", **shares(pipeline=32)).pipeline == 32
-    refused("at most the 32 layers, found 64", "H100 SXM", "llama-3.1-8b", 64, task="train", **shares(pipeline=64))
+    refused(
+        "at most the 32 layers, found 64",
+        "H100 SXM",
+        "llama-3.1-8b",
+        64,
+        task="train",
+        **shares(pipeline=64),
+    )
     assert job("H100 SXM", "llama-3.1-405b", 8, task="serve", **shares(pipeline=8)).pipeline == 8
-    assert job("H100 SXM", "mixtral-8x7b-v0.1", 8, task="train", **shares(expert=8)).shape.experts == 8
-    refused("divisor of the 8 experts", "H100 SXM", "mixtral-8x7b-v0.1", 16, task="train", **shares(expert=16))
+    assert (
+        job("H100 SXM", "mixtral-8x7b-v0.1", 8, task="train", **shares(expert=8)).shape.experts == 8
+    )
+    refused(
+        "divisor of the 8 experts",
+        "H100 SXM",
+        "mixtral-8x7b-v0.1",
+        16,
+        task="train",
+        **shares(expert=16),
+    )
     refused("no experts", "H100 SXM", "llama-3.1-8b", 2, task="train", **shares(expert=2))
 
 
@@ -145,17 +227,32 @@ def test_degrees_that_do_not_share_the_network_are_refused() -> None:
         ("RX 7900 XTX", "xgmi", "pcie for"),
     ],
 )
-def test_a_link_that_a_gpu_has_not_is_refused_with_those_that_it_has(gpu: str, link: str, said: str) -> None:
+def test_a_link_that_a_gpu_has_not_is_refused_with_those_that_it_has(
+    gpu: str, link: str, said: str
+) -> None:
     refused(f"hardware.link: expected .*{said}", gpu, "resnet50", 2, link, task="train")
 
 
 @pytest.mark.parametrize(
-    ("gpu", "link"), [("RTX 3090", "nvlink-bridge"), ("H100 SXM", "nvswitch"), ("MI300X", "xgmi"), ("Gaudi 2", "nvlink-mesh")]
+    ("gpu", "link"),
+    [
+        ("RTX 3090", "nvlink-bridge"),
+        ("H100 SXM", "nvswitch"),
+        ("MI300X", "xgmi"),
+        ("Gaudi 2", "nvlink-mesh"),
+    ],
 )
 def test_a_link_that_a_gpu_has_is_taken(gpu: str, link: str) -> None:
     assert job(gpu, "bert-large-uncased", 2, link, task="train").link == link
 
 
 def test_one_gpu_has_no_link_to_refuse() -> None:
-    found = predict_speed(Workload(model="resnet50", task="train"), find_gpu("RTX 4090"), 1, 1, "nvlink-bridge", shipped_zoo())
+    found = predict_speed(
+        Workload(model="resnet50", task="train"),
+        find_gpu("RTX 4090"),
+        1,
+        1,
+        "nvlink-bridge",
+        shipped_zoo(),
+    )
     assert found.value > 0

@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.cloud import CloudInstance
-from rigplanner.catalog.exchange import ExchangeRates
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import Price
+from rigplanner.catalog.prices.exchange import ExchangeRates
+from rigplanner.catalog.schema.parts import Price
 from rigplanner.planning.compare import CompareRow, compare
 from rigplanner.planning.renting import Hire
 from rigplanner.report.comparison.content import FORMATS, comparison
@@ -21,7 +21,7 @@ from rigplanner.report.words.speed import BOUND_WORDS
 from rigplanner.report.words.workloads import LIFT_WORDS
 from rigplanner.rig.document import Site
 from rigplanner.rig.files import read_rig
-from rigplanner.rig.task import Workload
+from rigplanner.rig.workload import Workload
 from rigplanner.rules.assess import Assessment, assess
 
 
@@ -42,7 +42,9 @@ def test_more_memory_and_less_power_are_better(pair: list[Assessment]) -> None:
     assert _row(rows, "gpus").best == ()
 
 
-@pytest.mark.parametrize(("code", "above", "words"), [("bound", "speed", BOUND_WORDS), ("lift", "bound", LIFT_WORDS)])
+@pytest.mark.parametrize(
+    ("code", "above", "words"), [("bound", "speed", BOUND_WORDS), ("lift", "bound", LIFT_WORDS)]
+)
 @pytest.mark.parametrize("form", ["table", "json", "markdown", "csv"])
 def test_what_limits_a_speed_and_what_would_lift_it_stand_below_it_in_words(
     pair: list[Assessment], code: str, above: str, words: Words, form: str
@@ -53,10 +55,14 @@ def test_what_limits_a_speed_and_what_would_lift_it_stand_below_it_in_words(
     assert len(found) == sum(row.attribute.code == "speed" for row in rows) > 0
     for n in found:
         assert rows[n - 1].attribute.code == above and rows[n - 1].subject == rows[n].subject
-        assert any(rows[n].values) and all(words[str(value)] in text for value in rows[n].values if value is not None)
+        assert any(rows[n].values) and all(
+            words[str(value)] in text for value in rows[n].values if value is not None
+        )
 
 
-def test_what_is_not_known_to_limit_a_speed_says_nothing_of_what_would_lift_it(pair: list[Assessment]) -> None:
+def test_what_is_not_known_to_limit_a_speed_says_nothing_of_what_would_lift_it(
+    pair: list[Assessment],
+) -> None:
     row = replace(_row(compare(pair), "lift"), values=(None, "more-memory"))
     cells = comparison(("a", "b"), (row,)).lines[0].cells
     assert [cell.value for cell in cells] == ["unknown", LIFT_WORDS["more-memory"]]
@@ -72,22 +78,38 @@ def _hired(work: Workload, own: int, metric: str) -> tuple[Hire, ...]:
     rents = {"slow": (1.0, 100.0), "fast": (3.0, 400.0)}
     return tuple(
         Hire(
-            machine=CloudInstance(id=f"runpod.{name}", provider="runpod", name=name, gpu_name="H100", count=1, link="none"),
-            rent=Price(amount=rent, currency="USD", day="2026-05-01", source="price list"), speed=speed,
+            machine=CloudInstance(
+                id=f"runpod.{name}",
+                provider="runpod",
+                name=name,
+                gpu_name="H100",
+                count=1,
+                link="none",
+            ),
+            rent=Price(amount=rent, currency="USD", day="2026-05-01", source="price list"),
+            speed=speed,
             spot=Price(amount=rent / 2, currency="USD", day="2026-06-01", source="price list"),
         )
         for name, (rent, speed) in rents.items()
-    )  # fmt: skip
+    )
 
 
-def test_work_is_compared_with_the_least_expensive_hire(pair: list[Assessment], catalog: Catalog) -> None:
+def test_work_is_compared_with_the_least_expensive_hire(
+    pair: list[Assessment], catalog: Catalog
+) -> None:
     whole = replace(pair[0].totals, unpriced=(), foreign=(), currency="USD", total=3000.0)
     dear = replace(pair[0], totals=replace(whole, total=9000.0))
     rows = compare([replace(pair[0], totals=whole), dear], hires=_hired)
-    assert not [row for row in compare([replace(pair[0], totals=whole), dear]) if row.attribute.code.startswith("hire")]
+    assert not [
+        row
+        for row in compare([replace(pair[0], totals=whole), dear])
+        if row.attribute.code.startswith("hire")
+    ]
     speed = _row(rows, "speed")
     assert isinstance(speed.values[0], float)
-    hire, cost, spot, after = (_row(rows, code) for code in ("hire", "hire_cost", "hire_spot", "hire_after"))
+    hire, cost, spot, after = (
+        _row(rows, code) for code in ("hire", "hire_cost", "hire_spot", "hire_after")
+    )
     assert hire.values == ("runpod fast", "runpod fast")
     assert cost.values[0] == pytest.approx(3.0 * speed.values[0] / 400)
     assert spot.values[0] == pytest.approx(1.5 * speed.values[0] / 400)
@@ -98,22 +120,32 @@ def test_work_is_compared_with_the_least_expensive_hire(pair: list[Assessment], 
     assert "RunPod fast" in text
     assert "USD" in next(line for line in text.splitlines() if "Same work by hire" in line)
     assert "1 Jun 2026" in next(line for line in text.splitlines() if "at its spot price" in line)
-    without = compare([replace(pair[0], totals=whole), dear], hires=lambda *of: tuple(replace(h, spot=None) for h in _hired(*of)))
+    without = compare(
+        [replace(pair[0], totals=whole), dear],
+        hires=lambda *of: tuple(replace(h, spot=None) for h in _hired(*of)),
+    )
     assert not [row for row in without if row.attribute.code == "hire_spot"]
 
 
 def test_a_rig_without_a_whole_price_is_compared_with_no_hire(pair: list[Assessment]) -> None:
     partly = [replace(a, totals=replace(a.totals, unpriced=("gpu",))) for a in pair]
-    assert not [row for row in compare(partly, hires=_hired) if row.attribute.code.startswith("hire")]
+    assert not [
+        row for row in compare(partly, hires=_hired) if row.attribute.code.startswith("hire")
+    ]
 
 
 def test_other_money_is_counted_by_the_rates_of_the_rig(pair: list[Assessment]) -> None:
     rates = ExchangeRates(day="2026-10-09", source="bank", rates={"USD": 1.25})
     tariff = Price(amount=0.40, currency="EUR", day="2026-01-01", source="contract")
     site = Site(energy_per_kwh=tariff, hours_per_day=24.0, volts=230.0, breaker_a=16.0)
-    dollars = replace(pair[0], totals=replace(pair[0].totals, currency="USD", total=1000.0, unpriced=(), foreign=()))
+    dollars = replace(
+        pair[0],
+        totals=replace(pair[0].totals, currency="USD", total=1000.0, unpriced=(), foreign=()),
+    )
     euros = replace(
-        pair[0], totals=replace(dollars.totals, currency="EUR"), rig=replace(pair[0].rig, currency="EUR", exchange=rates, site=site)
+        pair[0],
+        totals=replace(dollars.totals, currency="EUR"),
+        rig=replace(pair[0].rig, currency="EUR", exchange=rates, site=site),
     )
     rows = compare([dollars, euros])
     total = _row(rows, "total")
@@ -135,7 +167,9 @@ def test_a_hire_that_the_site_names_is_compared_too(pair: list[Assessment]) -> N
     site = Site(hire_per_hour=hour, hire_per_month=month)
     named = replace(pair[0], totals=whole, rig=replace(pair[0].rig, site=site))
     rows = [
-        row for row in compare([named, replace(named, totals=replace(whole, total=17000.0))]) if row.attribute.code == "own_hire"
+        row
+        for row in compare([named, replace(named, totals=replace(whole, total=17000.0))])
+        if row.attribute.code == "own_hire"
     ]
     assert [round(row.values[0]) for row in rows] == [2361, 121]  # type: ignore[arg-type]
     assert [row.best for row in rows] == [(0,), (0,)]
@@ -154,7 +188,9 @@ def test_predictions_whose_intervals_overlap_are_both_ahead(pair: list[Assessmen
     assert job.speed is not None
     slower = replace(job.speed, value=job.speed.value * 0.99)
     other = replace(pair[0], jobs=(replace(job, speed=slower), *pair[0].jobs[1:]))
-    row = next(row for row in compare([pair[0], other]) if row.attribute.code == "speed" and row.lows)
+    row = next(
+        row for row in compare([pair[0], other]) if row.attribute.code == "speed" and row.lows
+    )
     assert row.best == (0, 1)
 
 
@@ -182,7 +218,9 @@ def test_a_workload_of_one_rig_is_predicted_on_the_others(pair: list[Assessment]
 def test_what_does_not_fit_has_no_speed(samples: list[Path], catalog: Catalog) -> None:
     chosen = {path.stem: path for path in samples}
     made = [assess(read_rig(chosen[stem]), catalog) for stem in ("quad-rtx-4090", "rtx-5090")]
-    rows = {row.attribute.code: row for row in compare(made) if row.subject == "Llama 3.1 70B, 4 bit"}
+    rows = {
+        row.attribute.code: row for row in compare(made) if row.subject == "Llama 3.1 70B, 4 bit"
+    }
     assert rows["fits"].values == ("fits", "does not fit")
     assert rows["speed"].values[0] and rows["speed"].values[1] is None
 
@@ -198,7 +236,9 @@ def test_a_total_without_all_prices_is_a_lower_bound(pair: list[Assessment]) -> 
 def test_the_costs_of_years_need_hours_and_a_tariff(pair: list[Assessment]) -> None:
     assert not [row for row in compare(pair) if row.attribute.code == "energy_year"]
     site = replace(
-        pair[0].rig.site, hours_per_day=8.0, energy_per_kwh=Price(amount=0.25, currency="USD", day="2026-11-21", source="bill")
+        pair[0].rig.site,
+        hours_per_day=8.0,
+        energy_per_kwh=Price(amount=0.25, currency="USD", day="2026-11-21", source="bill"),
     )
     costed = [replace(pair[0], rig=replace(pair[0].rig, site=site)), pair[1]]
     year, three = (_row(compare(costed), code) for code in ("energy_year", "three_years"))

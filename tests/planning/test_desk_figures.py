@@ -24,11 +24,17 @@ def limit(used, of, high=None, axis="vram") -> Limit:
 @pytest.mark.parametrize(
     ("made", "verdict"),
     [
-        (limit(10, 24, 12), "fits"), (limit(24, 24, 24), "fits"), (limit(23, 24, 26), "warning"), (limit(25, 24, 27), "error"),
-        (limit(None, 24), "unknown"), (limit(10, None), "unknown"), (limit(64, 64, axis="lanes"), "fits"),
-        (limit(91, 100, axis="supply"), "warning"), (limit(90, 100, axis="supply"), "fits"),
+        (limit(10, 24, 12), "fits"),
+        (limit(24, 24, 24), "fits"),
+        (limit(23, 24, 26), "warning"),
+        (limit(25, 24, 27), "error"),
+        (limit(None, 24), "unknown"),
+        (limit(10, None), "unknown"),
+        (limit(64, 64, axis="lanes"), "fits"),
+        (limit(91, 100, axis="supply"), "warning"),
+        (limit(90, 100, axis="supply"), "fits"),
     ],
-)  # fmt: skip
+)
 def test_verdict_of_a_gauge(made, verdict):
     assert made.verdict == verdict
 
@@ -44,7 +50,9 @@ def test_limits_of_a_rig_past_its_circuit(catalog):
 def test_effects_of_a_second_kind_of_card(catalog):
     rig = sample("dual-rtx-3090")
     gpu = next(item.uid for item in rig.items if item.part == "nvidia.geforce.rtx-3090")
-    found = effects_of(rig, (Edit("replace_part", {"uid": gpu, "part": "nvidia.geforce.rtx-4090"}),), catalog)
+    found = effects_of(
+        rig, (Edit("replace_part", {"uid": gpu, "part": "nvidia.geforce.rtx-4090"}),), catalog
+    )
     figures = {figure.measure: figure for figure in found.figures}
     assert figures["load"].change == pytest.approx(2 * (450 - 350), abs=1)
     assert figures["load"].better is False
@@ -53,7 +61,10 @@ def test_effects_of_a_second_kind_of_card(catalog):
 
 
 def test_effects_of_an_impossible_edit_are_none(catalog):
-    assert effects_of(sample("dual-rtx-3090"), (Edit("remove_item", {"uid": "nobody"}),), catalog) is None
+    assert (
+        effects_of(sample("dual-rtx-3090"), (Edit("remove_item", {"uid": "nobody"}),), catalog)
+        is None
+    )
 
 
 def test_an_unpriced_part_leaves_the_price_unknown(catalog):
@@ -73,8 +84,14 @@ def test_moves_name_every_slot_and_what_stands_against_it(catalog):
     found = {move.place: move for move in moves(rig, catalog, "gpu.0")}
     machine = assess(rig, catalog).machine
     assert list(found) == [use.slot.id for use in machine.slots]
-    assert [move.place for move in found.values() if move.here] == [use.slot.id for use in machine.slots if use.piece == "gpu.0"]
-    free = next(move for move in found.values() if not move.here and not move.problems and len(move.edits) == 1)
+    assert [move.place for move in found.values() if move.here] == [
+        use.slot.id for use in machine.slots if use.piece == "gpu.0"
+    ]
+    free = next(
+        move
+        for move in found.values()
+        if not move.here and not move.problems and len(move.edits) == 1
+    )
     moved = rig
     for edit in free.edits:
         moved = apply(moved, edit)
@@ -105,7 +122,11 @@ def test_a_budget_makes_the_price_a_limit(catalog):
 def test_findings_that_come_speak_of_the_rig_that_becomes(catalog):
     rig = sample("dual-rtx-3090")
     gpu = next(item.uid for item in rig.items if "rtx-3090" in item.part)
-    found = effects_of(rig, (Edit("replace_part", {"uid": gpu, "part": "nvidia.datacenter.h100-pcie-80gb"}),), catalog)
+    found = effects_of(
+        rig,
+        (Edit("replace_part", {"uid": gpu, "part": "nvidia.datacenter.h100-pcie-80gb"}),),
+        catalog,
+    )
     assert found is not None
     fanless = [finding for finding in found.come if finding.code == "CLG001"]
     assert fanless

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import GPU, Price
+from rigplanner.catalog.schema.parts import GPU, Price
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.planning.aims import AIMS, USUAL_AIM
 from rigplanner.planning.guide import Advice, Answers, advise, advising, hours_against
@@ -46,7 +46,9 @@ def test_every_aim_names_a_model_of_the_zoo_and_has_words() -> None:
             assert words.aim_title(aim.code)
 
 
-def test_a_proposal_has_no_errors_a_whole_price_and_keeps_to_the_budget(advice: Advice, shop: Catalog) -> None:
+def test_a_proposal_has_no_errors_a_whole_price_and_keeps_to_the_budget(
+    advice: Advice, shop: Catalog
+) -> None:
     best = advice.best
     assert best is not None
     again = assess(best.rig, shop, TODAY)
@@ -72,11 +74,17 @@ def test_every_item_has_a_reason_in_words(advice: Advice, shop: Catalog) -> None
 
 def test_a_card_without_a_price_of_today_is_not_proposed(advice: Advice) -> None:
     found = [proposal for proposal in (advice.best, advice.cheapest) if proposal]
-    assert all(item.part != "nvidia.geforce.gtx-1080-ti" for proposal in found for item in proposal.rig.items)
+    assert all(
+        item.part != "nvidia.geforce.gtx-1080-ti"
+        for proposal in found
+        for item in proposal.rig.items
+    )
     assert advice.passed_over["not-todays"] >= 1
 
 
-def test_a_budget_that_does_not_reach_names_the_least_money_and_machines_for_hire(shop: Catalog) -> None:
+def test_a_budget_that_does_not_reach_names_the_least_money_and_machines_for_hire(
+    shop: Catalog,
+) -> None:
     poor = advise(Answers(purpose="kaggle", aim=AIM, budget=300, site=HOME), shop, TODAY)
     assert poor.best is None
     assert poor.cheapest is not None
@@ -88,7 +96,9 @@ def test_a_budget_that_does_not_reach_names_the_least_money_and_machines_for_hir
 def test_more_money_never_buys_a_worse_rig(shop: Catalog) -> None:
     worth = []
     for budget in (1300, 2500, 6000):
-        best = advise(Answers(purpose="kaggle", aim=AIM, budget=budget, site=HOME), shop, TODAY).best
+        best = advise(
+            Answers(purpose="kaggle", aim=AIM, budget=budget, site=HOME), shop, TODAY
+        ).best
         assert best is not None
         speed = next(each.speed for each in best.abilities if each.aim.code == AIM)
         assert speed is not None
@@ -128,24 +138,36 @@ def test_a_currency_with_few_prices_is_said(shop: Catalog) -> None:
 
 
 def test_an_unknown_currency_has_no_market(catalog: Catalog) -> None:
-    assert not bases(Need(cards=1, cores=4, ram_gib=16, storage_gb=500), Market(catalog, "XTS", TODAY))
+    assert not bases(
+        Need(cards=1, cores=4, ram_gib=16, storage_gb=500), Market(catalog, "XTS", TODAY)
+    )
 
 
 @pytest.mark.parametrize("cards", [2, 4])
 def test_boards_for_several_cards_have_wide_slots_for_them(catalog: Catalog, cards: int) -> None:
-    found = bases(Need(cards=cards, cores=6, ram_gib=32, storage_gb=500), Market(catalog, "USD", TODAY))
+    found = bases(
+        Need(cards=cards, cores=6, ram_gib=32, storage_gb=500), Market(catalog, "USD", TODAY)
+    )
     assert wide_slots(found[0].board) >= cards
 
 
 def test_the_memory_reaches_the_need_with_a_module_on_every_channel(catalog: Catalog) -> None:
-    for base in bases(Need(cards=4, cores=6, ram_gib=96, storage_gb=500), Market(catalog, "USD", TODAY)):
+    for base in bases(
+        Need(cards=4, cores=6, ram_gib=96, storage_gb=500), Market(catalog, "USD", TODAY)
+    ):
         assert base.kits * base.memory.modules >= (base.board.layout.memory_channels or 2)
         assert base.kits * base.memory.modules * base.memory.module_gib >= 96
 
 
 def test_cards_that_cannot_exchange_directly_are_not_held_back_twice(catalog: Catalog) -> None:
-    cards = {i: p for i, p in catalog.parts.items() if not isinstance(p, GPU) or i == "nvidia.geforce.rtx-5090"}
-    found = advise(Answers(purpose="language", budget=20_000, site=HOME), replace(catalog, parts=cards), TODAY).best
+    cards = {
+        i: p
+        for i, p in catalog.parts.items()
+        if not isinstance(p, GPU) or i == "nvidia.geforce.rtx-5090"
+    }
+    found = advise(
+        Answers(purpose="language", budget=20_000, site=HOME), replace(catalog, parts=cards), TODAY
+    ).best
     assert found is not None
     machine = found.assessment.machine
     assert len(machine.gpus) == 2
@@ -162,7 +184,9 @@ def test_the_best_rig_is_told_before_the_cheapest_is_found(shop: Catalog) -> Non
 
 
 def test_a_serving_engine_needs_what_it_holds_not_the_pool_it_takes(shop: Catalog) -> None:
-    best = advise(Answers(purpose="serve", aim="serve-8b", budget=9000, site=HOME), shop, TODAY).best
+    best = advise(
+        Answers(purpose="serve", aim="serve-8b", budget=9000, site=HOME), shop, TODAY
+    ).best
     assert best is not None
     ability = next(each for each in best.abilities if each.aim.code == "serve-8b")
     estimate = best.assessment.jobs[0].memory[0]
@@ -172,14 +196,20 @@ def test_a_serving_engine_needs_what_it_holds_not_the_pool_it_takes(shop: Catalo
 
 
 def test_what_cannot_be_predicted_says_why(catalog: Catalog) -> None:
-    parts = {i: p for i, p in catalog.parts.items() if not isinstance(p, GPU) or i == "intel.arc.pro-b60"}
+    parts = {
+        i: p for i, p in catalog.parts.items() if not isinstance(p, GPU) or i == "intel.arc.pro-b60"
+    }
     few = replace(catalog, parts=parts)
     best = advise(Answers(purpose="serve", aim="serve-8b", budget=9000, site=HOME), few, TODAY).best
     assert best is not None
     doubtful = [ability for ability in best.abilities if ability.runs == "unknown"]
     assert [ability.aim.code for ability in doubtful] == ["serve-70b-fp8"]
-    assert words.doubt_text(doubtful[0]).startswith("Intel Arc Pro B60 has no fp8 arithmetic; it has ")
-    assert all(words.doubt_text(ability) == "" for ability in best.abilities if ability.runs != "unknown")
+    assert words.doubt_text(doubtful[0]).startswith(
+        "Intel Arc Pro B60 has no fp8 arithmetic; it has "
+    )
+    assert all(
+        words.doubt_text(ability) == "" for ability in best.abilities if ability.runs != "unknown"
+    )
 
 
 def test_a_hire_is_weighed_by_the_work_that_it_does(advice: Advice) -> None:
@@ -189,7 +219,9 @@ def test_a_hire_is_weighed_by_the_work_that_it_does(advice: Advice) -> None:
     machine = next(machine for machine in advice.rented if machine.speed)
     assert own is not None and machine.speed is not None
     hours = hours_against(machine, best, advice.aim)
-    assert hours == pytest.approx(best.total / (machine.price.amount * own.value / machine.speed.value))
+    assert hours == pytest.approx(
+        best.total / (machine.price.amount * own.value / machine.speed.value)
+    )
     assert f"after {number(hours, 0)} hours" in words.rented_text(machine, best, advice.aim)
     asked = Price(amount=0.5, currency="USD", day="2026-06-01", source="price list")
     assert "Or spot 0.50" in words.rented_text(replace(machine, spot=asked), best, advice.aim)

@@ -8,18 +8,31 @@ import pytest
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.errors import WorkloadFault
 from rigplanner.machine.assemble import assemble
+from rigplanner.memory.estimate import estimate_memory
 from rigplanner.planning.model_files import workload_of_file
-from rigplanner.planning.presets import ENCODER, IMAGE, OTHER, PICTURES, TEXT, preset_fields, presets
+from rigplanner.planning.presets import (
+    ENCODER,
+    IMAGE,
+    OTHER,
+    PICTURES,
+    TEXT,
+    preset_fields,
+    presets,
+)
 from rigplanner.rig.files import read_rig
-from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import WorkloadFault
-from rigplanner.workload.memory import estimate_memory
+from rigplanner.rig.workload import Workload
 
 LLAMA = {
-    "model_type": "llama", "hidden_size": 2048, "num_hidden_layers": 16, "num_attention_heads": 32, "num_key_value_heads": 8,
-    "intermediate_size": 8192, "vocab_size": 128256,
-}  # fmt: skip
+    "model_type": "llama",
+    "hidden_size": 2048,
+    "num_hidden_layers": 16,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "intermediate_size": 8192,
+    "vocab_size": 128256,
+}
 
 
 def gguf(path: Path, file_type: int) -> Path:
@@ -30,10 +43,15 @@ def gguf(path: Path, file_type: int) -> Path:
 
     keys = [("general.architecture", "llama"), ("general.name", "Small Llama")]
     numbers = [
-        ("llama.block_count", 16), ("llama.embedding_length", 2048), ("llama.feed_forward_length", 8192),
-        ("llama.attention.head_count", 32), ("llama.attention.head_count_kv", 8), ("llama.vocab_size", 128256),
-        ("llama.context_length", 512), ("general.file_type", file_type),
-    ]  # fmt: skip
+        ("llama.block_count", 16),
+        ("llama.embedding_length", 2048),
+        ("llama.feed_forward_length", 8192),
+        ("llama.attention.head_count", 32),
+        ("llama.attention.head_count_kv", 8),
+        ("llama.vocab_size", 128256),
+        ("llama.context_length", 512),
+        ("general.file_type", file_type),
+    ]
     body = b"".join(text(key) + struct.pack("<I", 8) + text(value) for key, value in keys)
     body += b"".join(text(key) + struct.pack("<II", 4, value) for key, value in numbers)
     body += text("w") + struct.pack("<IQIQ", 1, 1 << 16, 0, 0) + bytes(4 << 16)
@@ -58,7 +76,9 @@ def test_a_configuration_becomes_a_training_named_by_its_folder(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("code", "precision"), [(15, "q4_k_m"), (7, "q8_0"), (1, "f16")])
-def test_a_gguf_tells_architecture_name_and_format(tmp_path: Path, code: int, precision: str) -> None:
+def test_a_gguf_tells_architecture_name_and_format(
+    tmp_path: Path, code: int, precision: str
+) -> None:
     work = workload_of_file(gguf(tmp_path / "small.gguf", code))
     assert (work.name, work.precision, work.input_tokens) == ("small", precision, 512)
     assert work.config and work.config["num_hidden_layers"] == 16
@@ -78,10 +98,16 @@ def test_safetensors_take_the_configuration_beside_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("config.json", b"{"), ("config.json", b"[1]"), ("config.json", b"\xff"), ("config.json", b"{}"),
-        ("config.json", b'{"a": ' + b"[" * 100_000), ("x.gguf", b"GGUF"), ("x.safetensors", b"\xff" * 9), ("x.bin", b""),
+        ("config.json", b"{"),
+        ("config.json", b"[1]"),
+        ("config.json", b"\xff"),
+        ("config.json", b"{}"),
+        ("config.json", b'{"a": ' + b"[" * 100_000),
+        ("x.gguf", b"GGUF"),
+        ("x.safetensors", b"\xff" * 9),
+        ("x.bin", b""),
     ],
-)  # fmt: skip
+)
 def test_a_file_that_is_no_model_is_named(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(WorkloadFault, match=name.replace(".", r"\.")):
@@ -102,7 +128,9 @@ def test_each_kind_of_model_has_its_starting_points() -> None:
     assert presets("asr") is OTHER
 
 
-def test_a_starting_point_asks_of_old_cards_what_they_can(samples: list[Path], catalog: Catalog) -> None:
+def test_a_starting_point_asks_of_old_cards_what_they_can(
+    samples: list[Path], catalog: Catalog
+) -> None:
     rigs = {path.stem: read_rig(path) for path in samples}
     lora = TEXT[1]
     pascal = preset_fields(lora, assemble(rigs["titan-x-server"], catalog))

@@ -9,7 +9,7 @@ from rigplanner.catalog.load import shipped_catalog
 from rigplanner.planning.what_if import changed_fields, power_caps, room, scaling, split_over
 from rigplanner.rig.edits import Edit, apply
 from rigplanner.rig.files import read_rig
-from rigplanner.rig.task import Parallelism, Workload
+from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.rules.assess import Assessment, assess
 
 SAMPLES = Path(__file__).parents[2] / "resources" / "samples"
@@ -29,7 +29,10 @@ def test_the_largest_batch_fits_and_one_step_more_does_not() -> None:
     largest = found.value
     card = made.machine.gpus[0].gpu.memory_gib
     assert card
-    full, over = (assessed("gtx-1080-ti", batch_per_gpu=size).jobs[0].memory[0].device_gib for size in (largest, largest * 2))
+    full, over = (
+        assessed("gtx-1080-ti", batch_per_gpu=size).jobs[0].memory[0].device_gib
+        for size in (largest, largest * 2)
+    )
     assert full <= card < over
 
 
@@ -77,7 +80,9 @@ def test_scaling_says_where_a_model_does_not_fit_on_fewer_cards() -> None:
 
 
 def test_scaling_names_the_count_beyond_which_the_drive_limits() -> None:
-    made = assessed("titan-x-server", dataset_gb=10_000.0, dataset_samples=1_000_000, dataset_format="files")
+    made = assessed(
+        "titan-x-server", dataset_gb=10_000.0, dataset_samples=1_000_000, dataset_format="files"
+    )
     curve = scaling(made, made.jobs[0], shipped_catalog())
     assert curve
     assert curve.enough is not None
@@ -86,7 +91,9 @@ def test_scaling_names_the_count_beyond_which_the_drive_limits() -> None:
 
 def test_a_rig_without_gpus_has_no_curve() -> None:
     made = assessed("gtx-1080-ti")
-    bare = apply(made.rig, Edit("remove_item", {"uid": made.machine.gpus[0].piece.partition(".")[0]}))
+    bare = apply(
+        made.rig, Edit("remove_item", {"uid": made.machine.gpus[0].piece.partition(".")[0]})
+    )
     empty = assess(bare, shipped_catalog())
     assert scaling(empty, empty.jobs[0], shipped_catalog()) is None
     assert power_caps(empty, empty.jobs[0], shipped_catalog()) == ()
@@ -100,8 +107,19 @@ def test_a_gpu_that_is_built_in_is_one_and_has_no_curve() -> None:
 
 @pytest.mark.parametrize(("sample", "offered"), [("jetson-agx-orin", False), ("gtx-1080-ti", True)])
 def test_one_gpu_more_is_no_way_out_for_one_that_is_built_in(sample: str, offered: bool) -> None:
-    made = assessed(sample, model="llama-3.1-70b", task="inference", precision="fp16", input_tokens=512, output_tokens=128)
-    codes = {code for change in room(made.jobs[0], made.machine).changes for code in change.code.split("+")}
+    made = assessed(
+        sample,
+        model="llama-3.1-70b",
+        task="inference",
+        precision="fp16",
+        input_tokens=512,
+        output_tokens=128,
+    )
+    codes = {
+        code
+        for change in room(made.jobs[0], made.machine).changes
+        for code in change.code.split("+")
+    }
     assert codes and ("one_more_gpu" in codes) == offered
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from pypdf import PdfReader
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import Price
+from rigplanner.catalog.schema.parts import Price
 from rigplanner.planning.compare import compare
 from rigplanner.report.comparison.content import Comparison, comparison
 from rigplanner.report.comparison.pdf import comparison_pdf
@@ -26,7 +26,10 @@ def four(samples: list[Path], catalog: Catalog) -> list[Assessment]:
     return [
         assess(
             replace(
-                rig, workloads=rigs[0].workloads, currency="USD", items=tuple(replace(item, price=price) for item in rig.items)
+                rig,
+                workloads=rigs[0].workloads,
+                currency="USD",
+                items=tuple(replace(item, price=price) for item in rig.items),
             ),
             catalog,
         )
@@ -39,7 +42,10 @@ def _made(rigs: list[Assessment], names: list[str] | None = None) -> Comparison:
 
 
 def _pages(pdf: bytes) -> list[tuple[float, float, str]]:
-    return [(float(p.mediabox.width), float(p.mediabox.height), p.extract_text()) for p in PdfReader(io.BytesIO(pdf)).pages]
+    return [
+        (float(p.mediabox.width), float(p.mediabox.height), p.extract_text())
+        for p in PdfReader(io.BytesIO(pdf)).pages
+    ]
 
 
 @pytest.mark.parametrize(("count", "landscape"), [(2, False), (3, False), (4, True)])
@@ -50,7 +56,10 @@ def test_four_rigs_lie_across(four: list[Assessment], count: int, landscape: boo
 
 def test_long_and_hostile_names_print(four: list[Assessment]) -> None:
     text = "".join(
-        text for _, _, text in _pages(comparison_pdf(_made(four, [LONG, "<b>&</para>", "繁體中文", "\u202e"]), "Letter"))
+        text
+        for _, _, text in _pages(
+            comparison_pdf(_made(four, [LONG, "<b>&</para>", "繁體中文", "\u202e"]), "Letter")
+        )
     )
     assert "繁體中文" in text
     assert "</para>" in text
@@ -75,7 +84,9 @@ def test_one_known_bar_is_no_chart(four: list[Assessment]) -> None:
 
 
 def test_figures_that_no_rig_has_are_not_printed(four: list[Assessment]) -> None:
-    silent = [replace(a, jobs=tuple(replace(job, speed=None, memory=()) for job in a.jobs)) for a in four]
+    silent = [
+        replace(a, jobs=tuple(replace(job, speed=None, memory=()) for job in a.jobs)) for a in four
+    ]
     text = "".join(text for _, _, text in _pages(comparison_pdf(_made(silent))))
     assert "Workloads" not in text
     assert "GPU memory, all cards" in text

@@ -14,15 +14,15 @@ from msgspec.structs import replace
 from openpyxl import Workbook, load_workbook
 from openpyxl.worksheet.worksheet import Worksheet
 
-from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import Catalog
 from rigplanner.report.quote.content import Quote, quote_content
 from rigplanner.report.quote.export import export
 from rigplanner.report.quote.workbook import quote_workbook
 from rigplanner.report.spreadsheet import Amount, SheetOf, workbook
 from rigplanner.rig.files import decode_rig, read_rig
-from rigplanner.rig.parts_list import read_parts_list
-from rigplanner.rig.workbook_list import LARGEST_BOOK_BYTES, parts_list_of_workbook
+from rigplanner.rig.from_text.parts_list import read_parts_list
+from rigplanner.rig.from_text.workbook_list import LARGEST_BOOK_BYTES, parts_list_of_workbook
 from rigplanner.rules.assess import assess
 
 DAY = date(2026, 11, 21)
@@ -46,12 +46,19 @@ def test_the_json_export_is_a_rig_file(quotes: list[Quote], catalog: Catalog) ->
 def test_our_parts_lists_read_back(quotes: list[Quote], catalog: Catalog, form: str) -> None:
     index = PartIndex(tuple(catalog.parts.values()))
     for quote in quotes:
-        text = parts_list_of_workbook(quote_workbook(quote)) if form == "xlsx" else export(quote, form)
+        text = (
+            parts_list_of_workbook(quote_workbook(quote)) if form == "xlsx" else export(quote, form)
+        )
         entries = read_parts_list(text, index, "2026-11-21")
         assert [entry.wish.parts[0].id for entry in entries] == [line.part for line in quote.lines]
         assert [entry.wish.quantity for entry in entries] == [line.quantity for line in quote.lines]
-        priced = [(line.price.amount, line.price.currency) if line.price and line.price.amount else None for line in quote.lines]
-        assert [(entry.price.amount, entry.price.currency) if entry.price else None for entry in entries] == priced
+        priced = [
+            (line.price.amount, line.price.currency) if line.price and line.price.amount else None
+            for line in quote.lines
+        ]
+        assert [
+            (entry.price.amount, entry.price.currency) if entry.price else None for entry in entries
+        ] == priced
 
 
 def test_a_name_with_marks_of_markdown_reads_back(quotes: list[Quote], catalog: Catalog) -> None:
@@ -101,8 +108,12 @@ def test_the_workbook_takes_no_text_for_a_formula() -> None:
 
 
 def test_a_quote_without_prices_has_no_sums_in_the_workbook(quotes: list[Quote]) -> None:
-    bare = replace(quotes[0], lines=tuple(replace(line, price=None, value=None) for line in quotes[0].lines))
-    assert "Total" not in {cell.value for row in _sheet(quote_workbook(bare)).iter_rows() for cell in row}
+    bare = replace(
+        quotes[0], lines=tuple(replace(line, price=None, value=None) for line in quotes[0].lines)
+    )
+    assert "Total" not in {
+        cell.value for row in _sheet(quote_workbook(bare)).iter_rows() for cell in row
+    }
 
 
 def test_unpriced_parts_are_said_in_every_form(samples: list[Path], quotes: list[Quote]) -> None:
@@ -115,9 +126,13 @@ def test_unpriced_parts_are_said_in_every_form(samples: list[Path], quotes: list
 
 @pytest.mark.parametrize(
     "sheets",
-    [{}, {"xl/worksheets/sheet1.xml": b"<"}, {"xl/worksheets/sheet1.xml": b"<!DOCTYPE a [<!ENTITY b 'c'>]><a/>"},
-     {"xl/worksheets/sheet1.xml": b"<a/>"}],
-)  # fmt: skip
+    [
+        {},
+        {"xl/worksheets/sheet1.xml": b"<"},
+        {"xl/worksheets/sheet1.xml": b"<!DOCTYPE a [<!ENTITY b 'c'>]><a/>"},
+        {"xl/worksheets/sheet1.xml": b"<a/>"},
+    ],
+)
 def test_a_workbook_that_is_not_ours_is_refused(sheets: dict[str, bytes]) -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as book:
@@ -142,8 +157,17 @@ def _book(*rows: tuple[object, ...]) -> bytes:
 
 
 def test_a_list_typed_into_a_spreadsheet_reads() -> None:
-    content = _book(("how many", "what"), (2, "RTX 3090"), ("1", "Ryzen 9 5950X", 400), (None, "Total"), (10**12, "too many"))
-    assert parts_list_of_workbook(content).splitlines() == ["2 | RTX 3090 | ", "1 | Ryzen 9 5950X | "]
+    content = _book(
+        ("how many", "what"),
+        (2, "RTX 3090"),
+        ("1", "Ryzen 9 5950X", 400),
+        (None, "Total"),
+        (10**12, "too many"),
+    )
+    assert parts_list_of_workbook(content).splitlines() == [
+        "2 | RTX 3090 | ",
+        "1 | Ryzen 9 5950X | ",
+    ]
 
 
 def test_a_workbook_that_unpacks_too_large_is_refused() -> None:
@@ -157,7 +181,12 @@ def test_a_workbook_that_unpacks_too_large_is_refused() -> None:
 GOOD = _book((2, "RTX 3090"))
 
 
-@given(st.sampled_from(["xl/workbook.xml", "xl/worksheets/sheet1.xml", "xl/styles.xml", "[Content_Types].xml"]), st.data())
+@given(
+    st.sampled_from(
+        ["xl/workbook.xml", "xl/worksheets/sheet1.xml", "xl/styles.xml", "[Content_Types].xml"]
+    ),
+    st.data(),
+)
 def test_a_damaged_workbook_is_read_or_refused(name: str, data: st.DataObject) -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(GOOD)) as good, zipfile.ZipFile(buffer, "w") as damaged:
@@ -165,7 +194,11 @@ def test_a_damaged_workbook_is_read_or_refused(name: str, data: st.DataObject) -
             content = good.read(member)
             if member == name:
                 at = data.draw(st.integers(0, len(content)))
-                content = content[:at] + data.draw(st.binary(max_size=8)) + content[data.draw(st.integers(at, len(content))) :]
+                content = (
+                    content[:at]
+                    + data.draw(st.binary(max_size=8))
+                    + content[data.draw(st.integers(at, len(content))) :]
+                )
             damaged.writestr(member, content)
     with contextlib.suppress(ValueError):
         assert "|" in parts_list_of_workbook(buffer.getvalue())

@@ -12,9 +12,17 @@ S = fmt.THIN
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(1440.0, f"1{S}440"), (0.5, "0.500"), (7.0, "7"), (9.876, "9.88"), (82.58, "82.6"), (None, "unknown"),
-     (float("inf"), "unknown"), (-3.25, "-3.25")],
-)  # fmt: skip
+    [
+        (1440.0, f"1{S}440"),
+        (0.5, "0.500"),
+        (7.0, "7"),
+        (9.876, "9.88"),
+        (82.58, "82.6"),
+        (None, "unknown"),
+        (float("inf"), "unknown"),
+        (-3.25, "-3.25"),
+    ],
+)
 def test_numbers(value: float | None, text: str) -> None:
     assert fmt.number(value) == text
 
@@ -60,9 +68,21 @@ def test_strong_chinese_is_strong_and_what_it_lacks_is_still_printed() -> None:
     rare = markup("報價單龘", strong=True)
     assert 'name="RigSans-TC-SemiBold">報價單<' in rare
     assert 'name="RigSans-TC">龘<' in rare
-    assert [face_of(text, STRONG) for text in ("Quote", "報價單 A", "龘")] == [STRONG, "RigSans-TC-SemiBold", "RigSans-TC"]
+    assert [face_of(text, STRONG) for text in ("Quote", "報價單 A", "龘")] == [
+        STRONG,
+        "RigSans-TC-SemiBold",
+        "RigSans-TC",
+    ]
 
 
 def test_small_numbers_keep_two_figures() -> None:
-    assert fmt.number(0.0021) == "0.0021" and fmt.number(0.06) == "0.060" and fmt.number(0.5) == "0.500" and fmt.number(0.0) == "0"
-    assert fmt.interval(0.00154, 0.0025) == "0.0015 to 0.0025" and fmt.interval(0.0, 0.0) == "0.00 to 0.00"
+    assert (
+        fmt.number(0.0021) == "0.0021"
+        and fmt.number(0.06) == "0.060"
+        and fmt.number(0.5) == "0.500"
+        and fmt.number(0.0) == "0"
+    )
+    assert (
+        fmt.interval(0.00154, 0.0025) == "0.0015 to 0.0025"
+        and fmt.interval(0.0, 0.0) == "0.00 to 0.00"
+    )

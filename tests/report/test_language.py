@@ -1,4 +1,5 @@
-"""Languages: every text of the package is translated with its values; plural forms, numbers and days follow the language."""
+"""Languages: every text of the package is translated with its values; plural forms, numbers and
+days follow the language."""
 
 import string
 
@@ -7,7 +8,15 @@ import pytest
 
 from rigplanner.data import data_path
 from rigplanner.report import format as fmt
-from rigplanner.report.language import LANGUAGES, Words, language_of_system, tr, trn, use_language, use_texts
+from rigplanner.report.language import (
+    LANGUAGES,
+    Words,
+    language_of_system,
+    tr,
+    trn,
+    use_language,
+    use_texts,
+)
 from tools.gather_texts import template
 
 OTHERS = [code for code in LANGUAGES if code != "en"]
@@ -39,7 +48,9 @@ def test_every_text_is_translated(code: str, wanted: dict[str, polib.POEntry]) -
 
 
 @pytest.mark.parametrize("code", OTHERS)
-def test_nothing_is_kept_that_the_program_no_longer_says(code: str, wanted: dict[str, polib.POEntry]) -> None:
+def test_nothing_is_kept_that_the_program_no_longer_says(
+    code: str, wanted: dict[str, polib.POEntry]
+) -> None:
     assert sorted({entry.msgid for entry in _file(code)} - set(wanted)) == []
 
 
@@ -56,7 +67,9 @@ def test_translations_name_the_same_values(code: str) -> None:
 def test_texts_that_count_have_every_form(code: str, forms: int) -> None:
     for entry in _file(code):
         if entry.msgid_plural:
-            assert len(entry.msgstr_plural) == forms and all(entry.msgstr_plural.values()), entry.msgid
+            assert len(entry.msgstr_plural) == forms and all(entry.msgstr_plural.values()), (
+                entry.msgid
+            )
 
 
 @pytest.mark.parametrize("code", OTHERS)
@@ -83,10 +96,17 @@ def test_a_text_without_translation_stays_english() -> None:
     assert tr("Nobody translated {this}", this="it") == "Nobody translated it"
 
 
-@pytest.mark.parametrize(("count", "text"), [(1, "1 soubor"), (3, "3 soubory"), (5, "5 souborů"), (1200, "1\u202f200 souborů")])
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(1, "1 soubor"), (3, "3 soubory"), (5, "5 souborů"), (1200, "1\u202f200 souborů")],
+)
 def test_czech_has_three_plural_forms(count: int, text: str) -> None:
     use_language("cs")
-    use_texts("cs", {"{count} file": ("{count} soubor", "{count} soubory", "{count} souborů")}, _form("cs"))
+    use_texts(
+        "cs",
+        {"{count} file": ("{count} soubor", "{count} soubory", "{count} souborů")},
+        _form("cs"),
+    )
     assert trn("{count} file", "{count} files", count) == text
 
 
@@ -104,7 +124,9 @@ def _form(code: str):
         ("zh_TW", "1,234.50", "2026年11月20日"),
     ],
 )
-def test_numbers_and_days_are_written_as_the_language_does(code: str, number: str, day: str) -> None:
+def test_numbers_and_days_are_written_as_the_language_does(
+    code: str, number: str, day: str
+) -> None:
     use_texts(code, {})
     assert fmt.number(1234.5, 2) == number
     assert fmt.day("2026-11-20") == day
@@ -125,5 +147,7 @@ def test_an_unknown_language_is_refused() -> None:
         ({}, "en"),
     ],
 )
-def test_the_language_of_the_system_is_taken_where_there_is_one(environment: dict[str, str], code: str) -> None:
+def test_the_language_of_the_system_is_taken_where_there_is_one(
+    environment: dict[str, str], code: str
+) -> None:
     assert language_of_system(environment) == code

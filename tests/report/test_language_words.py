@@ -1,11 +1,12 @@
-"""What the words of each language come to: money, counts, units, findings, exports that are read again, quotes without a hole."""
+"""What the words of each language come to: money, counts, units, findings, exports that are read
+again, quotes without a hole."""
 
 from datetime import date
 from pathlib import Path
 
 import pytest
 
-from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import Catalog
 from rigplanner.report import format as fmt
 from rigplanner.report.language import LANGUAGES, THIN, tr, trn, use_language
@@ -13,7 +14,7 @@ from rigplanner.report.quote.content import quote_content
 from rigplanner.report.quote.export import export
 from rigplanner.report.words.findings import finding_text, fix_text, rule_title
 from rigplanner.rig.files import read_rig
-from rigplanner.rig.parts_list import OWN_HEADS, read_parts_list
+from rigplanner.rig.from_text.parts_list import OWN_HEADS, read_parts_list
 from rigplanner.rules.assess import Assessment, assess
 from rigplanner.rules.topics import RULES_BY_CODE
 
@@ -82,8 +83,12 @@ def test_every_rule_has_its_title_in_the_language(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", OTHERS)
-def test_findings_of_a_rig_are_whole_sentences(code: str, assessment: Assessment, catalog: Catalog) -> None:
-    english = [finding_text(finding, assessment.rig, catalog) for finding in assessment.report.findings]
+def test_findings_of_a_rig_are_whole_sentences(
+    code: str, assessment: Assessment, catalog: Catalog
+) -> None:
+    english = [
+        finding_text(finding, assessment.rig, catalog) for finding in assessment.report.findings
+    ]
     use_language(code)
     for finding, before in zip(assessment.report.findings, english, strict=True):
         text = finding_text(finding, assessment.rig, catalog)
@@ -93,24 +98,34 @@ def test_findings_of_a_rig_are_whole_sentences(code: str, assessment: Assessment
 
 @pytest.mark.parametrize("form", ["markdown", "bbcode", "plain", "csv"])
 @pytest.mark.parametrize("code", LANGUAGES)
-def test_our_own_exports_are_read_again_in_every_language(code: str, form: str, assessment: Assessment, catalog: Catalog) -> None:
+def test_our_own_exports_are_read_again_in_every_language(
+    code: str, form: str, assessment: Assessment, catalog: Catalog
+) -> None:
     use_language(code)
     text = export(quote_content(assessment, catalog, DAY), form)
     use_language("en")
     entries = read_parts_list(text, PartIndex(catalog.parts.values()), TODAY)
-    assert [entry.wish.quantity for entry in entries] == [item.quantity for item in assessment.rig.items]
+    assert [entry.wish.quantity for entry in entries] == [
+        item.quantity for item in assessment.rig.items
+    ]
     asked = [line.unit.amount if line.unit else None for line in assessment.totals.lines]
     assert [entry.price.amount if entry.price else None for entry in entries] == asked
 
 
-@pytest.mark.parametrize(("code", "heads"), [("en", OWN_HEADS[0]), ("cs", OWN_HEADS[1]), ("zh_TW", OWN_HEADS[2])])
-def test_heads_that_are_looked_for_are_those_that_are_written(code: str, heads: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("code", "heads"), [("en", OWN_HEADS[0]), ("cs", OWN_HEADS[1]), ("zh_TW", OWN_HEADS[2])]
+)
+def test_heads_that_are_looked_for_are_those_that_are_written(
+    code: str, heads: tuple[str, ...]
+) -> None:
     use_language(code)
     assert tuple(map(tr, OWN_HEADS[0])) == heads
 
 
 @pytest.mark.parametrize("code", OTHERS)
-def test_the_quote_has_all_its_characters(code: str, assessment: Assessment, catalog: Catalog) -> None:
+def test_the_quote_has_all_its_characters(
+    code: str, assessment: Assessment, catalog: Catalog
+) -> None:
     """A character that no embedded font has would be drawn as an empty box."""
     from io import BytesIO
 
@@ -119,14 +134,19 @@ def test_the_quote_has_all_its_characters(code: str, assessment: Assessment, cat
     from rigplanner.report.quote.pdf import quote_pdf
 
     use_language(code)
-    text = "".join(page.extract_text() for page in PdfReader(BytesIO(quote_pdf(assessment, catalog, DAY))).pages)
+    text = "".join(
+        page.extract_text()
+        for page in PdfReader(BytesIO(quote_pdf(assessment, catalog, DAY))).pages
+    )
     squeezed = "".join(text.split())
     for word in ("Quote", "Parts", "Findings", "What was not checked"):
         assert "".join(tr(word).split()) in squeezed, word
     assert "\ufffd" not in text
 
 
-def test_the_english_quote_is_the_same_after_another_language(assessment: Assessment, catalog: Catalog) -> None:
+def test_the_english_quote_is_the_same_after_another_language(
+    assessment: Assessment, catalog: Catalog
+) -> None:
     before = export(quote_content(assessment, catalog, DAY), "markdown")
     use_language("cs")
     assert export(quote_content(assessment, catalog, DAY), "markdown") != before
@@ -141,4 +161,8 @@ def test_a_value_of_its_own_is_not_taken_for_the_count() -> None:
 
 def test_tables_of_text_line_up_with_wide_characters() -> None:
     assert fmt.columns_of("記憶體 GiB") == 10
-    assert [fmt.columns_of(fmt.padded(text, 12)) for text in ("記憶體", "Paměť", "")] == [12, 12, 12]
+    assert [fmt.columns_of(fmt.padded(text, 12)) for text in ("記憶體", "Paměť", "")] == [
+        12,
+        12,
+        12,
+    ]

@@ -33,10 +33,17 @@ def plain(pages: int = 3) -> bytes:
 
 
 def test_the_document_stays_the_same():
-    before, after = PdfReader(io.BytesIO(plain())), PdfReader(io.BytesIO(packed(plain())), strict=True)
-    assert [page.extract_text() for page in after.pages] == [page.extract_text() for page in before.pages]
+    before, after = (
+        PdfReader(io.BytesIO(plain())),
+        PdfReader(io.BytesIO(packed(plain())), strict=True),
+    )
+    assert [page.extract_text() for page in after.pages] == [
+        page.extract_text() for page in before.pages
+    ]
     assert after.metadata == before.metadata
-    assert [entry["/Title"] for entry in after.outline] == [entry["/Title"] for entry in before.outline]
+    assert [entry["/Title"] for entry in after.outline] == [
+        entry["/Title"] for entry in before.outline
+    ]
     assert packed(plain()).startswith(b"%PDF-1.7")
 
 
@@ -44,7 +51,11 @@ def test_every_object_of_a_quote_is_found(rig: Rig, catalog: Catalog):
     content = quote_pdf(assess(rig, catalog), catalog, DAY)
     reader = PdfReader(io.BytesIO(content), strict=True)
     found = [reader.get_object(number) for number in range(1, int(reader.trailer["/Size"]))]
-    tags = [each for each in found if isinstance(each, DictionaryObject) and each.get("/Type") == "/StructElem"]
+    tags = [
+        each
+        for each in found
+        if isinstance(each, DictionaryObject) and each.get("/Type") == "/StructElem"
+    ]
     assert None not in found
     assert len(tags) > 100
     assert len(content) < 60_000

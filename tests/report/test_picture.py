@@ -27,12 +27,18 @@ def test_every_sample_draws_cleanly(samples: list[Path], catalog: Catalog) -> No
             if isinstance(line, Line):
                 for (x1, y1), (x2, y2) in zip(line.points, line.points[1:], strict=False):
                     assert x1 == x2 or y1 == y2
-                assert all(0 <= x <= picture.width and 0 <= y <= picture.height for x, y in line.points)
+                assert all(
+                    0 <= x <= picture.width and 0 <= y <= picture.height for x, y in line.points
+                )
 
 
 def test_boxes_do_not_overlap(samples: list[Path], catalog: Catalog) -> None:
     for path in samples:
-        boxes = [s for s in machine_picture(assess(read_rig(path), catalog).machine).shapes if isinstance(s, Box)]
+        boxes = [
+            s
+            for s in machine_picture(assess(read_rig(path), catalog).machine).shapes
+            if isinstance(s, Box)
+        ]
         tops = sorted(box.y for box in boxes)
         assert all(b - a >= boxes[0].height for a, b in itertools.pairwise(tops))
 
@@ -48,7 +54,9 @@ def test_an_empty_rig_has_no_picture(catalog: Catalog) -> None:
 
 
 @pytest.mark.parametrize("stem", ["dgx-1-v100", "quad-rtx-4090"])
-def test_the_svg_is_well_formed_and_names_every_gpu(samples: list[Path], catalog: Catalog, stem: str) -> None:
+def test_the_svg_is_well_formed_and_names_every_gpu(
+    samples: list[Path], catalog: Catalog, stem: str
+) -> None:
     machine = assess(read_rig(next(path for path in samples if path.stem == stem)), catalog).machine
     root = ElementTree.fromstring(svg(machine_picture(machine)))
     words = " ".join("".join(node.itertext()) for node in root.iter() if node.tag.endswith("text"))

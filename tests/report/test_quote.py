@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 from pypdf import PdfReader
 
-from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import Catalog
 from rigplanner.report.paper.sheet import MARGIN
 from rigplanner.report.quote.content import quote_content
@@ -23,7 +23,7 @@ from rigplanner.report.words.workloads import LIFT_WORDS
 from rigplanner.rig.document import Party, QuoteDetails, Rig
 from rigplanner.rig.edits import waive
 from rigplanner.rig.files import read_rig, write_rig
-from rigplanner.rig.from_words import read_wish, rig_from_wishes
+from rigplanner.rig.from_text.from_words import read_wish, rig_from_wishes
 from rigplanner.rules.assess import assess
 
 DAY = date(2026, 11, 21)
@@ -55,10 +55,14 @@ def test_the_quote_states_parts_prices_dates_and_sums(deskmini: Rig, catalog: Ca
 def test_the_classic_prices_sum_up(deskmini: Rig, catalog: Catalog) -> None:
     amounts = {item.price.amount * item.quantity for item in deskmini.items if item.price}
     assert {13900.0, 22500.0, 2150.0, 4400.0, 3450.0, 2588.0} <= amounts
-    assert assess(deskmini, catalog).totals.subtotal == sum(i.price.amount * i.quantity for i in deskmini.items if i.price)
+    assert assess(deskmini, catalog).totals.subtotal == sum(
+        i.price.amount * i.quantity for i in deskmini.items if i.price
+    )
 
 
-def test_every_sample_prints_and_prints_the_same_again(samples: list[Path], catalog: Catalog) -> None:
+def test_every_sample_prints_and_prints_the_same_again(
+    samples: list[Path], catalog: Catalog
+) -> None:
     for path, again in zip(samples, itertools.cycle(("A4", "Letter")), strict=False):
         assessment = assess(read_rig(path), catalog)
         printed = {paper: quote_pdf(assessment, catalog, DAY, paper) for paper in ("A4", "Letter")}
@@ -69,29 +73,64 @@ def test_every_sample_prints_and_prints_the_same_again(samples: list[Path], cata
 def test_fonts_are_embedded_and_metadata_set(deskmini: Rig, catalog: Catalog) -> None:
     reader = PdfReader(io.BytesIO(quote_pdf(assess(deskmini, catalog), catalog, DAY)))
     assert deskmini.name in str(reader.metadata.title if reader.metadata else "")
-    fonts = {font.get_object()["/BaseFont"] for page in reader.pages for font in page["/Resources"]["/Font"].values()}  # type: ignore[index]
+    fonts = {
+        font.get_object()["/BaseFont"]
+        for page in reader.pages
+        for font in page["/Resources"]["/Font"].values()
+    }  # type: ignore[index]
     assert any("NotoSans" in str(name) for name in fonts)
 
 
 def test_any_text_in_any_field_prints(deskmini: Rig, catalog: Catalog) -> None:
     party = Party(
-        name=HOSTILE, address=f"{HOSTILE}\n{HOSTILE}", contact=HOSTILE, email=HOSTILE, phone=HOSTILE, tax_id=HOSTILE, logo=HOSTILE
+        name=HOSTILE,
+        address=f"{HOSTILE}\n{HOSTILE}",
+        contact=HOSTILE,
+        email=HOSTILE,
+        phone=HOSTILE,
+        tax_id=HOSTILE,
+        logo=HOSTILE,
     )
-    details = QuoteDetails(number=HOSTILE, date="not a day", seller=party, customer=party, terms=HOSTILE * 40, remarks=HOSTILE * 40)
+    details = QuoteDetails(
+        number=HOSTILE,
+        date="not a day",
+        seller=party,
+        customer=party,
+        terms=HOSTILE * 40,
+        remarks=HOSTILE * 40,
+    )
     items = tuple(replace(item, note=HOSTILE * 30) for item in deskmini.items)
     settings = replace(deskmini.settings, bios={HOSTILE: HOSTILE}, software={HOSTILE: HOSTILE * 30})
-    rig = replace(deskmini, name=HOSTILE + "x" * 10_000, quote=details, items=items, notes=HOSTILE, settings=settings)
+    rig = replace(
+        deskmini,
+        name=HOSTILE + "x" * 10_000,
+        quote=details,
+        items=items,
+        notes=HOSTILE,
+        settings=settings,
+    )
     text = _text(quote_pdf(assess(rig, catalog), catalog, DAY))
     assert "繁體中文" in text
     assert "Žluťoučký" in text
     assert "</para>" in text
 
 
-def test_a_part_with_any_name_prints_in_tables_and_pictures(samples: list[Path], catalog: Catalog) -> None:
+def test_a_part_with_any_name_prints_in_tables_and_pictures(
+    samples: list[Path], catalog: Catalog
+) -> None:
     assessment = assess(_sample(samples, "dual-rtx-3090"), catalog)
-    pieces = tuple(replace(piece, part=replace(piece.part, name=HOSTILE * 20)) for piece in assessment.machine.pieces)
-    gpus = tuple(replace(gpu, gpu=replace(gpu.gpu, name=HOSTILE)) for gpu in assessment.machine.gpus)
-    quote = quote_content(replace(assessment, machine=replace(assessment.machine, pieces=pieces, gpus=gpus)), catalog, DAY)
+    pieces = tuple(
+        replace(piece, part=replace(piece.part, name=HOSTILE * 20))
+        for piece in assessment.machine.pieces
+    )
+    gpus = tuple(
+        replace(gpu, gpu=replace(gpu.gpu, name=HOSTILE)) for gpu in assessment.machine.gpus
+    )
+    quote = quote_content(
+        replace(assessment, machine=replace(assessment.machine, pieces=pieces, gpus=gpus)),
+        catalog,
+        DAY,
+    )
     assert "繁體中文" in _text(render(quote))
 
 
@@ -99,7 +138,9 @@ def test_an_empty_rig_prints(catalog: Catalog) -> None:
     assert "no prices" not in _text(quote_pdf(assess(Rig(), catalog), catalog, DAY))
 
 
-def test_a_waived_finding_stays_on_the_quote_with_its_reason(deskmini: Rig, catalog: Catalog) -> None:
+def test_a_waived_finding_stays_on_the_quote_with_its_reason(
+    deskmini: Rig, catalog: Catalog
+) -> None:
     code = next(f.code for f in assess(deskmini, catalog).report.findings if f.severity == "error")
     rig = waive(deskmini, code, "measured with a meter", "Eva")
     quote = quote_content(assess(rig, catalog), catalog, DAY)
@@ -132,30 +173,45 @@ def test_every_font_in_the_file_is_embedded(deskmini: Rig, catalog: Catalog) -> 
     reader = PdfReader(io.BytesIO(quote_pdf(assess(deskmini, catalog), catalog, DAY)))
     for page in reader.pages:
         for font in page["/Resources"]["/Font"].values():  # type: ignore[index]
-            assert "/FontFile2" in font.get_object()["/FontDescriptor"], font.get_object()["/BaseFont"]
+            assert "/FontFile2" in font.get_object()["/FontDescriptor"], font.get_object()[
+                "/BaseFont"
+            ]
 
 
 def test_the_outline_names_the_sections(deskmini: Rig, catalog: Catalog) -> None:
-    titles = [entry.title for entry in PdfReader(io.BytesIO(quote_pdf(assess(deskmini, catalog), catalog, DAY))).outline]  # type: ignore[union-attr]
+    titles = [
+        entry.title
+        for entry in PdfReader(
+            io.BytesIO(quote_pdf(assess(deskmini, catalog), catalog, DAY))
+        ).outline
+    ]  # type: ignore[union-attr]
     assert titles[:2] == ["Parts", "The machine"]
     assert {"Findings", "What was not checked"} <= set(titles)
 
 
 @pytest.mark.parametrize("paper", ["A4", "Letter"])
-def test_the_footer_keeps_to_one_line_however_long_the_seller(deskmini: Rig, catalog: Catalog, paper: str) -> None:
+def test_the_footer_keeps_to_one_line_however_long_the_seller(
+    deskmini: Rig, catalog: Catalog, paper: str
+) -> None:
     rig = replace(deskmini, quote=replace(deskmini.quote, seller=Party(name="W" * 120)))
     page = PdfReader(io.BytesIO(quote_pdf(assess(rig, catalog), catalog, DAY, paper))).pages[0]
     feet: list[float] = []
-    page.extract_text(visitor_text=lambda text, cm, tm, *_: feet.append(tm[5] + cm[5]) if "WWW" in text else None)
+    page.extract_text(
+        visitor_text=lambda text, cm, tm, *_: feet.append(tm[5] + cm[5]) if "WWW" in text else None
+    )
     assert len([height for height in feet if height < 2 * MARGIN]) == 1
 
 
-def test_a_logo_prints_and_a_bad_one_does_no_harm(deskmini: Rig, catalog: Catalog, tmp_path: Path) -> None:
+def test_a_logo_prints_and_a_bad_one_does_no_harm(
+    deskmini: Rig, catalog: Catalog, tmp_path: Path
+) -> None:
     good, bad = tmp_path / "logo.png", tmp_path / "bad.png"
     good.write_bytes(_png(40, 20))
     bad.write_bytes(b"\x89PNG\r\n\x1a\nbroken")
     for path, images in ((good, 1), (bad, 0), (tmp_path / "missing.png", 0), (tmp_path, 0)):
-        rig = replace(deskmini, quote=replace(deskmini.quote, seller=Party(name="Shop", logo=str(path))))
+        rig = replace(
+            deskmini, quote=replace(deskmini.quote, seller=Party(name="Shop", logo=str(path)))
+        )
         first = PdfReader(io.BytesIO(quote_pdf(assess(rig, catalog), catalog, DAY))).pages[0]
         assert len(first.images) == images
 
@@ -166,11 +222,20 @@ def test_a_logo_travels_inside_the_rig(deskmini: Rig, catalog: Catalog, tmp_path
     write_rig(rig, tmp_path / "a.rig", catalog)
     again = read_rig(tmp_path / "a.rig").quote.seller.logo
     assert (logo_name(again), logo_fault(again)) == ("our; logo, new.png", "")
-    assert len(PdfReader(io.BytesIO(quote_pdf(assess(rig, catalog), catalog, DAY))).pages[0].images) == 1
+    assert (
+        len(PdfReader(io.BytesIO(quote_pdf(assess(rig, catalog), catalog, DAY))).pages[0].images)
+        == 1
+    )
 
 
 @pytest.mark.parametrize(
-    "text", ["data:image/png;name=a.png;base64,????", "data:image/png;name=a.png;base64,aGVsbG8=", "data:text/html,x", "\0.png"]
+    "text",
+    [
+        "data:image/png;name=a.png;base64,????",
+        "data:image/png;name=a.png;base64,aGVsbG8=",
+        "data:text/html,x",
+        "\0.png",
+    ],
 )
 def test_what_is_carried_and_no_picture_is_refused(text: str) -> None:
     assert logo_fault(text)
@@ -182,11 +247,17 @@ def _png(width: int, height: int) -> bytes:
     import zlib
 
     def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        return (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
 
     rows = b"".join(b"\x00" + b"\x10\x60\x90" * width for _ in range(height))
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
-            + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))  # fmt: skip
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+        + chunk(b"IDAT", zlib.compress(rows))
+        + chunk(b"IEND", b"")
+    )
 
 
 def test_letters_of_the_topology_are_explained(samples: list[Path], catalog: Catalog) -> None:
@@ -201,19 +272,29 @@ def test_letters_of_the_topology_are_explained(samples: list[Path], catalog: Cat
 def test_the_quote_says_what_leaving_a_bridged_pair_costs(catalog: Catalog) -> None:
     wishes = ("4x RTX A6000", "2x NVLink bridge A-series 2-slot", "EPYC 7443P", "ROMED8-2T")
     index = PartIndex(catalog.parts.values())
-    machine = assess(rig_from_wishes("islands", [read_wish(wish, index) for wish in wishes]), catalog).machine
+    machine = assess(
+        rig_from_wishes("islands", [read_wish(wish, index) for wish in wishes]), catalog
+    ).machine
     assert [len(island) for island in machine.islands] == [2, 2]
-    rates = re.search(r"runs at (\d+)\u202fGB/s inside an island and at (\d+)\u202fGB/s over all", links_text(machine))
+    rates = re.search(
+        r"runs at (\d+)\u202fGB/s inside an island and at (\d+)\u202fGB/s over all",
+        links_text(machine),
+    )
     assert rates and int(rates[1]) > 1.9 * int(rates[2])
 
 
 def test_what_limits_a_workload_is_said_in_words(deskmini: Rig, catalog: Catalog) -> None:
     text = _text(quote_pdf(assess(deskmini, catalog), catalog, DAY))
-    assert "limited by arithmetic of the GPU" in text or "limited by memory bandwidth of the GPU" in text
+    assert (
+        "limited by arithmetic of the GPU" in text
+        or "limited by memory bandwidth of the GPU" in text
+    )
     assert any(words.split(",")[0] in text for words in LIFT_WORDS.values())
 
 
-def test_a_speed_names_what_was_measured_where_and_how_to_see_its_steps(deskmini: Rig, catalog: Catalog) -> None:
+def test_a_speed_names_what_was_measured_where_and_how_to_see_its_steps(
+    deskmini: Rig, catalog: Catalog
+) -> None:
     assessment = assess(deskmini, catalog)
     told = " ".join(_text(quote_pdf(assessment, catalog, DAY)).split())
     anchors = [anchor for job in assessment.jobs for anchor in leading_anchors(job.speed)]

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import Price
+from rigplanner.catalog.schema.parts import Price
 from rigplanner.report.format import quantity
 from rigplanner.report.quote.content import quote_content
 from rigplanner.report.quote.machine import noise_row
@@ -51,8 +51,15 @@ def test_hire_names_both_speeds_and_the_days_at_the_sites_hours(rig: Rig, catalo
 
 @pytest.mark.parametrize(
     ("sample", "said"),
-    [("rtx-5090", "audible under load"), ("gtx-1080-ti", "blower"), ("hgx-h100", "server"), ("dgx-1-v100", "server")],
+    [
+        ("rtx-5090", "audible under load"),
+        ("gtx-1080-ti", "blower"),
+        ("hgx-h100", "server"),
+        ("dgx-1-v100", "server"),
+    ],
 )
-def test_noise_is_judged_by_the_kind_of_cooling(samples: list[Path], catalog: Catalog, sample: str, said: str) -> None:
+def test_noise_is_judged_by_the_kind_of_cooling(
+    samples: list[Path], catalog: Catalog, sample: str, said: str
+) -> None:
     path = next(path for path in samples if path.stem == sample)
     assert said in noise_row(machine_of(read_rig(path), catalog))[1]

@@ -14,7 +14,7 @@ from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, apply
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import assess
-from rigplanner.rules.software_tables import software
+from rigplanner.rules.software.tables import software
 
 DAY = date(2026, 11, 21)
 
@@ -31,7 +31,9 @@ def _rows(rig: Rig, catalog: Catalog, area: str) -> dict[str, SetupRow]:
 def test_every_loose_card_and_drive_has_its_place(rigs: dict[str, Rig], catalog: Catalog) -> None:
     made = assess(rigs["dual-rtx-3090"], catalog)
     places = ", ".join(row.value for row in setup_rows(made) if row.area == "placement")
-    used = [use.slot.id for use in made.machine.slots if use.piece] + [use.port.id for use in made.machine.drives if use.pieces]
+    used = [use.slot.id for use in made.machine.slots if use.piece] + [
+        use.port.id for use in made.machine.drives if use.pieces
+    ]
     assert used and all(place in places for place in used)
 
 
@@ -53,20 +55,26 @@ def test_software_serves_the_oldest_gpu(rigs: dict[str, Rig], catalog: Catalog) 
     assert pascal["CUDA toolkit"].value.endswith("12.9")
     blackwell = _rows(rigs["rtx-5090"], catalog, "software")
     assert blackwell["PyTorch"].value.startswith(software().newest_pytorch)
-    assert blackwell["PyTorch container"].why.startswith(f"releases 25.01 to {software().newest_images['nvcr.io/nvidia/pytorch']}")
+    assert blackwell["PyTorch container"].why.startswith(
+        f"releases 25.01 to {software().newest_images['nvcr.io/nvidia/pytorch']}"
+    )
     assert blackwell["TensorFlow container"].why.startswith("releases 25.01 to 25.02")
 
 
 def test_versions_that_the_rig_names_are_kept(rigs: dict[str, Rig], catalog: Catalog) -> None:
     rig = rigs["gtx-1080-ti"]
-    rig = replace(rig, settings=replace(rig.settings, software={"pytorch": "2.6.0+cu126", "driver": "560.35"}))
+    rig = replace(
+        rig, settings=replace(rig.settings, software={"pytorch": "2.6.0+cu126", "driver": "560.35"})
+    )
     rows = _rows(rig, catalog, "software")
     assert rows["PyTorch"].value == "2.6.0+cu126"
     assert rows["Driver"].value == "560.35"
     assert "NVIDIA driver" not in rows
 
 
-def test_a_board_with_its_own_image_names_no_desktop_packages(rigs: dict[str, Rig], catalog: Catalog) -> None:
+def test_a_board_with_its_own_image_names_no_desktop_packages(
+    rigs: dict[str, Rig], catalog: Catalog
+) -> None:
     assert "PyTorch" not in _rows(rigs["jetson-agx-orin"], catalog, "software")
     assert software_sources(assess(rigs["jetson-agx-orin"], catalog)) == []
 
@@ -78,14 +86,22 @@ def test_many_cards_need_room_above_4_gb(rigs: dict[str, Rig], catalog: Catalog)
 
 
 def test_a_bios_that_nobody_named_is_not_none(rigs: dict[str, Rig], catalog: Catalog) -> None:
-    assert _rows(rigs["quad-rtx-4090"], catalog, "firmware")["BIOS version"].value == "one that knows the CPU"
+    assert (
+        _rows(rigs["quad-rtx-4090"], catalog, "firmware")["BIOS version"].value
+        == "one that knows the CPU"
+    )
     rows = [row for rig in rigs.values() for row in setup_rows(assess(rig, catalog))]
     assert not any("None" in f"{row.what} {row.value} {row.why}" for row in rows)
 
 
 def test_a_power_cap_becomes_a_command(rigs: dict[str, Rig], catalog: Catalog) -> None:
     rig = rigs["quad-rtx-4090"]
-    capped = replace(rig, items=tuple(replace(i, power_cap_w=280.0) if "rtx-4090" in i.part else i for i in rig.items))
+    capped = replace(
+        rig,
+        items=tuple(
+            replace(i, power_cap_w=280.0) if "rtx-4090" in i.part else i for i in rig.items
+        ),
+    )
     row = next(row for row in setup_rows(assess(capped, catalog)) if row.area == "power")
     assert row.what == "Limit of GPU 0, 1, 2, 3"
     assert "nvidia-smi -i 0,1,2,3 -pl 280" in row.why
@@ -98,8 +114,12 @@ def test_an_empty_rig_has_nothing_to_set(catalog: Catalog) -> None:
 
 def test_an_alternative_does_what_it_says(rigs: dict[str, Rig], catalog: Catalog) -> None:
     made = assess(rigs["quad-rtx-4090"], catalog)
-    fix = next(fix for finding in made.report.findings for fix in finding.fixes if fix.code == "cap-power")
-    offer = next(offer for offer in alternatives_offered(made, catalog) if "Cap each GPU" in offer.what)
+    fix = next(
+        fix for finding in made.report.findings for fix in finding.fixes if fix.code == "cap-power"
+    )
+    offer = next(
+        offer for offer in alternatives_offered(made, catalog) if "Cap each GPU" in offer.what
+    )
     assert any("PWR012" in text for text in offer.solves)
     assert any(text.startswith("sustained load \u2212") for text in offer.changes)
     rig = made.rig
@@ -125,14 +145,23 @@ def test_one_unpriced_part_for_another_is_no_gift(rigs: dict[str, Rig], catalog:
 def test_an_edit_that_cannot_be_made_is_not_offered(rigs: dict[str, Rig], catalog: Catalog) -> None:
     made = assess(rigs["quad-rtx-4090"], catalog)
     broken = tuple(
-        replace(f, fixes=tuple(replace(fix, edits=(Edit("remove_item", {"uid": "nobody"}),)) for fix in f.fixes))
+        replace(
+            f,
+            fixes=tuple(
+                replace(fix, edits=(Edit("remove_item", {"uid": "nobody"}),)) for fix in f.fixes
+            ),
+        )
         for f in made.report.findings
     )
-    assert alternatives_offered(replace(made, report=replace(made.report, findings=broken)), catalog) == []
+    assert (
+        alternatives_offered(replace(made, report=replace(made.report, findings=broken)), catalog)
+        == []
+    )
 
 
 @pytest.mark.parametrize(
-    ("amount", "words"), [(None, "price not known"), (0.0, "no charge"), (12.5, "+12.50"), (-3.0, "\u22123.00")]
+    ("amount", "words"),
+    [(None, "price not known"), (0.0, "no charge"), (12.5, "+12.50"), (-3.0, "\u22123.00")],
 )
 def test_prices_of_alternatives_are_honest(amount: float | None, words: str) -> None:
     assert price_text(amount, "EUR").startswith(words)

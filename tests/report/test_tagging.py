@@ -1,4 +1,5 @@
-"""The structure of the quote: read in order, tables with heads, pictures with words, the same bytes each time."""
+"""The structure of the quote: read in order, tables with heads, pictures with words, the same bytes
+each time."""
 
 import io
 from datetime import date
@@ -36,7 +37,11 @@ def _leaves(element: DictionaryObject, pages: dict[int, int]) -> list[tuple[str,
 
 def _tree(content: bytes) -> tuple[PdfReader, DictionaryObject, dict[int, int]]:
     reader = PdfReader(io.BytesIO(content))
-    pages = {page.indirect_reference.idnum: n for n, page in enumerate(reader.pages) if page.indirect_reference}
+    pages = {
+        page.indirect_reference.idnum: n
+        for n, page in enumerate(reader.pages)
+        if page.indirect_reference
+    }
     root = reader.trailer["/Root"]["/StructTreeRoot"]  # type: ignore[index]
     return reader, root["/K"], pages
 
@@ -63,7 +68,9 @@ def test_every_mark_on_a_page_has_its_element_and_its_end(pdf: bytes) -> None:
         assert content is not None
         operations = [(operands, operator) for operands, operator in content.operations]
         assert page["/StructParents"] == n
-        drawn |= {(n, operands[1]["/MCID"]) for operands, operator in operations if operator == b"BDC"}
+        drawn |= {
+            (n, operands[1]["/MCID"]) for operands, operator in operations if operator == b"BDC"
+        }
         begun = sum(operator in (b"BDC", b"BMC") for _, operator in operations)
         assert begun == sum(operator == b"EMC" for _, operator in operations) > 0
     assert drawn == in_tree
@@ -96,7 +103,14 @@ def test_pictures_carry_words(pdf: bytes) -> None:
 
 def test_text_is_extracted_in_the_order_of_the_page(pdf: bytes) -> None:
     text = "".join(page.extract_text() for page in PdfReader(io.BytesIO(pdf)).pages)
-    heads = ["Parts", "What it will do", "Power, circuit and heat", "Findings", "Annex: setting it up", "What was not checked"]
+    heads = [
+        "Parts",
+        "What it will do",
+        "Power, circuit and heat",
+        "Findings",
+        "Annex: setting it up",
+        "What was not checked",
+    ]
     places = [text.index(f"\n{head}\n") for head in heads]
     assert places == sorted(places)
 

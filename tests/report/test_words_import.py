@@ -16,7 +16,10 @@ def test_sentences_and_counts() -> None:
         Refusal("b.json", "tdp", "number", "nan", lost=False),
         Refusal("c", "", "pickle"),
     ]
-    assert refusal_text(refused[0]) == "a.json: tdp has a number that is none (inf); the rest was taken."
+    assert (
+        refusal_text(refused[0])
+        == "a.json: tdp has a number that is none (inf); the rest was taken."
+    )
     assert refusal_text(refused[2]) == "c is a pickle, which is never loaded."
     assert refusal_counts(refused) == [
         (2, "field tdp has a number that is none (the rest was taken)"),

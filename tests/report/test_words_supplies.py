@@ -3,9 +3,11 @@
 from rigplanner.catalog.load import Catalog
 from rigplanner.report.words.findings import finding_text
 from rigplanner.rig.document import Item, Rig
-from rigplanner.rules.finding import Finding
+from rigplanner.rules.core.finding import Finding
 
-PEAKS = Finding(code="PWR004", severity="warning", subjects=("psu.0",), needed=4200, actual=3200, unit="W")
+PEAKS = Finding(
+    code="PWR004", severity="warning", subjects=("psu.0",), needed=4200, actual=3200, unit="W"
+)
 AX = "corsair.axi.ax1600i"
 
 

@@ -5,15 +5,15 @@ from typing import get_args
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.memory.capacity.changes import candidates
 from rigplanner.performance.answer import Anchor, Bound
 from rigplanner.performance.explain import LIFTS
 from rigplanner.planning.presets import ENCODER, IMAGE, OTHER, PICTURES, TEXT
 from rigplanner.report.words.speed import BOUND_WORDS, anchor_texts
 from rigplanner.report.words.workloads import CHANGE_WORDS, LIFT_WORDS, PRESET_WORDS
-from rigplanner.rig.task import Workload
-from rigplanner.workload.changes import candidates
+from rigplanner.rig.workload import Workload
 
 
 def test_every_bound_and_its_lift_is_said() -> None:
@@ -22,7 +22,9 @@ def test_every_bound_and_its_lift_is_said() -> None:
 
 
 def test_every_starting_point_is_said() -> None:
-    assert {preset.code for group in (TEXT, ENCODER, IMAGE, PICTURES, OTHER) for preset in group} == set(PRESET_WORDS)
+    assert {
+        preset.code for group in (TEXT, ENCODER, IMAGE, PICTURES, OTHER) for preset in group
+    } == set(PRESET_WORDS)
 
 
 def test_every_change_is_said(catalog: Catalog) -> None:
@@ -36,7 +38,11 @@ def test_every_change_is_said(catalog: Catalog) -> None:
         (Workload(**small, task="inference", precision="bf16", input_tokens=512), "vllm"),  # type: ignore[arg-type]
         (Workload(**small, task="inference", precision="q8_0", input_tokens=512), "llama.cpp"),  # type: ignore[arg-type]
     ):
-        found |= {one.code for count in (1, 2) for one in candidates(work, gpu, count, shipped_zoo(), stack)}
+        found |= {
+            one.code
+            for count in (1, 2)
+            for one in candidates(work, gpu, count, shipped_zoo(), stack)
+        }
     assert len(found) > 12
     assert found <= set(CHANGE_WORDS)
 
@@ -55,6 +61,9 @@ def test_measured_rows_of_one_place_stand_together(catalog: Catalog) -> None:
     other = replace(row, source="b/README.md")
     texts = anchor_texts([row, other, replace(row, value=20.0, weight=0.1)], catalog)
     assert [text.replace("\u202f", " ") for text in texts] == [
-        "GeForce RTX 3090, m, vllm: 10 tokens/s (weight 20 %), 20 tokens/s (weight 10 %); a/README.md",
+        (
+            "GeForce RTX 3090, m, vllm: 10 tokens/s (weight 20 %), 20 tokens/s (weight 10 %);"
+            " a/README.md"
+        ),
         "GeForce RTX 3090, m, vllm: 10 tokens/s (weight 20 %); b/README.md",
     ]

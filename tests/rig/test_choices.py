@@ -17,7 +17,16 @@ RIG = Rig(
 
 def test_each_word_changes_its_setting(catalog: Catalog) -> None:
     rig = RIG
-    words = ("country=us", "volts=120", "raid0=yes", "cap=280", "numa=4", "p2p=on", "driver=580", "bios:PCIE2=x8x8")
+    words = (
+        "country=us",
+        "volts=120",
+        "raid0=yes",
+        "cap=280",
+        "numa=4",
+        "p2p=on",
+        "driver=580",
+        "bios:PCIE2=x8x8",
+    )
     for word in words:
         rig = with_choice(rig, catalog, word)
     assert (rig.site.country, rig.site.volts) == ("US", 120.0)
@@ -26,16 +35,22 @@ def test_each_word_changes_its_setting(catalog: Catalog) -> None:
     assert (rig.settings.numa_per_socket, rig.settings.peer_to_peer_driver) == (4, True)
     assert rig.settings.software == {"driver": "580"}
     assert rig.settings.bios == {"PCIE2": "x8x8"}
-    assert with_choice(with_choice(rig, catalog, "raid0=no"), catalog, "cap=none").items == RIG.items
+    assert (
+        with_choice(with_choice(rig, catalog, "raid0=no"), catalog, "cap=none").items == RIG.items
+    )
 
 
 @pytest.mark.parametrize(("word", "code"), [("UK", "GB"), ("el", "GR"), ("za", "ZA")])
-def test_a_country_is_known_by_the_letters_people_write(catalog: Catalog, word: str, code: str) -> None:
+def test_a_country_is_known_by_the_letters_people_write(
+    catalog: Catalog, word: str, code: str
+) -> None:
     assert with_choice(RIG, catalog, f"country={word}").site.country == code
 
 
 def test_a_ups_is_counted(catalog: Catalog) -> None:
-    ups = next(part.id for part in catalog.of_kind("accessory") if getattr(part, "type", "") == "ups")
+    ups = next(
+        part.id for part in catalog.of_kind("accessory") if getattr(part, "type", "") == "ups"
+    )
     rig = with_choice(Rig(items=(Item(uid="ups", part=ups),)), catalog, "ups=2")
     assert rig.items[0].quantity == 2
 
@@ -62,7 +77,9 @@ def test_what_is_no_setting_is_refused(catalog: Catalog, text: str, words: str) 
 
 def test_one_drive_is_no_stripe(catalog: Catalog) -> None:
     with pytest.raises(EditFault, match="needs two drives, the rig has 1"):
-        with_choice(Rig(items=(Item(uid="ssd", part="samsung.ssd-990-pro.2-tb"),)), catalog, "raid0=yes")
+        with_choice(
+            Rig(items=(Item(uid="ssd", part="samsung.ssd-990-pro.2-tb"),)), catalog, "raid0=yes"
+        )
 
 
 def test_circuits_are_counted_whole(catalog: Catalog) -> None:

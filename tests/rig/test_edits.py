@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rigplanner.rig import edits
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import EDITS, Edit, EditFault, add_part, apply, set_place, waive
-from rigplanner.rig.task import Workload
+from rigplanner.rig.workload import Workload
 
 
 def test_an_edit_leaves_the_rig_before_as_it_was() -> None:
@@ -19,7 +19,10 @@ def test_an_edit_leaves_the_rig_before_as_it_was() -> None:
 
 def test_giving_a_place_back_leaves_no_trace() -> None:
     rig = add_part(Rig(), part="a.b.c", stem="gpu", quantity=2)
-    assert set_place(set_place(rig, uid="gpu", index=1, place="PCIE3"), uid="gpu", index=1, place="") == rig
+    assert (
+        set_place(set_place(rig, uid="gpu", index=1, place="PCIE3"), uid="gpu", index=1, place="")
+        == rig
+    )
 
 
 def test_uids_stay_unique() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import Price
+from rigplanner.catalog.schema.parts import Price
 from rigplanner.rig import files
 from rigplanner.rig.document import FORMAT_VERSION, Item, Rig, Site
 from rigplanner.rig.files import RigFault, decode_rig, encode_rig, read_rig, write_rig
@@ -67,23 +67,49 @@ def test_the_snapshot_holds_the_parts_used_and_those_built_in(catalog: Catalog) 
         (b'{"format_version": true}', "whole number"),
         (b'{"format_version": 99}', "newer RigPlanner"),
         (b'{"format_version": 1, "items": [{"uid": "gpu"}]}', "missing required field `part`"),
-        (b'{"format_version": 1, "items": [{"uid": "gpu", "part": "a", "quantity": "2"}]}', "$.items[0].quantity"),
-        (b'{"format_version": 1, "items": [{"uid": "gpu", "part": "a", "quantity": 0}]}', "items[0].quantity"),
         (
-            b'{"format_version": 1, "waivers": [{"code": "A1", "reason": "x", "by": "Ada", "until": "31.12.2027"}]}',
+            b'{"format_version": 1, "items": [{"uid": "gpu", "part": "a", "quantity": "2"}]}',
+            "$.items[0].quantity",
+        ),
+        (
+            b'{"format_version": 1, "items": [{"uid": "gpu", "part": "a", "quantity": 0}]}',
+            "items[0].quantity",
+        ),
+        (
+            (
+                b'{"format_version": 1, "waivers": [{"code": "A1", "reason": "x", "by": "Ada",'
+                b' "until": "31.12.2027"}]}'
+            ),
             "waivers[0].until",
         ),
-        (b'{"format_version": 1, "waivers": [{"code": "A1", "reason": "x", "by": " "}]}', "needs a reason and a name"),
-        (b'{"format_version": 1, "items": [{"uid": "gpu", "part": "a", "quantity": 99999999}]}', "items[0].quantity"),
-        (b'{"format_version": 1, "items": [{"uid": "g", "part": "a"}, {"uid": "g", "part": "b"}]}', "used twice"),
-        (b'{"format_version": 1, "items": [{"uid": "g", "part": "a", "places": ["1", "2"]}]}', "2 places for 1"),
+        (
+            b'{"format_version": 1, "waivers": [{"code": "A1", "reason": "x", "by": " "}]}',
+            "needs a reason and a name",
+        ),
+        (
+            b'{"format_version": 1, "items": [{"uid": "gpu", "part": "a", "quantity": 99999999}]}',
+            "items[0].quantity",
+        ),
+        (
+            (
+                b'{"format_version": 1, "items": [{"uid": "g", "part": "a"}, {"uid": "g", "part":'
+                b' "b"}]}'
+            ),
+            "used twice",
+        ),
+        (
+            b'{"format_version": 1, "items": [{"uid": "g", "part": "a", "places": ["1", "2"]}]}',
+            "2 places for 1",
+        ),
         (b'{"format_version": 1, "site": {"volts": -5}}', "site.volts"),
         (b'{"format_version": 1, "budget": 1e400}', "a.rig"),
         (b'{"format_version": 1, "quote": {"tax_percent": 200}}', "quote.tax_percent"),
         (b'{"format_version": 1, "x": ' + b"[" * 100_000, "not JSON"),
     ],
 )
-def test_what_is_not_a_rig_is_one_sentence_and_stays_untouched(tmp_path: Path, content: bytes, says: str) -> None:
+def test_what_is_not_a_rig_is_one_sentence_and_stays_untouched(
+    tmp_path: Path, content: bytes, says: str
+) -> None:
     path = tmp_path / "a.rig"
     path.write_bytes(content)
     with pytest.raises(RigFault, match="a\\.rig") as caught:
@@ -122,7 +148,9 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Mon
     assert [p.name for p in tmp_path.iterdir()] == ["a.rig"]
 
 
-def test_a_kill_before_the_rename_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kill_before_the_rename_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "a.rig"
     write_rig(RIG, path, EMPTY)
 
@@ -136,7 +164,10 @@ def test_a_kill_before_the_rename_leaves_the_old_file(tmp_path: Path, monkeypatc
 
 
 def test_what_a_killed_program_left_goes_with_the_next_save(tmp_path: Path) -> None:
-    old, young, other = (tmp_path / name for name in (".a.rig.abcdefgh.part", ".a.rig.ijklmnop.part", ".b.rig.abcdefgh.part"))
+    old, young, other = (
+        tmp_path / name
+        for name in (".a.rig.abcdefgh.part", ".a.rig.ijklmnop.part", ".b.rig.abcdefgh.part")
+    )
     for path in (old, young, other):
         path.write_bytes(b"half")
     for path in (old, other):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.rig.list_tables import Columns, columns_of, is_label, kind_of_label
-from rigplanner.rig.parts_list import read_parts_list
+from rigplanner.rig.from_text.list_tables import Columns, columns_of, is_label, kind_of_label
+from rigplanner.rig.from_text.parts_list import read_parts_list
 
 SHIPPED = PartIndex(shipped_catalog().parts.values())
 DAY = "2026-11-21"
@@ -13,7 +13,12 @@ DAY = "2026-11-21"
 
 def read(text: str) -> list[tuple[str | None, int, str | None, float | None]]:
     return [
-        (entry.kind, entry.wish.quantity, entry.wish.parts[0].id if entry.wish.parts else None, entry.price and entry.price.amount)
+        (
+            entry.kind,
+            entry.wish.quantity,
+            entry.wish.parts[0].id if entry.wish.parts else None,
+            entry.price and entry.price.amount,
+        )
         for entry in read_parts_list(text, SHIPPED, DAY)
     ]
 
@@ -26,23 +31,33 @@ def test_a_numbered_bill_with_quantities_and_sums() -> None:
 | 5 | NVMe Boot | Samsung 9100 PRO 2 TB, PCIe 5.0 x4 | 1 | $459.95 | $459.95 | Shop |
 | | | **Total** | | | $23,259.92 | |"""
     assert read(text) == [
-        ("gpu", 2, "nvidia.rtx-pro.6000-blackwell-workstation", 9499.99), ("cpu", 1, "amd.threadripper-pro.7975wx", 3799.99),
+        ("gpu", 2, "nvidia.rtx-pro.6000-blackwell-workstation", 9499.99),
+        ("cpu", 1, "amd.threadripper-pro.7975wx", 3799.99),
         ("storage", 1, "samsung.ssd-9100-pro.2-tb", 459.95),
-    ]  # fmt: skip
+    ]
 
 
 def test_a_price_of_several_is_left_out_where_nothing_says_that_it_is_the_price_of_one() -> None:
-    rows = "|---|---|---|---|\n| GPU | RTX 4090 | 4 | $7,200 |\n| PSU | Corsair AX1600i | 1 | $599 |"
+    rows = (
+        "|---|---|---|---|\n| GPU | RTX 4090 | 4 | $7,200 |\n| PSU | Corsair AX1600i | 1 | $599 |"
+    )
     text = f"| Component | Model | Qty | Price |\n{rows}"
-    assert read(text) == [("gpu", 4, "nvidia.geforce.rtx-4090", None), ("psu", 1, "corsair.axi.ax1600i", 599.0)]
+    assert read(text) == [
+        ("gpu", 4, "nvidia.geforce.rtx-4090", None),
+        ("psu", 1, "corsair.axi.ax1600i", 599.0),
+    ]
     assert read(text.replace("Price", "Unit price"))[0][3] == 7200.0
     assert read(text.replace("Price", "Total"))[0][3] == 1800.0
 
 
 def test_a_table_without_a_heading_counts_in_its_third_cell() -> None:
-    assert read("| **GPU** | RTX 4090 24GB | 4 | $7,200 |\n| **PSU Primary** | EVGA SuperNOVA 1600 T2 | 1 | $599 |") == [
-        ("gpu", 4, "nvidia.geforce.rtx-4090", None), ("psu", 1, "evga.supernova.1600-t2", 599.0),
-    ]  # fmt: skip
+    assert read(
+        "| **GPU** | RTX 4090 24GB | 4 | $7,200 |\n| **PSU Primary** | EVGA SuperNOVA 1600 T2 | 1 |"
+        " $599 |"
+    ) == [
+        ("gpu", 4, "nvidia.geforce.rtx-4090", None),
+        ("psu", 1, "evga.supernova.1600-t2", 599.0),
+    ]
 
 
 def test_french_headings_spaces_in_prices_and_a_count_in_the_words() -> None:
@@ -50,43 +65,78 @@ def test_french_headings_spaces_in_prices_and_a_count_in_the_words() -> None:
 |---|---|---:|
 | Processeur | AMD Ryzen Threadripper PRO 9955WX | 1 580 € |
 | Cartes graphiques | 3 x ASRock Radeon AI PRO R9700 32 Go | 3 350 € |"""
-    assert read(text) == [("cpu", 1, "amd.threadripper-pro.9955wx", 1580.0), ("gpu", 3, "amd.radeon-ai-pro.r9700", None)]
+    assert read(text) == [
+        ("cpu", 1, "amd.threadripper-pro.9955wx", 1580.0),
+        ("gpu", 3, "amd.radeon-ai-pro.r9700", None),
+    ]
 
 
 def test_html_as_the_site_writes_it_today() -> None:
     def row(kind: str, item: str, price: str) -> str:
-        cells = (("type", kind), ("item", f'<a href="https://example.invalid/x">{item}</a>'), ("price", price))
-        return "<tr>" + "".join(f'\n <td class="pcpp-part-list-{name}">{text}</td>' for name, text in cells) + "\n</tr>\n"
+        cells = (
+            ("type", kind),
+            ("item", f'<a href="https://example.invalid/x">{item}</a>'),
+            ("price", price),
+        )
+        return (
+            "<tr>"
+            + "".join(f'\n <td class="pcpp-part-list-{name}">{text}</td>' for name, text in cells)
+            + "\n</tr>\n"
+        )
 
     text = (
-        '<table class="pcpp-part-list">\n<thead><tr>\n<th>Type</th>\n<th>Item</th>\n<th>Price</th>\n</tr></thead>\n'
-        + row("Video Card", "Asus ROG STRIX GAMING OC GeForce RTX 4090 24 GB Video Card", "$3499.95 @ Shop")
-        + row("Case Fan", "Corsair iCUE LINK QX120 RGB Starter Kit 63.1 CFM 120 mm Fans 3-Pack", "$109.99 @ Shop")
-        + '<tr>\n<td></td>\n<td class="pcpp-part-list-total">Total</td>\n<td>$6822.76</td>\n</tr></table>'
+        "<table"
+        ' class="pcpp-part-list">\n<thead><tr>\n<th>Type</th>\n<th>Item</th>\n<th>Price</th>\n</tr></thead>\n'
+        + row(
+            "Video Card",
+            "Asus ROG STRIX GAMING OC GeForce RTX 4090 24 GB Video Card",
+            "$3499.95 @ Shop",
+        )
+        + row(
+            "Case Fan",
+            "Corsair iCUE LINK QX120 RGB Starter Kit 63.1 CFM 120 mm Fans 3-Pack",
+            "$109.99 @ Shop",
+        )
+        + "<tr>\n<td></td>\n<td"
+        ' class="pcpp-part-list-total">Total</td>\n<td>$6822.76</td>\n</tr></table>'
     )
     assert read(text) == [("gpu", 1, "nvidia.geforce.rtx-4090", 3499.95), (None, 1, None, 109.99)]
 
 
 @pytest.mark.parametrize("mark", ["> ", "# ", "- ", "• ", ""])
 def test_quoted_commented_and_bulleted_lines(mark: str) -> None:
-    text = f"{mark}CPU: AMD Ryzen 5 9600X 3.9 GHz 6-Core Processor  ($212.79 @ Shop)\n{mark}Total: $212.79"
+    text = (
+        f"{mark}CPU: AMD Ryzen 5 9600X 3.9 GHz 6-Core Processor  ($212.79 @ Shop)\n{mark}Total:"
+        " $212.79"
+    )
     assert read(text) == [("cpu", 1, "amd.ryzen.5-9600x", 212.79)]
 
 
 def test_what_the_site_does_not_sell_is_read_from_its_custom_lines() -> None:
-    text = "Custom: RTX PRO 6000 Blackwell Workstation Edition ($9499.00 @ Shop)\nCustom:  ($220.00)"
+    text = (
+        "Custom: RTX PRO 6000 Blackwell Workstation Edition ($9499.00 @ Shop)\nCustom:  ($220.00)"
+    )
     assert read(text) == [(None, 1, "nvidia.rtx-pro.6000-blackwell-workstation", 9499.0)]
 
 
 def test_a_range_is_no_price_and_a_label_alone_no_part() -> None:
-    assert read("- **GPUs**:\n  - 4x RTX 3090 24GB ($650-$900 each)\nGPU: 2x RTX 5090 (32GB each)") == [
-        (None, 4, "nvidia.geforce.rtx-3090", None), ("gpu", 2, "nvidia.geforce.rtx-5090", None),
-    ]  # fmt: skip
+    assert read(
+        "- **GPUs**:\n  - 4x RTX 3090 24GB ($650-$900 each)\nGPU: 2x RTX 5090 (32GB each)"
+    ) == [
+        (None, 4, "nvidia.geforce.rtx-3090", None),
+        ("gpu", 2, "nvidia.geforce.rtx-5090", None),
+    ]
 
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    [("GPUs", "gpu"), ("PSU Primary", "psu"), ("Storage (OS)", "storage"), ("**Carte mère**", "motherboard"), ("Case Fan", None)],
+    [
+        ("GPUs", "gpu"),
+        ("PSU Primary", "psu"),
+        ("Storage (OS)", "storage"),
+        ("**Carte mère**", "motherboard"),
+        ("Case Fan", None),
+    ],
 )
 def test_labels(text: str, kind: str | None) -> None:
     assert is_label(text) and kind_of_label(text) == kind
@@ -106,7 +156,9 @@ def test_headings_are_told_from_rows() -> None:
 
 def test_a_heading_tells_the_currency_of_its_prices() -> None:
     head = "| Component | Specs | Price (CHF) |\n|---|---|---:|\n"
-    table = head + "| **🎮 GPU** | RTX 5090 (32 GB) | 2,224 |\n| Misc | Cables, thermal paste | 50 |"
+    table = (
+        head + "| **🎮 GPU** | RTX 5090 (32 GB) | 2,224 |\n| Misc | Cables, thermal paste | 50 |"
+    )
     card, rest = read_parts_list(table, SHIPPED, "2026-02-17")
     assert (card.kind, card.wish.parts[0].id) == ("gpu", "nvidia.geforce.rtx-5090")
     assert card.price is not None

@@ -4,14 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.catalog.parts import CPU, GPU
-from rigplanner.rig.parts_list import by_figures, read_parts_list, rig_from_entries
+from rigplanner.catalog.schema.parts import CPU, GPU
+from rigplanner.rig.from_text.parts_list import by_figures, read_parts_list, rig_from_entries
 
 INDEX = PartIndex(
     [
-        GPU(id="nvidia.geforce.rtx-3090", name="NVIDIA GeForce RTX 3090", vendor="NVIDIA", form_factor="pcie"),
+        GPU(
+            id="nvidia.geforce.rtx-3090",
+            name="NVIDIA GeForce RTX 3090",
+            vendor="NVIDIA",
+            form_factor="pcie",
+        ),
         CPU(id="amd.ryzen.5950x", name="AMD Ryzen 9 5950X", vendor="AMD", socket="AM4"),
     ]
 )
@@ -31,8 +36,11 @@ MARKDOWN = """Type|Item|Price
 **Video Card** | [NVIDIA GeForce RTX 3090](https://example.invalid/y) | $1,499.99 @ Shop
 | **Total** | **$2048.99**
 """
-HTML = "<script>alert(1)</script><table><tr><td>CPU</td><td>AMD Ryzen 9 5950X</td><td>$549.00</td></tr>" \
-       "<tr><td>Video Card</td><td>NVIDIA GeForce RTX 3090</td><td>$1,499.99</td></tr></table>"  # fmt: skip
+HTML = (
+    "<script>alert(1)</script><table><tr><td>CPU</td><td>AMD Ryzen 9"
+    " 5950X</td><td>$549.00</td></tr><tr><td>Video Card</td><td>NVIDIA GeForce RTX"
+    " 3090</td><td>$1,499.99</td></tr></table>"
+)
 
 
 @pytest.mark.parametrize("text", [TEXT, MARKDOWN, HTML], ids=["text", "markdown", "html"])
@@ -47,16 +55,39 @@ def test_the_usual_shapes(text: str) -> None:
     [
         ("CPU: AMD Ryzen 9 5950X 3.4 GHz 16-Core Processor ($350.00 @ Shop)", "amd.ryzen.9-5950x"),
         ("CPU Cooler: Noctua NH-D15 82.5 CFM CPU Cooler", "noctua.nh-d15.nh-d15"),
-        ("Motherboard: Asus ProArt X670E-CREATOR WIFI ATX AM5 Motherboard", "asus.proart.x670e-creator-wifi"),
-        ("Memory: Corsair Vengeance LPX 32 GB (2 x 16 GB) DDR4-3200 CL16 Memory", "corsair.vengeance-lpx.cmk32gx4m2b3200c16"),
-        ("Storage: Samsung 990 Pro 2 TB M.2-2280 PCIe 4.0 X4 NVME Solid State Drive", "samsung.ssd-990-pro.2-tb"),
-        ("Video Card: Gigabyte GAMING OC GeForce RTX 4090 24 GB Video Card", "nvidia.geforce.rtx-4090"),
-        ("Case: Fractal Design Define 7 XL ATX Full Tower Case", "fractal-design.define-7-xl.define-7-xl"),
-        ("Power Supply: EVGA SuperNOVA 1600 T2 1600 W 80+ Titanium Certified Fully Modular ATX Power Supply",
-         "evga.supernova.1600-t2"),
-        ("Wired Network Adapter: Intel X550-T2 2 x 10 Gb/s Ethernet PCIe x4 Network Adapter", "intel.ethernet.x550-t2"),
+        (
+            "Motherboard: Asus ProArt X670E-CREATOR WIFI ATX AM5 Motherboard",
+            "asus.proart.x670e-creator-wifi",
+        ),
+        (
+            "Memory: Corsair Vengeance LPX 32 GB (2 x 16 GB) DDR4-3200 CL16 Memory",
+            "corsair.vengeance-lpx.cmk32gx4m2b3200c16",
+        ),
+        (
+            "Storage: Samsung 990 Pro 2 TB M.2-2280 PCIe 4.0 X4 NVME Solid State Drive",
+            "samsung.ssd-990-pro.2-tb",
+        ),
+        (
+            "Video Card: Gigabyte GAMING OC GeForce RTX 4090 24 GB Video Card",
+            "nvidia.geforce.rtx-4090",
+        ),
+        (
+            "Case: Fractal Design Define 7 XL ATX Full Tower Case",
+            "fractal-design.define-7-xl.define-7-xl",
+        ),
+        (
+            (
+                "Power Supply: EVGA SuperNOVA 1600 T2 1600 W 80+ Titanium Certified Fully Modular"
+                " ATX Power Supply"
+            ),
+            "evga.supernova.1600-t2",
+        ),
+        (
+            "Wired Network Adapter: Intel X550-T2 2 x 10 Gb/s Ethernet PCIe x4 Network Adapter",
+            "intel.ethernet.x550-t2",
+        ),
     ],
-)  # fmt: skip
+)
 def test_lines_as_pcpartpicker_writes_them(line: str, part_id: str) -> None:
     (entry,) = read_parts_list(line, SHIPPED, DAY)
     assert [part.id for part in entry.wish.parts] == [part_id]
@@ -106,16 +137,24 @@ def test_any_text_is_read(text: str) -> None:
 
 
 def test_lines_of_sums_are_no_parts_and_a_purchase_leaves_no_words() -> None:
-    sums = "Mail-in rebates: -$10.00\nSubtotal: $9.00\nSales tax: $1.00\nHandling: $2.00\nPromo discounts: -$1.00\n"
+    sums = (
+        "Mail-in rebates: -$10.00\nSubtotal: $9.00\nSales tax: $1.00\nHandling: $2.00\nPromo"
+        " discounts: -$1.00\n"
+    )
     bought = "Video Card: NVIDIA GeForce RTX 3090  (Purchased For $1499.99)\n"
     (entry,) = read_parts_list(bought + sums, INDEX, DAY)
-    assert entry.wish.text == "NVIDIA GeForce RTX 3090" and entry.price and entry.price.amount == 1499.99
+    assert (
+        entry.wish.text == "NVIDIA GeForce RTX 3090"
+        and entry.price
+        and entry.price.amount == 1499.99
+    )
 
 
 def test_memory_of_another_maker_is_told_from_the_very_kit() -> None:
     line = "Memory: {maker} 64 GB (2 x 32 GB) DDR5-6000 CL30 Memory  ($199.99 @ Shop)"
     known, strange = (
-        read_parts_list(line.format(maker=maker), SHIPPED, DAY)[0].wish for maker in ("Corsair Vengeance", "Frobnicator")
+        read_parts_list(line.format(maker=maker), SHIPPED, DAY)[0].wish
+        for maker in ("Corsair Vengeance", "Frobnicator")
     )
     assert known.parts and strange.parts
     assert not by_figures(known) and by_figures(strange)

@@ -1,31 +1,40 @@
-"""Lists in the shapes and languages in which people publish them: what is read, how many, and what is left unknown."""
+"""Lists in the shapes and languages in which people publish them: what is read, how many, and what
+is left unknown."""
 
 import pytest
 
-from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.rig.from_words import read_wish
-from rigplanner.rig.parts_list import by_figures, read_parts_list
+from rigplanner.rig.from_text.from_words import read_wish
+from rigplanner.rig.from_text.parts_list import by_figures, read_parts_list
 
 SHIPPED = PartIndex(shipped_catalog().parts.values())
 
 
 def read(text: str) -> list[tuple[int, str]]:
     entries = read_parts_list(text, SHIPPED, "2026-11-22")
-    return [(entry.wish.quantity, entry.wish.parts[0].id if entry.wish.parts else "?") for entry in entries]
+    return [
+        (entry.wish.quantity, entry.wish.parts[0].id if entry.wish.parts else "?")
+        for entry in entries
+    ]
 
 
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
         (
-            "| Part | Brand / Link | Quantity |\n|---|---|---|\n| Motherboard | [Asus X99-E WS](https://x.test) | 1 |\n"
-            "| GPUs | 1080Ti | 4 |",
+            (
+                "| Part | Brand / Link | Quantity |\n|---|---|---|\n| Motherboard | [Asus X99-E"
+                " WS](https://x.test) | 1 |\n| GPUs | 1080Ti | 4 |"
+            ),
             [(1, "asus.x99.x99-e-ws"), (4, "nvidia.geforce.gtx-1080-ti")],
         ),
         (
-            "| 配件 | 商品 | 价格 |\n|--|--|--:|\n| CPU | 英特尔（Intel） i5 8400 酷睿六核 | 1269 |\n"
-            "| 硬盘 | 希捷 酷鱼 4TB 机械硬盘 | 619 |",
+            (
+                "| 配件 | 商品 | 价格 |\n|--|--|--:|\n| CPU | 英特尔（Intel） i5 8400 酷睿六核 |"
+                " 1269 |\n"
+                "| 硬盘 | 希捷 酷鱼 4TB 机械硬盘 | 619 |"
+            ),
             [(1, "intel.core.i5-8400"), (1, "seagate.barracuda.st4000dm004-4-tb")],
         ),
         (
@@ -40,7 +49,11 @@ def read(text: str) -> list[tuple[int, str]]:
         ),
         (
             "- CPU - Ryzen Threadripper 2950X\n- GPU 1 - RTX 2080 Ti\n- GPU 2 - Titan RTX",
-            [(1, "amd.threadripper.2950x"), (1, "nvidia.geforce.rtx-2080-ti"), (1, "nvidia.titan.rtx")],
+            [
+                (1, "amd.threadripper.2950x"),
+                (1, "nvidia.geforce.rtx-2080-ti"),
+                (1, "nvidia.titan.rtx"),
+            ],
         ),
         (
             "1. 2x Crucial MX500 2TB\n2. Fractal Design Core 500 case",
@@ -50,17 +63,25 @@ def read(text: str) -> list[tuple[int, str]]:
             "記憶體: G.Skill Ripjaws V 32G(16G*2) DDR4-3200\n硬碟*2: 威剛XPG SX8200Pro 2TB",
             [(1, "g-skill.ripjaws-v.f4-3200c16d-32gvk"), (2, "adata.xpg-sx8200-pro.2-tb")],
         ),
-        ("**_Case:_**<br>\n**Fractal Design Define R6**\n\n**_Display:_**<br>\n", [(1, "fractal-design.define.r6")]),
         (
-            "Component | Model | Notes\n--- | --- | ---\n"
-            "**Storage** | <li>`Samsung SSD 970 Pro 512GB`</li><li>`Samsung 860 EVO 1TB`</li> | x",
+            "**_Case:_**<br>\n**Fractal Design Define R6**\n\n**_Display:_**<br>\n",
+            [(1, "fractal-design.define.r6")],
+        ),
+        (
+            (
+                "Component | Model | Notes\n--- | --- | ---\n**Storage** | <li>`Samsung SSD 970 Pro"
+                " 512GB`</li><li>`Samsung 860 EVO 1TB`</li> | x"
+            ),
             [(1, "samsung.ssd-970-pro.512-gb"), (1, "samsung.ssd-860-evo.1-tb")],
         ),
         (
             "GPU: Titan RTX\nNVIDIA GEFORCE NVLINK TITAN RTX 3-SLOT",
             [(1, "nvidia.titan.rtx"), (1, "nvidia.nvlink-bridge.geforce-rtx-3-slot")],
         ),
-        ("G.Skill Trident Z RGB 4x8GB @ 4133MHz", [(1, "g-skill.trident-z-rgb.f4-4133c17q-32gtzr")]),
+        (
+            "G.Skill Trident Z RGB 4x8GB @ 4133MHz",
+            [(1, "g-skill.trident-z-rgb.f4-4133c17q-32gtzr")],
+        ),
     ],
 )
 def test_shapes_of_published_lists(text: str, parts: list[tuple[int, str]]) -> None:

@@ -2,7 +2,7 @@
 
 from rule_bench import DESK_SLOTS, SERVER, bench_rig, case, named
 
-from rigplanner.catalog.parts import Inclusion, LaneMode, Slot, Switch, System, When
+from rigplanner.catalog.schema.parts import Inclusion, LaneMode, Slot, Switch, System, When
 from rigplanner.rig.document import Settings
 
 DESK_RIG = bench_rig()
@@ -26,7 +26,13 @@ CHOOSING = {
     }
 }
 
-LOOP = System(id="system.loop", name="Loop", vendor="Test", role="server", includes=(Inclusion(part="system.loop"),))
+LOOP = System(
+    id="system.loop",
+    name="Loop",
+    vendor="Test",
+    role="server",
+    includes=(Inclusion(part="system.loop"),),
+)
 TANGLED = (
     Switch(id="a", model="PEX", origin="b", gen=4, width=16),
     Switch(id="b", model="PEX", origin="a", gen=4, width=16),
@@ -47,11 +53,17 @@ def _listing(board: str, cpu: str, *generations: str) -> dict[str, dict[str, obj
 
 
 def _module(gib: float, **cpu: object) -> dict[str, dict[str, object]]:
-    return {"cpu.server": {"name": "Intel Xeon Gold 6148", **cpu}, "memory.server": {"module_gib": gib}}
+    return {
+        "cpu.server": {"name": "Intel Xeon Gold 6148", **cpu},
+        "memory.server": {"module_gib": gib},
+    }
 
 
 def _of_no_kind(gib: float) -> dict[str, dict[str, object]]:
-    return {"cpu.server": {"name": "Intel Xeon Gold 6148"}, "memory.server": {"module_gib": gib, "module": None}}
+    return {
+        "cpu.server": {"name": "Intel Xeon Gold 6148"},
+        "memory.server": {"module_gib": gib, "module": None},
+    }
 
 
 CASES = (
@@ -73,14 +85,29 @@ CASES = (
     case("CPU002", "limit", DESK_RIG, {"board.desk": {"layout.chipset": "B650"}}),
     case("CPU002", "silent", SERVER_RIG),
     case("CPU002", "unknown", DESK_RIG, {"cpu.desk": {"chipsets": ()}}),
-    case("CPU003", "fires", bench_rig(SERVER, cpu=("cpu.server-other", 2), memory=("memory.server", 8))),
+    case(
+        "CPU003",
+        "fires",
+        bench_rig(SERVER, cpu=("cpu.server-other", 2), memory=("memory.server", 8)),
+    ),
     case("CPU003", "limit", SERVER_RIG),
-    case("CPU003", "silent", bench_rig(SERVER, cpu="cpu.server-other", memory=("memory.server", 8))),
+    case(
+        "CPU003", "silent", bench_rig(SERVER, cpu="cpu.server-other", memory=("memory.server", 8))
+    ),
     case("CPU003", "unknown", DESK_RIG, {"board.desk": {"layout.sockets": ()}}),
-    case("CPU004", "fires", bench_rig(SERVER, cpu="cpu.server", memory=("memory.server", 8), cooler="cooler.server")),
+    case(
+        "CPU004",
+        "fires",
+        bench_rig(SERVER, cpu="cpu.server", memory=("memory.server", 8), cooler="cooler.server"),
+    ),
     case("CPU004", "limit", SERVER_RIG),
     case("CPU004", "silent", DESK_RIG),
-    case("CPU004", "unknown", bench_rig(SERVER, cpu="cpu.server"), {"board.server": {"layout.slots": ()}}),
+    case(
+        "CPU004",
+        "unknown",
+        bench_rig(SERVER, cpu="cpu.server"),
+        {"board.server": {"layout.slots": ()}},
+    ),
     case("CPU005", "fires", bench_rig(SERVER, cpu="cpu.server", cpu2="cpu.server-other")),
     case("CPU005", "limit", SERVER_RIG),
     case("CPU005", "silent", DESK_RIG),
@@ -89,7 +116,9 @@ CASES = (
     case("CPU006", "limit", DESK_RIG),
     case("CPU006", "silent", DESK_RIG, {"board.desk": {"layout.memory_channels": 4}}),
     case("CPU006", "unknown", DESK_RIG, {"board.desk": {"layout.memory_channels": None}}),
-    case("CPU007", "fires", DESK_RIG, {"board.desk": {"layout.bios_minimum": {"cpu.desk": "1.40"}}}),
+    case(
+        "CPU007", "fires", DESK_RIG, {"board.desk": {"layout.bios_minimum": {"cpu.desk": "1.40"}}}
+    ),
     case(
         "CPU007",
         "fires",
@@ -97,14 +126,31 @@ CASES = (
         {"board.desk": {"layout.bios_minimum": {"cpu.desk": "1.40"}}},
         "error",
     ),
-    case("CPU007", "limit", bench_rig(settings=named(bios="1.40")), {"board.desk": {"layout.bios_minimum": {"cpu.desk": "1.40"}}}),
+    case(
+        "CPU007",
+        "limit",
+        bench_rig(settings=named(bios="1.40")),
+        {"board.desk": {"layout.bios_minimum": {"cpu.desk": "1.40"}}},
+    ),
     case("CPU007", "silent", DESK_RIG),
-    case("CPU007", "unknown", DESK_RIG, {"board.desk": {"layout.sockets": (), "layout.bios_minimum": {"am5-24": "1.40"}}}),
+    case(
+        "CPU007",
+        "unknown",
+        DESK_RIG,
+        {"board.desk": {"layout.sockets": (), "layout.bios_minimum": {"am5-24": "1.40"}}},
+    ),
     case("CPU007", "fires", DESK_RIG, _listing("2022", "2024", "Ryzen 7000", "Ryzen 9000"), "info"),
     case("CPU007", "limit", DESK_RIG, _listing("2024", "2024", "Ryzen 7000", "Ryzen 9000")),
-    case("CPU007", "fires", DESK_RIG, _listing("2022", "2024")),  # no list was read: the chipset serves the CPU
+    case(
+        "CPU007", "fires", DESK_RIG, _listing("2022", "2024")
+    ),  # no list was read: the chipset serves the CPU
     case("CPU007", "limit", DESK_RIG, _listing("2024", "2024")),
-    case("CPU007", "silent", DESK_RIG, _listing("2022", "2024") | {"cpu.desk": {"chipsets": (), "released": "2024"}}),
+    case(
+        "CPU007",
+        "silent",
+        DESK_RIG,
+        _listing("2022", "2024") | {"cpu.desk": {"chipsets": (), "released": "2024"}},
+    ),
     case(
         "CPU007",
         "limit",
@@ -114,7 +160,12 @@ CASES = (
             "cpu.desk": {"name": "AMD Ryzen 5 7500X3D", "released": "2025"},
         },
     ),  # a late CPU of a generation that the board was made for
-    case("CPU007", "limit", bench_rig(settings=named(bios="3.20")), _listing("2022", "2024", "Ryzen 7000", "Ryzen 9000")),
+    case(
+        "CPU007",
+        "limit",
+        bench_rig(settings=named(bios="3.20")),
+        _listing("2022", "2024", "Ryzen 7000", "Ryzen 9000"),
+    ),
     case("CPU009", "fires", DESK_RIG, _listing("2024", "2024", "Ryzen 7000")),
     case("CPU009", "fires", DESK_RIG, _listing("2022", "2024", "Ryzen 7000"), "warning"),
     case("CPU009", "limit", DESK_RIG, _listing("2024", "2024", "Ryzen 7000", "Ryzen 9000")),
@@ -123,7 +174,12 @@ CASES = (
     case("CPU008", "fires", bench_rig(settings=Settings(numa_per_socket=2))),
     case("CPU008", "limit", bench_rig(SERVER, settings=Settings(numa_per_socket=4))),
     case("CPU008", "silent", DESK_RIG),
-    case("CPU008", "unknown", bench_rig(settings=Settings(numa_per_socket=2)), {"cpu.desk": {"socket": None}}),
+    case(
+        "CPU008",
+        "unknown",
+        bench_rig(settings=Settings(numa_per_socket=2)),
+        {"cpu.desk": {"socket": None}},
+    ),
     case("RIG004", "fires", bench_rig(loop="system.loop"), extra=(LOOP,)),
     case("RIG004", "fires", DESK_RIG, {"board.desk": {"layout.switches": TANGLED}}),
     case("RIG004", "limit", DESK_RIG, {"board.desk": {"layout.switches": TANGLED[:1]}}),
@@ -136,12 +192,18 @@ CASES = (
     case("MEM002", "limit", DESK_RIG, {"memory.desk": {"module": "ecc-udimm"}}),
     case("MEM002", "silent", DESK_RIG),
     case("MEM002", "unknown", DESK_RIG, {"board.desk": {"layout.memory_modules": ()}}),
-    case("MEM003", "fires", bench_rig(memory=("memory.desk", 3)), {"memory.desk": {"module_gib": 16}}),
+    case(
+        "MEM003", "fires", bench_rig(memory=("memory.desk", 3)), {"memory.desk": {"module_gib": 16}}
+    ),
     case("MEM003", "limit", bench_rig(memory=("memory.desk", 2))),
     case("MEM003", "silent", DESK_RIG),
     case("MEM003", "unknown", DESK_RIG, {"board.desk": {"layout.memory_slots": None}}),
-    case("MEM004", "fires", bench_rig(memory=("memory.desk", 2)), {"memory.desk": {"module_gib": 64}}),
-    case("MEM004", "limit", bench_rig(memory=("memory.desk", 2)), {"memory.desk": {"module_gib": 48}}),
+    case(
+        "MEM004", "fires", bench_rig(memory=("memory.desk", 2)), {"memory.desk": {"module_gib": 64}}
+    ),
+    case(
+        "MEM004", "limit", bench_rig(memory=("memory.desk", 2)), {"memory.desk": {"module_gib": 48}}
+    ),
     case("MEM004", "silent", DESK_RIG),
     case("MEM004", "unknown", DESK_RIG, {"cpu.desk": {"memory.max_gib": None}}),
     case("MEM005", "fires", DESK_RIG, {"memory.desk": {"modules": 1}}),
@@ -149,13 +211,30 @@ CASES = (
     case("MEM005", "silent", bench_rig(memory=("memory.desk", 2))),
     case("MEM005", "unknown", DESK_RIG, {"cpu.desk": {"memory.channels": None}}),
     case("MEM006", "fires", bench_rig(memory=("memory.desk", 2))),
-    case("MEM006", "limit", bench_rig(memory=("memory.desk", 2)), {"memory.desk": {"speed_mts": 3600}}),
+    case(
+        "MEM006",
+        "limit",
+        bench_rig(memory=("memory.desk", 2)),
+        {"memory.desk": {"speed_mts": 3600}},
+    ),
     case("MEM006", "silent", DESK_RIG),
-    case("MEM006", "unknown", bench_rig(memory=("memory.desk", 2)), {"cpu.desk": {"memory.speeds_mts": {"1": 5600}}}),
-    case("MEM007", "fires", bench_rig(memory="memory.desk", memory2="memory.server"), None, "error"),
+    case(
+        "MEM006",
+        "unknown",
+        bench_rig(memory=("memory.desk", 2)),
+        {"cpu.desk": {"memory.speeds_mts": {"1": 5600}}},
+    ),
+    case(
+        "MEM007", "fires", bench_rig(memory="memory.desk", memory2="memory.server"), None, "error"
+    ),
     case("MEM007", "limit", bench_rig(memory="memory.desk", memory2="memory.desk")),
     case("MEM007", "silent", DESK_RIG),
-    case("MEM007", "unknown", bench_rig(memory="memory.desk", memory2="memory.server"), {"memory.server": {"speed_mts": None}}),
+    case(
+        "MEM007",
+        "unknown",
+        bench_rig(memory="memory.desk", memory2="memory.server"),
+        {"memory.server": {"speed_mts": None}},
+    ),
     case("MEM008", "fires", DESK_RIG, {"memory.desk": {"module_gib": 8}}),
     case("MEM008", "fires", TWO_CARDS, {"memory.desk": {"module_gib": 16}}, "info"),
     case("MEM008", "limit", DESK_RIG, {"memory.desk": {"module_gib": 12}}),
@@ -173,12 +252,24 @@ CASES = (
     case("SLT003", "limit", TWO_CARDS),
     case("SLT003", "silent", DESK_RIG),
     case("SLT003", "unknown", DESK_RIG, BARE),
-    case("SLT004", "fires", bench_rig(gpu=("gpu.card", 1, ("PCIE2",)), gpu2=("gpu.other", 1, ("PCIE3",)))),
+    case(
+        "SLT004",
+        "fires",
+        bench_rig(gpu=("gpu.card", 1, ("PCIE2",)), gpu2=("gpu.other", 1, ("PCIE3",))),
+    ),
     case("SLT004", "limit", bench_rig(gpu=("gpu.other", 2, ("PCIE2", "PCIE3")))),
     case("SLT004", "silent", DESK_RIG),
     case("SLT004", "unknown", DESK_RIG, BARE),
-    case("SLT005", "fires", bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE2")), storage=("drive.nvme", 1, ("M2_2",)))),
-    case("SLT005", "limit", bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE2")), storage=("drive.nvme", 1, ("M2_1",)))),
+    case(
+        "SLT005",
+        "fires",
+        bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE2")), storage=("drive.nvme", 1, ("M2_2",))),
+    ),
+    case(
+        "SLT005",
+        "limit",
+        bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE2")), storage=("drive.nvme", 1, ("M2_1",))),
+    ),
     case("SLT005", "silent", DESK_RIG),
     case("SLT005", "unknown", DESK_RIG, BARE),
     case(
@@ -187,7 +278,10 @@ CASES = (
         bench_rig(gpu=("gpu.card", 1, ("PCIE3",))),
         {
             "board.desk": {
-                "layout.slots": (*DESK_SLOTS[:2], Slot(id="PCIE3", position=7, mechanical=4, origin="chipset", gen=4, width=4))
+                "layout.slots": (
+                    *DESK_SLOTS[:2],
+                    Slot(id="PCIE3", position=7, mechanical=4, origin="chipset", gen=4, width=4),
+                )
             }
         },
     ),
@@ -196,11 +290,18 @@ CASES = (
     case("SLT006", "unknown", DESK_RIG, BARE),
     case("GPU001", "fires", bench_rig(gpu="gpu.module")),
     case(
-        "GPU001", "limit", bench_rig(gpu="gpu.module"), {"board.desk": {"layout.slots": (*DESK_SLOTS, Slot(id="SXM", kind="sxm2"))}}
+        "GPU001",
+        "limit",
+        bench_rig(gpu="gpu.module"),
+        {"board.desk": {"layout.slots": (*DESK_SLOTS, Slot(id="SXM", kind="sxm2"))}},
     ),
     case("GPU001", "silent", DESK_RIG),
     case("GPU001", "unknown", DESK_RIG, BARE),
-    case("GPU002", "fires", bench_rig(gpu=("gpu.card", 1, ("PCIE1",)), gpu2=("gpu.other", 1, ("PCIE2",)))),
+    case(
+        "GPU002",
+        "fires",
+        bench_rig(gpu=("gpu.card", 1, ("PCIE1",)), gpu2=("gpu.other", 1, ("PCIE2",))),
+    ),
     case(
         "GPU002",
         "fires",
@@ -211,7 +312,12 @@ CASES = (
     case("GPU002", "limit", TWO_CARDS),
     case("GPU002", "silent", DESK_RIG),
     case("PCI001", "fires", bench_rig(storage=("drive.nvme", 1, ("M2_2",)))),
-    case("PCI001", "limit", bench_rig(storage=("drive.nvme", 1, ("M2_2",))), {"gpu.card": {"edge_width": 8}}),
+    case(
+        "PCI001",
+        "limit",
+        bench_rig(storage=("drive.nvme", 1, ("M2_2",))),
+        {"gpu.card": {"edge_width": 8}},
+    ),
     case("PCI001", "silent", bench_rig(storage=("drive.nvme", 1, ("M2_1",)))),
     case("PCI001", "unknown", DESK_RIG, {"gpu.card": {"edge_width": None}}),
     case("PCI002", "fires", TWO_CARDS),
@@ -219,7 +325,13 @@ CASES = (
         "PCI002",
         "fires",
         DESK_RIG,
-        {"board.desk": {"layout.lane_modes": (LaneMode(when=When(cpu_class=("am5-24",)), widths={"PCIE1": 8}),)}},
+        {
+            "board.desk": {
+                "layout.lane_modes": (
+                    LaneMode(when=When(cpu_class=("am5-24",)), widths={"PCIE1": 8}),
+                )
+            }
+        },
         "warning",
     ),
     case("PCI002", "limit", TWO_CARDS, {"gpu.card": {"edge_width": 8}}),
@@ -232,13 +344,21 @@ CASES = (
         "PCI003",
         "unknown",
         bench_rig(gpu=("gpu.card", 1, ("PCIE1",))),
-        {"board.desk": {"layout.slots": (Slot(id="PCIE1", position=1, mechanical=16, gen=5, width=16),)}},
+        {
+            "board.desk": {
+                "layout.slots": (Slot(id="PCIE1", position=1, mechanical=16, gen=5, width=16),)
+            }
+        },
     ),
     case("PCI004", "fires", bench_rig(gpu=("gpu.other", 1, ("PCIE3",)))),
     case("PCI004", "limit", bench_rig(gpu=("gpu.card", 1, ("PCIE2",)))),
     case("PCI004", "silent", DESK_RIG),
     case("PCI004", "unknown", DESK_RIG, {"gpu.card": {"edge_gen": None}}),
-    case("PCI005", "fires", bench_rig(riser=("riser.split", 1, ("PCIE1",)), gpu=("gpu.card", 1, ("PCIE2",)))),
+    case(
+        "PCI005",
+        "fires",
+        bench_rig(riser=("riser.split", 1, ("PCIE1",)), gpu=("gpu.card", 1, ("PCIE2",))),
+    ),
     case(
         "PCI005",
         "fires",
@@ -246,42 +366,129 @@ CASES = (
         {
             "board.desk": {
                 "layout.slots": (
-                    Slot(id="PCIE1", position=1, mechanical=16, origin="cpu0", gen=5, width=16, bifurcation=("x8x8",)),
+                    Slot(
+                        id="PCIE1",
+                        position=1,
+                        mechanical=16,
+                        origin="cpu0",
+                        gen=5,
+                        width=16,
+                        bifurcation=("x8x8",),
+                    ),
                     *DESK_SLOTS[1:],
                 )
             }
         },
         "error",
     ),
-    case("PCI005", "limit", bench_rig(riser=("riser.fast", 1, ("PCIE1",)), gpu=("gpu.card", 1, ("PCIE2",)))),
+    case(
+        "PCI005",
+        "limit",
+        bench_rig(riser=("riser.fast", 1, ("PCIE1",)), gpu=("gpu.card", 1, ("PCIE2",))),
+    ),
     case("PCI005", "silent", DESK_RIG),
     case("PCI005", "unknown", bench_rig(riser=("riser.split", 1, ("PCIE2",)))),
-    case("PCI006", "fires", bench_rig(gpu="gpu.passive", chassis="case.server"), {"board.desk": {"layout.above_4g": False}}),
+    case(
+        "PCI006",
+        "fires",
+        bench_rig(gpu="gpu.passive", chassis="case.server"),
+        {"board.desk": {"layout.above_4g": False}},
+    ),
     case("PCI006", "limit", DESK_RIG, {"board.desk": {"layout.above_4g": False}}),
     case("PCI006", "silent", bench_rig(gpu="gpu.passive", chassis="case.server")),
-    case("PCI006", "unknown", bench_rig(gpu="gpu.passive", chassis="case.server"), {"board.desk": {"layout.above_4g": None}}),
-    case("PCI010", "fires", bench_rig(gpu="gpu.passive"), {"board.desk": {"layout.sockets": ("LGA1155",)}}),
-    case("PCI010", "limit", bench_rig(gpu="gpu.passive"), {**HASWELL, "gpu.passive": {"memory_gib": 16}}),
+    case(
+        "PCI006",
+        "unknown",
+        bench_rig(gpu="gpu.passive", chassis="case.server"),
+        {"board.desk": {"layout.above_4g": None}},
+    ),
+    case(
+        "PCI010",
+        "fires",
+        bench_rig(gpu="gpu.passive"),
+        {"board.desk": {"layout.sockets": ("LGA1155",)}},
+    ),
+    case(
+        "PCI010",
+        "limit",
+        bench_rig(gpu="gpu.passive"),
+        {**HASWELL, "gpu.passive": {"memory_gib": 16}},
+    ),
     case("PCI010", "silent", DESK_RIG, HASWELL),
-    case("PCI010", "unknown", bench_rig(gpu="gpu.passive"), {**HASWELL, "gpu.passive": {"memory_gib": None}}),
+    case(
+        "PCI010",
+        "unknown",
+        bench_rig(gpu="gpu.passive"),
+        {**HASWELL, "gpu.passive": {"memory_gib": None}},
+    ),
     case("PCI011", "fires", IN_CHIPSET, POLARIS),
     case("PCI011", "fires", IN_CHIPSET, NAVI, "info"),
-    case("PCI011", "fires", bench_rig(gpu=("gpu.other", 1, ("PCIE1",))), {**POLARIS, "cpu.desk": {"pcie_gen": 2}}),
-    case("PCI011", "limit", bench_rig(gpu=("gpu.other", 1, ("PCIE2",))), {**POLARIS, "cpu.desk": {"pcie_gen": 3}}),
-    case("PCI011", "limit", bench_rig(gpu=("gpu.other", 1, ("PCIE3",)), settings=named(os="Windows 11")), POLARIS),
+    case(
+        "PCI011",
+        "fires",
+        bench_rig(gpu=("gpu.other", 1, ("PCIE1",))),
+        {**POLARIS, "cpu.desk": {"pcie_gen": 2}},
+    ),
+    case(
+        "PCI011",
+        "limit",
+        bench_rig(gpu=("gpu.other", 1, ("PCIE2",))),
+        {**POLARIS, "cpu.desk": {"pcie_gen": 3}},
+    ),
+    case(
+        "PCI011",
+        "limit",
+        bench_rig(gpu=("gpu.other", 1, ("PCIE3",)), settings=named(os="Windows 11")),
+        POLARIS,
+    ),
     case("PCI011", "silent", IN_CHIPSET),
     case("PCI011", "unknown", IN_CHIPSET, NAMELESS),
-    case("PCI007", "fires", DESK_RIG, {"gpu.card": {"vendor": "Intel"}, "board.desk": {"layout.resizable_bar": False}}),
+    case(
+        "PCI007",
+        "fires",
+        DESK_RIG,
+        {"gpu.card": {"vendor": "Intel"}, "board.desk": {"layout.resizable_bar": False}},
+    ),
     case("PCI007", "limit", DESK_RIG, {"gpu.card": {"vendor": "Intel"}}),
     case("PCI007", "silent", DESK_RIG, {"board.desk": {"layout.resizable_bar": False}}),
-    case("PCI007", "fires", DESK_RIG, {"gpu.card": {"vendor": "Intel"}, "cpu.desk": {"name": "AMD Ryzen 7 2700X"}}),
-    case("PCI007", "fires", DESK_RIG, {"gpu.card": {"vendor": "Intel"}, "cpu.desk": {"name": "AMD Ryzen 5 3400G"}}),
-    case("PCI007", "limit", DESK_RIG, {"gpu.card": {"vendor": "Intel"}, "cpu.desk": {"name": "AMD Ryzen 5 3600"}}),
-    case("PCI007", "unknown", DESK_RIG, {"gpu.card": {"vendor": "Intel"}, "board.desk": {"layout.resizable_bar": None}}),
+    case(
+        "PCI007",
+        "fires",
+        DESK_RIG,
+        {"gpu.card": {"vendor": "Intel"}, "cpu.desk": {"name": "AMD Ryzen 7 2700X"}},
+    ),
+    case(
+        "PCI007",
+        "fires",
+        DESK_RIG,
+        {"gpu.card": {"vendor": "Intel"}, "cpu.desk": {"name": "AMD Ryzen 5 3400G"}},
+    ),
+    case(
+        "PCI007",
+        "limit",
+        DESK_RIG,
+        {"gpu.card": {"vendor": "Intel"}, "cpu.desk": {"name": "AMD Ryzen 5 3600"}},
+    ),
+    case(
+        "PCI007",
+        "unknown",
+        DESK_RIG,
+        {"gpu.card": {"vendor": "Intel"}, "board.desk": {"layout.resizable_bar": None}},
+    ),
     case("PCI008", "fires", bench_rig(nic=("nic.fast", 1, ("PCIE3",)))),
-    case("PCI008", "limit", bench_rig(nic=("nic.fast", 1, ("PCIE2",))), {"nic.fast": {"port_gbps": 8 * 15.752}}),
+    case(
+        "PCI008",
+        "limit",
+        bench_rig(nic=("nic.fast", 1, ("PCIE2",))),
+        {"nic.fast": {"port_gbps": 8 * 15.752}},
+    ),
     case("PCI008", "silent", DESK_RIG),
-    case("PCI008", "unknown", bench_rig(nic=("nic.fast", 1, ("PCIE3",))), {"nic.fast": {"ports": None}}),
+    case(
+        "PCI008",
+        "unknown",
+        bench_rig(nic=("nic.fast", 1, ("PCIE3",))),
+        {"nic.fast": {"ports": None}},
+    ),
     case("PCI009", "fires", M2_PAIR, CHOOSING),
     case(
         "PCI009",

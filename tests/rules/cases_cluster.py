@@ -3,7 +3,7 @@
 from rule_bench import SERVER, Pick, RuleCase, bench_rig, case
 
 from rigplanner.rig.document import Rig
-from rigplanner.rig.task import Parallelism, Workload
+from rigplanner.rig.workload import Parallelism, Workload
 
 JOB = Workload(name="job", task="train", flags=["gib:10"])
 WIDE = Workload(name="wide", task="train", flags=["gib:10"], parallelism=Parallelism(tensor=4))
@@ -13,9 +13,14 @@ INSIDE = Workload(name="inside", task="train", flags=["gib:10"], parallelism=Par
 def two(*jobs: Workload, **picks: Pick) -> Rig:
     """Two equal servers with two GPUs and a port each, and what is picked otherwise."""
     whole: dict[str, Pick] = {
-        "motherboard": ("board.server", 2), "cpu": ("cpu.server", 4), "cooler": ("cooler.server", 4),
-        "memory": ("memory.server", 32), "gpu": ("gpu.other", 4), "nic": ("nic.fast", 2), "storage": ("drive.nvme", 2),
-    }  # fmt: skip
+        "motherboard": ("board.server", 2),
+        "cpu": ("cpu.server", 4),
+        "cooler": ("cooler.server", 4),
+        "memory": ("memory.server", 32),
+        "gpu": ("gpu.other", 4),
+        "nic": ("nic.fast", 2),
+        "storage": ("drive.nvme", 2),
+    }
     return bench_rig(SERVER, jobs=jobs, **(whole | picks))
 
 
@@ -36,7 +41,11 @@ CASES: tuple[RuleCase, ...] = (
     case("NOD002", "fires", two(JOB), None, "info"),
     case("NOD002", "fires", two(INSIDE), None, "info"),
     case("NOD002", "fires", two(WIDE), None, "warning"),
-    case("NOD002", "limit", two(gpu=("gpu.other", 2, ("SLOT1", "SLOT2")), nic=None, cpu=("cpu.server", 2))),
+    case(
+        "NOD002",
+        "limit",
+        two(gpu=("gpu.other", 2, ("SLOT1", "SLOT2")), nic=None, cpu=("cpu.server", 2)),
+    ),
     case("NOD002", "silent", bench_rig(SERVER, jobs=(JOB,))),
     case("NOD002", "unknown", two(JOB, nic=None)),
     case("NOD002", "unknown", two(JOB, nic="nic.fast")),

@@ -3,15 +3,17 @@
 from msgspec.structs import replace
 from rule_bench import SERVER, bench_rig, case
 
-from rigplanner.catalog.parts import RadiatorPlace, Switch
+from rigplanner.catalog.schema.parts import RadiatorPlace, Switch
 from rigplanner.rig.document import Settings
-from rigplanner.rig.task import Workload
+from rigplanner.rig.workload import Workload
 
 DESK_RIG = bench_rig()
 BIG = Workload(task="train", flags=["gib:10"], dataset_gb=3000.0)
 SET = Settings(raid0=("disk",))
 PAIR = bench_rig(disk=("drive.disk", 2), settings=SET)
-MIXED = bench_rig(disk="drive.disk", second="drive.slow", settings=Settings(raid0=("disk", "second")))
+MIXED = bench_rig(
+    disk="drive.disk", second="drive.slow", settings=Settings(raid0=("disk", "second"))
+)
 SLOW = {"drive.slow": {"capacity_gb": 8000, "read_gbs": 0.2}}
 DIRECT = bench_rig(gpu="gpu.other", jobs=(Workload(task="train", flags=["gib:10", "gds"]),))
 NIC = bench_rig(SERVER, gpu=("gpu.other", 1, ("SLOT1",)), nic=("nic.fast", 1, ("SLOT2",)))
@@ -30,8 +32,16 @@ IMAGES = Workload(
 )
 LOADED = bench_rig(jobs=(IMAGES,))
 SERVED = bench_rig(jobs=(Workload(task="inference", stack="vllm"),))
-SMALL = bench_rig(jobs=(Workload(model="resnet18", task="train", precision="mixed", batch_per_gpu=1, flags=["timed"]),))
-CHAT = Workload(model="gpt2", task="train", precision="mixed", batch_per_gpu=1, seq_len=1024, flags=["timed"])
+SMALL = bench_rig(
+    jobs=(
+        Workload(
+            model="resnet18", task="train", precision="mixed", batch_per_gpu=1, flags=["timed"]
+        ),
+    )
+)
+CHAT = Workload(
+    model="gpt2", task="train", precision="mixed", batch_per_gpu=1, seq_len=1024, flags=["timed"]
+)
 PEERS = bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE3")), jobs=(CHAT,))
 DOCKED = bench_rig(dock="dock.open")
 BOXED = bench_rig(dock="dock.box")
@@ -45,10 +55,16 @@ def _mounts(*places: RadiatorPlace | None) -> dict[str, dict[str, object]]:
 def _switched(width: int) -> dict[str, dict[str, object]]:
     from rule_bench import DESK_DRIVES, DESK_SLOTS, changed
 
-    slots = tuple(changed(slot, {"origin": "sw"}) if slot.id == "PCIE1" else slot for slot in DESK_SLOTS)
-    drives = tuple(changed(port, {"origin": "sw"}) if port.id == "M2_1" else port for port in DESK_DRIVES)
+    slots = tuple(
+        changed(slot, {"origin": "sw"}) if slot.id == "PCIE1" else slot for slot in DESK_SLOTS
+    )
+    drives = tuple(
+        changed(port, {"origin": "sw"}) if port.id == "M2_1" else port for port in DESK_DRIVES
+    )
     switch = Switch(id="sw", model="PEX", origin="cpu0", gen=5, width=width)
-    return {"board.desk": {"layout.slots": slots, "layout.drives": drives, "layout.switches": (switch,)}}
+    return {
+        "board.desk": {"layout.slots": slots, "layout.drives": drives, "layout.switches": (switch,)}
+    }
 
 
 def _cores(count: int | None) -> dict[str, dict[str, object]]:
@@ -79,7 +95,11 @@ CASES = (
     case("HST004", "fires", PEERS, None, "info"),
     case("HST004", "fires", PEERS, {"gpu.card": {"p2p": "no"}}),
     case("HST004", "limit", PEERS, {"gpu.card": {"edge_width": 4}}),
-    case("HST004", "limit", bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE3")), jobs=(replace(CHAT, batch_per_gpu=32),))),
+    case(
+        "HST004",
+        "limit",
+        bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE3")), jobs=(replace(CHAT, batch_per_gpu=32),)),
+    ),
     case("HST004", "silent", bench_rig(jobs=(CHAT,))),
     case("HST004", "unknown", PEERS, {"gpu.card": {"edge_gen": None}}),
     case("PWR018", "fires", DOCKED),
@@ -98,11 +118,21 @@ CASES = (
     case("DSK005", "silent", PAIR),
     case("DSK005", "unknown", MIXED, {"drive.slow": {"read_gbs": None}}),
     case("DSK006", "fires", PAIR, None, "info"),
-    case("DSK006", "fires", bench_rig(storage=None, disk=("drive.disk", 2), settings=SET), None, "warning"),
+    case(
+        "DSK006",
+        "fires",
+        bench_rig(storage=None, disk=("drive.disk", 2), settings=SET),
+        None,
+        "warning",
+    ),
     case("DSK006", "limit", bench_rig(disk="drive.disk", settings=SET)),
     case("DSK006", "silent", bench_rig(disk=("drive.disk", 2))),
     case("DSK003", "fires", bench_rig(storage=("drive.nvme", 2), jobs=(BIG,)), None, "info"),
-    case("DSK003", "limit", bench_rig(storage=("drive.nvme", 2), jobs=(BIG,), settings=Settings(raid0=("storage",)))),
+    case(
+        "DSK003",
+        "limit",
+        bench_rig(storage=("drive.nvme", 2), jobs=(BIG,), settings=Settings(raid0=("storage",))),
+    ),
     case("DSK007", "fires", DIRECT, {"gpu.other": {"p2p": "no"}}),
     case("DSK007", "fires", DIRECT, {"gpu.other": {"name": "GeForce RTX 2080"}}),
     case("DSK007", "fires", DIRECT, {"drive.nvme": {"interface": "sata"}}),
@@ -110,16 +140,33 @@ CASES = (
     case("DSK007", "limit", DIRECT, _switched(16)),
     case("DSK007", "silent", DESK_RIG),
     case("DSK007", "unknown", DIRECT, {"gpu.other": {"p2p": None}}),
-    case("NIC001", "fires", bench_rig(SERVER, nic="nic.fast"), {"gpu.other": {"p2p": "no"}}, "info"),
-    case("NIC001", "fires", bench_rig(SERVER, gpu=("gpu.other", 1, ("SLOT1",)), nic=("nic.fast", 1, ("SLOT3",))), None, "warning"),
+    case(
+        "NIC001", "fires", bench_rig(SERVER, nic="nic.fast"), {"gpu.other": {"p2p": "no"}}, "info"
+    ),
+    case(
+        "NIC001",
+        "fires",
+        bench_rig(SERVER, gpu=("gpu.other", 1, ("SLOT1",)), nic=("nic.fast", 1, ("SLOT3",))),
+        None,
+        "warning",
+    ),
     case("NIC001", "limit", NIC),
     case("NIC001", "silent", DESK_RIG),
     case("NIC001", "unknown", NIC, {"gpu.other": {"p2p": None}}),
     case("SPC001", "fires", LIQUID, _mounts(FRONT)),
-    case("SPC001", "limit", LIQUID, _mounts(RadiatorPlace(at="front", sizes_mm=(360,), gpu_length_mm=300))),
+    case(
+        "SPC001",
+        "limit",
+        LIQUID,
+        _mounts(RadiatorPlace(at="front", sizes_mm=(360,), gpu_length_mm=300)),
+    ),
     case("SPC001", "limit", LIQUID, _mounts(FRONT, TOP)),
     case("SPC001", "silent", DESK_RIG, _mounts(FRONT)),
     case("SPC001", "unknown", LIQUID, _mounts(None)),
-    case("DSK002", "fires", bench_rig(cooler="cooler.liquid", disk=("drive.disk", 2)), _mounts(FRONT)),
-    case("DSK002", "limit", bench_rig(cooler="cooler.liquid", disk=("drive.disk", 1)), _mounts(FRONT)),
+    case(
+        "DSK002", "fires", bench_rig(cooler="cooler.liquid", disk=("drive.disk", 2)), _mounts(FRONT)
+    ),
+    case(
+        "DSK002", "limit", bench_rig(cooler="cooler.liquid", disk=("drive.disk", 1)), _mounts(FRONT)
+    ),
 )

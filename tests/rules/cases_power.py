@@ -1,9 +1,9 @@
-"""Cases of power and plug rules. Of the desk's load 508 W stand on makers' figures (CPU 200, GPU 300, drive 8), the rest on
-allowances of the power tree."""
+"""Cases of power and plug rules. Of the desk's load 508 W stand on makers' figures (CPU 200, GPU
+300, drive 8), the rest on allowances of the power tree."""
 
 from rule_bench import bench_catalog, bench_rig, case
 
-from rigplanner.catalog.parts import Plug, Rating
+from rigplanner.catalog.schema.parts import Plug, Rating
 from rigplanner.rig.document import Site
 from rigplanner.rules.assess import machine_of
 
@@ -31,7 +31,10 @@ LIGHT_MAINS = bench_rig(psu="psu.mid", site=US)
 
 def _cord(inlet: str | None, wall_w: float) -> dict[str, dict[str, object]]:
     """A card by which the rig draws so many watts from the wall, through this inlet."""
-    return {"psu.mid": {"supply.inlet": inlet}, "gpu.card": {"tdp_w": wall_w * (POWER.efficiency or 1.0) - DESK_W + 300.0}}
+    return {
+        "psu.mid": {"supply.inlet": inlet},
+        "gpu.card": {"tdp_w": wall_w * (POWER.efficiency or 1.0) - DESK_W + 300.0},
+    }
 
 
 def _rated(watts: float, standard: str = "ATX 3.0") -> dict[str, dict[str, object]]:
@@ -40,7 +43,13 @@ def _rated(watts: float, standard: str = "ATX 3.0") -> dict[str, dict[str, objec
 
 def _pair(watts: float) -> dict[str, dict[str, object]]:
     """Two units of which one is enough: the other is kept in reserve."""
-    return {"psu.mid": {"supply.ratings": (Rating(100, watts),), "supply.redundant": True, "supply.units": 2}}
+    return {
+        "psu.mid": {
+            "supply.ratings": (Rating(100, watts),),
+            "supply.redundant": True,
+            "supply.units": 2,
+        }
+    }
 
 
 def _plugs(*plugs: Plug) -> dict[str, dict[str, object]]:
@@ -55,8 +64,15 @@ BACKED = bench_rig(ups="ups.mid")
 WALL_W = DESK_W / 0.94
 EPS, EIGHT = Plug("eps8", 1), Plug("pcie8", 2)
 CPU_SOCKET = {"gpu.card": {"connectors": (Plug("eps8", 1),)}}
-SWAPPED = {"psu.mid": {"supply.plugs": (EPS, Plug("pcie8", 1), Plug("12v-2x6", 1)), "supply.pcie8_instead": 2}}
-FOUR_ON_A_BOARD = {"gpu.card": {"dies": 4, "tdp_w": 250.0, "power_min_w": 50.0, "power_max_w": 62.5}}
+SWAPPED = {
+    "psu.mid": {
+        "supply.plugs": (EPS, Plug("pcie8", 1), Plug("12v-2x6", 1)),
+        "supply.pcie8_instead": 2,
+    }
+}
+FOUR_ON_A_BOARD = {
+    "gpu.card": {"dies": 4, "tdp_w": 250.0, "power_min_w": 50.0, "power_max_w": 62.5}
+}
 SIXTEEN = {"gpu.card": {"connectors": (Plug("12v-2x6", 1),)}}
 
 CASES = (
@@ -91,16 +107,34 @@ CASES = (
     case("PWR006", "limit", PAIR_MID, _plugs(EPS, Plug("pcie8", 4))),
     case("PWR006", "fires", PAIR_MID, SWAPPED),
     case("PWR006", "limit", MID, SWAPPED),
-    case("PWR006", "fires", MID, {**SWAPPED, "gpu.card": {"connectors": (Plug("pcie8", 2), Plug("12v-2x6", 1))}}),
+    case(
+        "PWR006",
+        "fires",
+        MID,
+        {**SWAPPED, "gpu.card": {"connectors": (Plug("pcie8", 2), Plug("12v-2x6", 1))}},
+    ),
     case("PWR006", "silent", DESK_RIG),
     case("PWR006", "unknown", DESK_RIG, {"psu.big": {"supply.plugs": None}}),
     case("PWR007", "fires", MID, {**_plugs(EPS, Plug("pcie8", 4)), **SIXTEEN}),
     case("PWR007", "limit", MID, {**_plugs(EPS, Plug("12vhpwr", 1)), **SIXTEEN}),
     case("PWR007", "fires", MID, {**_plugs(EPS, Plug("pcie8", 2)), **CPU_SOCKET}),
-    case("PWR005", "fires", bench_rig(gpu="gpu.passive", psu="psu.mid", chassis="case.server"), _plugs(EIGHT)),
-    case("PWR006", "fires", bench_rig(gpu="gpu.passive", psu="psu.mid", chassis="case.server"), _plugs(EPS, EIGHT)),
     case(
-        "PWR006", "limit", bench_rig(gpu="gpu.passive", psu="psu.mid", chassis="case.server", eps="eps.cable"), _plugs(EPS, EIGHT)
+        "PWR005",
+        "fires",
+        bench_rig(gpu="gpu.passive", psu="psu.mid", chassis="case.server"),
+        _plugs(EIGHT),
+    ),
+    case(
+        "PWR006",
+        "fires",
+        bench_rig(gpu="gpu.passive", psu="psu.mid", chassis="case.server"),
+        _plugs(EPS, EIGHT),
+    ),
+    case(
+        "PWR006",
+        "limit",
+        bench_rig(gpu="gpu.passive", psu="psu.mid", chassis="case.server", eps="eps.cable"),
+        _plugs(EPS, EIGHT),
     ),
     case("PWR006", "limit", MID, {**_plugs(EPS, Plug("pcie8", 2)), **CPU_SOCKET}),
     case("PWR007", "silent", DESK_RIG),
@@ -110,7 +144,12 @@ CASES = (
     case("PWR008", "silent", DESK_RIG),
     case("PWR008", "unknown", DESK_RIG, {"board.desk": {"layout.eps8": None}}),
     case("PWR009", "fires", bench_rig(cable="cable.pigtail")),
-    case("PWR009", "limit", bench_rig(cable="cable.pigtail"), {"gpu.card": {"connectors": (Plug("pcie8", 1),)}}),
+    case(
+        "PWR009",
+        "limit",
+        bench_rig(cable="cable.pigtail"),
+        {"gpu.card": {"connectors": (Plug("pcie8", 1),)}},
+    ),
     case("PWR009", "silent", DESK_RIG),
     case("PWR009", "unknown", bench_rig(cable="cable.pigtail"), {"gpu.card": {"connectors": None}}),
     case("PWR010", "fires", bench_rig(cable="cable.psu"), {"psu.big": {"vendor": "Other"}}),
@@ -118,18 +157,65 @@ CASES = (
     case("PWR010", "limit", bench_rig(cable="cable.psu", psu=None)),
     case("PWR010", "silent", DESK_RIG),
     case("PWR010", "unknown", bench_rig(cable="cable.psu"), {"psu.big": {"vendor": ""}}),
-    case("PWR011", "fires", bench_rig(site=US), {"psu.big": {"supply.ratings": (Rating(200, 1600), Rating(100, 1000))}}),
-    case("PWR011", "fires", bench_rig(site=US), {"psu.big": {"supply.ratings": (Rating(200, 1600),)}}, "error"),
-    case("PWR011", "limit", bench_rig(site=US), {"psu.big": {"supply.ratings": (Rating(120, 1600),)}}),
+    case(
+        "PWR011",
+        "fires",
+        bench_rig(site=US),
+        {"psu.big": {"supply.ratings": (Rating(200, 1600), Rating(100, 1000))}},
+    ),
+    case(
+        "PWR011",
+        "fires",
+        bench_rig(site=US),
+        {"psu.big": {"supply.ratings": (Rating(200, 1600),)}},
+        "error",
+    ),
+    case(
+        "PWR011", "limit", bench_rig(site=US), {"psu.big": {"supply.ratings": (Rating(120, 1600),)}}
+    ),
     case("PWR011", "silent", DESK_RIG),
     case("PWR011", "unknown", bench_rig(site=Site())),
-    case("PWR012", "fires", bench_rig(site=Site(volts=120.0, breaker_a=15.0, other_load_w=1801 - DESK_W / 0.94))),
-    case("PWR012", "fires", bench_rig(site=Site(volts=120.0, breaker_a=15.0, other_load_w=1441 - DESK_W / 0.94)), None, "warning"),
-    case("PWR012", "limit", bench_rig(site=Site(volts=120.0, breaker_a=15.0, other_load_w=1440 - DESK_W / 0.94))),
+    case(
+        "PWR012",
+        "fires",
+        bench_rig(site=Site(volts=120.0, breaker_a=15.0, other_load_w=1801 - DESK_W / 0.94)),
+    ),
+    case(
+        "PWR012",
+        "fires",
+        bench_rig(site=Site(volts=120.0, breaker_a=15.0, other_load_w=1441 - DESK_W / 0.94)),
+        None,
+        "warning",
+    ),
+    case(
+        "PWR012",
+        "limit",
+        bench_rig(site=Site(volts=120.0, breaker_a=15.0, other_load_w=1440 - DESK_W / 0.94)),
+    ),
     case("PWR012", "silent", DESK_RIG),
-    case("PWR012", "silent", bench_rig(psu=("psu.mid", 2), site=Site(volts=120.0, breaker_a=15.0, circuits=2, other_load_w=1500))),
-    case("PWR012", "fires", bench_rig(psu=("psu.mid", 2), site=Site(volts=120.0, breaker_a=15.0, circuits=2, other_load_w=4000))),
-    case("PWR012", "fires", bench_rig(site=Site(volts=120.0, breaker_a=15.0, circuits=2, other_load_w=1801 - DESK_W / 0.94))),
+    case(
+        "PWR012",
+        "silent",
+        bench_rig(
+            psu=("psu.mid", 2),
+            site=Site(volts=120.0, breaker_a=15.0, circuits=2, other_load_w=1500),
+        ),
+    ),
+    case(
+        "PWR012",
+        "fires",
+        bench_rig(
+            psu=("psu.mid", 2),
+            site=Site(volts=120.0, breaker_a=15.0, circuits=2, other_load_w=4000),
+        ),
+    ),
+    case(
+        "PWR012",
+        "fires",
+        bench_rig(
+            site=Site(volts=120.0, breaker_a=15.0, circuits=2, other_load_w=1801 - DESK_W / 0.94)
+        ),
+    ),
     case("PWR012", "unknown", bench_rig(site=Site(volts=120.0))),
     case("PWR012", "unknown", bench_rig(site=Site(country="TW"))),
     case("PWR013", "fires", bench_rig(psu=("psu.mid", 2))),
@@ -143,9 +229,24 @@ CASES = (
     case("PWR016", "silent", DESK_RIG),
     case("PWR016", "unknown", BACKED, _ups(output_va=None)),
     case("PWR016", "unknown", BACKED, {"cpu.desk": {"max_power_w": None, "tdp_w": None}}),
-    case("PWR017", "fires", BACKED, _ups(output_w=WALL_W, output_va=3000, runtime_half_min=12.0, runtime_full_min=4.9)),
-    case("PWR017", "limit", BACKED, _ups(output_w=WALL_W, output_va=3000, runtime_half_min=12.0, runtime_full_min=5.0)),
-    case("PWR017", "limit", BACKED, _ups(output_w=WALL_W * 2, output_va=3000, runtime_half_min=5.0, runtime_full_min=1.0)),
+    case(
+        "PWR017",
+        "fires",
+        BACKED,
+        _ups(output_w=WALL_W, output_va=3000, runtime_half_min=12.0, runtime_full_min=4.9),
+    ),
+    case(
+        "PWR017",
+        "limit",
+        BACKED,
+        _ups(output_w=WALL_W, output_va=3000, runtime_half_min=12.0, runtime_full_min=5.0),
+    ),
+    case(
+        "PWR017",
+        "limit",
+        BACKED,
+        _ups(output_w=WALL_W * 2, output_va=3000, runtime_half_min=5.0, runtime_full_min=1.0),
+    ),
     case("PWR017", "silent", DESK_RIG),
     case("PWR021", "fires", BACKED, _ups(waveform="stepped")),
     case("PWR021", "limit", BACKED, _ups(waveform="sine")),
@@ -160,7 +261,12 @@ CASES = (
     case("PWR014", "limit", bench_rig(gpu=("gpu.card", 1, (), 200.0)), FOUR_ON_A_BOARD),
     case("PWR014", "limit", bench_rig(gpu=("gpu.card", 1, (), 250.0)), FOUR_ON_A_BOARD),
     case("PWR014", "silent", DESK_RIG),
-    case("PWR014", "unknown", bench_rig(gpu=("gpu.card", 1, (), 200.0)), {"gpu.card": {"power_min_w": None}}),
+    case(
+        "PWR014",
+        "unknown",
+        bench_rig(gpu=("gpu.card", 1, (), 200.0)),
+        {"gpu.card": {"power_min_w": None}},
+    ),
     case("PWR015", "fires", SERVED, {"gpu.other": {"tdp_w": 301}}),
     case("PWR015", "limit", SERVED),
     case("PWR015", "silent", DESK_RIG),

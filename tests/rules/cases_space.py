@@ -8,16 +8,43 @@ LIQUID = bench_rig(cooler="cooler.liquid")
 PASSIVE = bench_rig(gpu="gpu.passive")
 
 LONG = {"case.tower": {"enclosure.board_max_width_mm": 280}}
-LABELS = {"case.tower": {"enclosure.board_max_width_mm": None, "enclosure.board_max_depth_mm": None}}
+LABELS = {
+    "case.tower": {"enclosure.board_max_width_mm": None, "enclosure.board_max_depth_mm": None}
+}
 
 CASES = (
-    case("SPC001", "fires", DESK_RIG, {"gpu.card": {"length_mm": 390.5}, "case.tower": {"enclosure.gpu_length_mm": 390}}),
-    case("SPC001", "limit", DESK_RIG, {"gpu.card": {"length_mm": 390}, "case.tower": {"enclosure.gpu_length_mm": 390}}),
+    case(
+        "SPC001",
+        "fires",
+        DESK_RIG,
+        {"gpu.card": {"length_mm": 390.5}, "case.tower": {"enclosure.gpu_length_mm": 390}},
+    ),
+    case(
+        "SPC001",
+        "limit",
+        DESK_RIG,
+        {"gpu.card": {"length_mm": 390}, "case.tower": {"enclosure.gpu_length_mm": 390}},
+    ),
     case("SPC001", "silent", DESK_RIG),
     case("SPC001", "unknown", DESK_RIG, {"case.tower": {"enclosure.gpu_length_mm": None}}),
-    case("SPC002", "fires", DESK_RIG, {"gpu.card": {"height_mm": 150}, "case.tower": {"enclosure.gpu_height_mm": 149}}),
-    case("SPC002", "limit", DESK_RIG, {"gpu.card": {"height_mm": 150}, "case.tower": {"enclosure.gpu_height_mm": 150}}),
-    case("SPC002", "silent", DESK_RIG, {"gpu.card": {"height_mm": 111}, "case.tower": {"enclosure.gpu_height_mm": None}}),
+    case(
+        "SPC002",
+        "fires",
+        DESK_RIG,
+        {"gpu.card": {"height_mm": 150}, "case.tower": {"enclosure.gpu_height_mm": 149}},
+    ),
+    case(
+        "SPC002",
+        "limit",
+        DESK_RIG,
+        {"gpu.card": {"height_mm": 150}, "case.tower": {"enclosure.gpu_height_mm": 150}},
+    ),
+    case(
+        "SPC002",
+        "silent",
+        DESK_RIG,
+        {"gpu.card": {"height_mm": 111}, "case.tower": {"enclosure.gpu_height_mm": None}},
+    ),
     case("SPC002", "unknown", DESK_RIG, {"case.tower": {"enclosure.gpu_height_mm": None}}),
     case("SPC003", "fires", bench_rig(gpu=("gpu.card", 1, ("PCIE3",)))),
     case("SPC003", "limit", bench_rig(gpu=("gpu.other", 1, ("PCIE3",)))),
@@ -28,17 +55,26 @@ CASES = (
     case("SPC004", "fires", bench_rig(SERVER, chassis=None, system="system.server")),
     case("SPC004", "limit", bench_rig(SERVER)),
     case("SPC004", "limit", DESK_RIG, {"board.desk": {"width_mm": 272, "depth_mm": 305}}),
-    case("SPC004", "unknown", DESK_RIG, {"board.desk": {"width_mm": 244, "depth_mm": 325}, **LABELS}),
+    case(
+        "SPC004", "unknown", DESK_RIG, {"board.desk": {"width_mm": 244, "depth_mm": 325}, **LABELS}
+    ),
     case("SPC004", "silent", DESK_RIG),
     case(
         "SPC004",
         "unknown",
         bench_rig(SERVER, chassis="case.tower"),
-        {"case.tower": {"enclosure.board_max_width_mm": None, "enclosure.board_form_factors": ("ATX", "E-ATX")}},
+        {
+            "case.tower": {
+                "enclosure.board_max_width_mm": None,
+                "enclosure.board_form_factors": ("ATX", "E-ATX"),
+            }
+        },
     ),
     case("SPC005", "fires", DESK_RIG, {"case.tower": {"enclosure.psu_form_factors": ("SFX",)}}),
     case("SPC005", "fires", DESK_RIG, {"psu.big": {"form_factor": "SFX"}}, "warning"),
-    case("SPC005", "limit", DESK_RIG, {"case.tower": {"enclosure.psu_form_factors": ("SFX", "ATX")}}),
+    case(
+        "SPC005", "limit", DESK_RIG, {"case.tower": {"enclosure.psu_form_factors": ("SFX", "ATX")}}
+    ),
     case("SPC005", "silent", DESK_RIG),
     case("SPC005", "unknown", DESK_RIG, {"psu.big": {"form_factor": None}}),
     case("SPC006", "fires", DESK_RIG, {"psu.big": {"length_mm": 225}}),
@@ -65,8 +101,18 @@ CASES = (
     case("CLG003", "fires", bench_rig(cooler="cooler.server")),
     case("CLG003", "limit", DESK_RIG, {"cooler.air": {"sockets": ("AM4", "AM5")}}),
     case("CLG003", "fires", DESK_RIG, {"cooler.air": {"sockets": ("LGA1200", "AM4")}}, "warning"),
-    case("CLG003", "limit", DESK_RIG, {"cpu.desk": {"socket": "LGA1851"}, "cooler.air": {"sockets": ("LGA1700",)}}),
-    case("CLG003", "fires", DESK_RIG, {"cpu.desk": {"socket": "LGA1700"}, "cooler.air": {"sockets": ("LGA1200",)}}),
+    case(
+        "CLG003",
+        "limit",
+        DESK_RIG,
+        {"cpu.desk": {"socket": "LGA1851"}, "cooler.air": {"sockets": ("LGA1700",)}},
+    ),
+    case(
+        "CLG003",
+        "fires",
+        DESK_RIG,
+        {"cpu.desk": {"socket": "LGA1700"}, "cooler.air": {"sockets": ("LGA1200",)}},
+    ),
     case("CLG003", "silent", DESK_RIG),
     case("CLG003", "unknown", DESK_RIG, {"cooler.air": {"sockets": ()}}),
     case("CLG004", "fires", DESK_RIG, {"cooler.air": {"rated_w": 169}}),

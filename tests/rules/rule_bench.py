@@ -1,4 +1,5 @@
-"""A small catalog made by hand, rigs from it, and cases of rules: one line says rule, kind and what differs from a sound rig."""
+"""A small catalog made by hand, rigs from it, and cases of rules: one line says rule, kind and what
+differs from a sound rig."""
 
 from typing import Any, Literal
 
@@ -7,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import (
+from rigplanner.catalog.schema.parts import (
     CPU,
     GPU,
     Accessory,
@@ -38,7 +39,7 @@ from rigplanner.catalog.parts import (
     When,
 )
 from rigplanner.rig.document import Item, Rig, Settings, Site
-from rigplanner.rig.task import Workload
+from rigplanner.rig.workload import Workload
 
 
 def _named(part_id: str) -> dict[str, Any]:
@@ -50,14 +51,34 @@ def _price(amount: float) -> tuple[Price, ...]:
 
 
 DESK_SLOTS = (
-    Slot(id="PCIE1", position=1, mechanical=16, origin="cpu0", gen=5, width=16, bifurcation=("x8x8", "x4x4x4x4")),
+    Slot(
+        id="PCIE1",
+        position=1,
+        mechanical=16,
+        origin="cpu0",
+        gen=5,
+        width=16,
+        bifurcation=("x8x8", "x4x4x4x4"),
+    ),
     Slot(id="PCIE2", position=5, mechanical=16, origin="cpu0", gen=5, width=8),
     Slot(id="PCIE3", position=7, mechanical=16, origin="chipset", gen=4, width=4),
 )
 DESK_DRIVES = (
-    DrivePort(id="M2_1", kind="m2", origin="cpu0", gen=5, width=4, protocols=("nvme",), lengths_mm=(2280,)),
-    DrivePort(id="M2_2", kind="m2", origin="cpu0", gen=5, width=4, protocols=("nvme",), lengths_mm=(2280,)),
-    DrivePort(id="M2_3", kind="m2", origin="chipset", gen=3, width=4, protocols=("nvme", "sata"), lengths_mm=(2242, 2280)),
+    DrivePort(
+        id="M2_1", kind="m2", origin="cpu0", gen=5, width=4, protocols=("nvme",), lengths_mm=(2280,)
+    ),
+    DrivePort(
+        id="M2_2", kind="m2", origin="cpu0", gen=5, width=4, protocols=("nvme",), lengths_mm=(2280,)
+    ),
+    DrivePort(
+        id="M2_3",
+        kind="m2",
+        origin="chipset",
+        gen=3,
+        width=4,
+        protocols=("nvme", "sata"),
+        lengths_mm=(2242, 2280),
+    ),
     DrivePort(id="SATA", kind="sata", origin="chipset", protocols=("sata",), count=4),
 )
 DESK_MODES = (
@@ -90,9 +111,27 @@ SERVER_LAYOUT = Layout(
     memory_max_gib=4096,
     memory_channels=8,
     slots=tuple(
-        Slot(id=f"SLOT{n}", position=2 * n - 1, mechanical=16, origin=f"cpu{(n - 1) // 2}", gen=4, width=16) for n in (1, 2, 3, 4)
+        Slot(
+            id=f"SLOT{n}",
+            position=2 * n - 1,
+            mechanical=16,
+            origin=f"cpu{(n - 1) // 2}",
+            gen=4,
+            width=16,
+        )
+        for n in (1, 2, 3, 4)
     ),
-    drives=(DrivePort(id="NVME1", kind="m2", origin="cpu0", gen=4, width=4, protocols=("nvme",), lengths_mm=(2280,)),),
+    drives=(
+        DrivePort(
+            id="NVME1",
+            kind="m2",
+            origin="cpu0",
+            gen=4,
+            width=4,
+            protocols=("nvme",),
+            lengths_mm=(2280,),
+        ),
+    ),
     eps8=2,
     above_4g=True,
     resizable_bar=True,
@@ -116,7 +155,13 @@ PARTS: tuple[AnyPart, ...] = (
         has_graphics=True,
         lane_class="am5-24",
         prices=_price(500),
-        memory=MemoryChannels(channels=2, types=("DDR5",), modules=("udimm",), speeds_mts={"1": 5600, "2": 3600}, max_gib=192),
+        memory=MemoryChannels(
+            channels=2,
+            types=("DDR5",),
+            modules=("udimm",),
+            speeds_mts={"1": 5600, "2": 3600},
+            max_gib=192,
+        ),
     ),
     CPU(
         **_named("cpu.small"),
@@ -131,7 +176,13 @@ PARTS: tuple[AnyPart, ...] = (
         isa=("sse4.2",),
         has_graphics=True,
         lane_class="am5-24",
-        memory=MemoryChannels(channels=2, types=("DDR5",), modules=("udimm",), speeds_mts={"1": 5600, "2": 3600}, max_gib=192),
+        memory=MemoryChannels(
+            channels=2,
+            types=("DDR5",),
+            modules=("udimm",),
+            speeds_mts={"1": 5600, "2": 3600},
+            max_gib=192,
+        ),
     ),
     CPU(
         **_named("cpu.server"),
@@ -147,7 +198,11 @@ PARTS: tuple[AnyPart, ...] = (
         lane_class="sp3-128",
         prices=_price(2000),
         memory=MemoryChannels(
-            channels=8, types=("DDR4",), modules=("rdimm", "lrdimm"), speeds_mts={"1": 3200, "2": 2933}, max_gib=4096
+            channels=8,
+            types=("DDR4",),
+            modules=("rdimm", "lrdimm"),
+            speeds_mts={"1": 3200, "2": 2933},
+            max_gib=4096,
         ),
     ),
     CPU(
@@ -163,13 +218,41 @@ PARTS: tuple[AnyPart, ...] = (
         has_graphics=False,
         lane_class="sp3-128",
         memory=MemoryChannels(
-            channels=8, types=("DDR4",), modules=("rdimm", "lrdimm"), speeds_mts={"1": 3200, "2": 2933}, max_gib=4096
+            channels=8,
+            types=("DDR4",),
+            modules=("rdimm", "lrdimm"),
+            speeds_mts={"1": 3200, "2": 2933},
+            max_gib=4096,
         ),
     ),
-    Motherboard(**_named("board.desk"), form_factor="ATX", width_mm=244, depth_mm=305, layout=DESK_LAYOUT),
-    Motherboard(**_named("board.server"), form_factor="SSI-EEB", width_mm=330, depth_mm=305, layout=SERVER_LAYOUT),
-    MemoryKit(**_named("memory.desk"), type="DDR5", module="udimm", modules=2, module_gib=32, speed_mts=5600, prices=_price(200)),
-    MemoryKit(**_named("memory.server"), type="DDR4", module="rdimm", modules=1, module_gib=32, speed_mts=3200, prices=_price(100)),
+    Motherboard(
+        **_named("board.desk"), form_factor="ATX", width_mm=244, depth_mm=305, layout=DESK_LAYOUT
+    ),
+    Motherboard(
+        **_named("board.server"),
+        form_factor="SSI-EEB",
+        width_mm=330,
+        depth_mm=305,
+        layout=SERVER_LAYOUT,
+    ),
+    MemoryKit(
+        **_named("memory.desk"),
+        type="DDR5",
+        module="udimm",
+        modules=2,
+        module_gib=32,
+        speed_mts=5600,
+        prices=_price(200),
+    ),
+    MemoryKit(
+        **_named("memory.server"),
+        type="DDR4",
+        module="rdimm",
+        modules=1,
+        module_gib=32,
+        speed_mts=3200,
+        prices=_price(100),
+    ),
     GPU(
         **_named("gpu.card"),
         chip="GA102",
@@ -273,7 +356,13 @@ PARTS: tuple[AnyPart, ...] = (
             ratings=(Rating(100, 1600),),
             standard="ATX 3.1",
             efficiency_50=0.94,
-            plugs=(Plug("pcie8", 8), Plug("eps8", 3), Plug("12v-2x6", 2), Plug("sata", 12), Plug("molex", 6)),
+            plugs=(
+                Plug("pcie8", 8),
+                Plug("eps8", 3),
+                Plug("12v-2x6", 2),
+                Plug("sata", 12),
+                Plug("molex", 6),
+            ),
         ),
     ),
     PowerSupply(
@@ -285,7 +374,13 @@ PARTS: tuple[AnyPart, ...] = (
             ratings=(Rating(100, 1000),),
             standard="ATX 3.0",
             efficiency_50=0.92,
-            plugs=(Plug("pcie8", 4), Plug("eps8", 2), Plug("12v-2x6", 1), Plug("sata", 8), Plug("molex", 4)),
+            plugs=(
+                Plug("pcie8", 4),
+                Plug("eps8", 2),
+                Plug("12v-2x6", 1),
+                Plug("sata", 8),
+                Plug("molex", 4),
+            ),
         ),
     ),
     Chassis(
@@ -326,8 +421,22 @@ PARTS: tuple[AnyPart, ...] = (
             airflow="server",
         ),
     ),
-    Cooler(**_named("cooler.air"), type="air", sockets=("AM5",), height_mm=160, rated_w=220, prices=_price(80)),
-    Cooler(**_named("cooler.liquid"), type="liquid", sockets=("AM5",), radiator_mm=360, rated_w=300, prices=_price(150)),
+    Cooler(
+        **_named("cooler.air"),
+        type="air",
+        sockets=("AM5",),
+        height_mm=160,
+        rated_w=220,
+        prices=_price(80),
+    ),
+    Cooler(
+        **_named("cooler.liquid"),
+        type="liquid",
+        sockets=("AM5",),
+        radiator_mm=360,
+        rated_w=300,
+        prices=_price(150),
+    ),
     Cooler(**_named("cooler.server"), type="air", sockets=("SP3",), height_mm=120, rated_w=280),
     Storage(
         **_named("drive.nvme"),
@@ -342,32 +451,80 @@ PARTS: tuple[AnyPart, ...] = (
         m2_length_mm=2280,
         prices=_price(150),
     ),
-    Storage(**_named("drive.sata"), form_factor="2.5", interface="sata", capacity_gb=1000, read_gbs=0.55, power_w=3),
     Storage(
-        **_named("drive.disk"), form_factor="3.5", interface="sata", capacity_gb=8000, read_gbs=0.25, power_w=8, rotation_rpm=7200
+        **_named("drive.sata"),
+        form_factor="2.5",
+        interface="sata",
+        capacity_gb=1000,
+        read_gbs=0.55,
+        power_w=3,
+    ),
+    Storage(
+        **_named("drive.disk"),
+        form_factor="3.5",
+        interface="sata",
+        capacity_gb=8000,
+        read_gbs=0.25,
+        power_w=8,
+        rotation_rpm=7200,
     ),
     Bridge(
-        **_named("bridge.four"), connector="geforce-30", generation=3, spacing_slots=4, links=4, proven_with={"gpu.card": "tested"}
+        **_named("bridge.four"),
+        connector="geforce-30",
+        generation=3,
+        spacing_slots=4,
+        links=4,
+        proven_with={"gpu.card": "tested"},
     ),
     Bridge(
-        **_named("bridge.three"), connector="geforce-30", generation=3, spacing_slots=3, links=4, proven_with={"gpu.card": "tested"}
+        **_named("bridge.three"),
+        connector="geforce-30",
+        generation=3,
+        spacing_slots=3,
+        links=4,
+        proven_with={"gpu.card": "tested"},
     ),
-    Bridge(**_named("bridge.old"), connector="turing", generation=2, spacing_slots=4, links=2, proven_with={"gpu.old": "tested"}),
+    Bridge(
+        **_named("bridge.old"),
+        connector="turing",
+        generation=2,
+        spacing_slots=4,
+        links=2,
+        proven_with={"gpu.old": "tested"},
+    ),
     Riser(**_named("riser.fast"), gen=5, width=16, length_mm=200),
     Riser(**_named("riser.slow"), gen=3, width=16, length_mm=200),
     Riser(**_named("riser.split"), gen=4, width=16, output="m2", outputs=4),
     Riser(**_named("dock.open"), gen=4, width=4, slot_kind="m2", card_supply="separate"),
     Riser(**_named("dock.box"), gen=4, width=4, slot_kind="m2", card_supply="included", card_w=400),
     NetworkCard(
-        **_named("nic.fast"), ports=1, port_gbps=100, protocol="ethernet", edge_gen=4, edge_width=16, power_w=15, rdma=True
+        **_named("nic.fast"),
+        ports=1,
+        port_gbps=100,
+        protocol="ethernet",
+        edge_gen=4,
+        edge_width=16,
+        power_w=15,
+        rdma=True,
     ),
-    System(**_named("system.barebone"), role="barebone", layout=replace(DESK_LAYOUT, slots=(), drives=DESK_DRIVES)),
+    System(
+        **_named("system.barebone"),
+        role="barebone",
+        layout=replace(DESK_LAYOUT, slots=(), drives=DESK_DRIVES),
+    ),
     System(
         **_named("system.server"),
         role="server",
         layout=SERVER_LAYOUT,
         gpu_max_w=300,
-        enclosure=Enclosure(slot_columns=8, gpu_length_mm=320, gpu_height_mm=130, airflow="server", bays_25=8, bays_35=0),
+        enclosure=Enclosure(
+            slot_columns=8,
+            gpu_length_mm=320,
+            gpu_height_mm=130,
+            airflow="server",
+            bays_25=8,
+            bays_35=0,
+        ),
         supply=Supply(
             ratings=(Rating(200, 2000), Rating(100, 1000)),
             plugs=(Plug("pcie8", 8), Plug("eps8", 8)),
@@ -379,8 +536,22 @@ PARTS: tuple[AnyPart, ...] = (
     Accessory(**_named("cable.psu"), type="psu-cable"),
     Accessory(**_named("fan.gpu"), type="gpu-fan"),
     Accessory(**_named("eps.cable"), type="eps-adapter"),
-    Accessory(**_named("ups.mid"), type="ups", output_w=1000, output_va=1100, runtime_half_min=24, runtime_full_min=6),
-    Accessory(**_named("ups.big"), type="ups", output_w=3000, output_va=3000, runtime_half_min=30, runtime_full_min=10),
+    Accessory(
+        **_named("ups.mid"),
+        type="ups",
+        output_w=1000,
+        output_va=1100,
+        runtime_half_min=24,
+        runtime_full_min=6,
+    ),
+    Accessory(
+        **_named("ups.big"),
+        type="ups",
+        output_w=3000,
+        output_va=3000,
+        runtime_half_min=30,
+        runtime_full_min=10,
+    ),
 )
 
 CARD = next(part for part in PARTS if part.id == "gpu.card")
@@ -390,10 +561,33 @@ _DISK = next(part for part in PARTS if part.id == "drive.disk")
 _BAREBONE = next(part for part in PARTS if part.id == "system.barebone")
 MORE: tuple[Part, ...] = (
     replace(CARD, id="gpu.twin", name="gpu.twin", prices=()),
-    replace(CARD, id="gpu.thin", name="gpu.thin", slots=2, cooling="blower", tdp_w=200, connectors=(Plug("pcie8", 1),), prices=()),
-    replace(_BRIDGE, id="bridge.two", name="bridge.two", spacing_slots=2, proven_with={"gpu.thin": "tested"}),
+    replace(
+        CARD,
+        id="gpu.thin",
+        name="gpu.thin",
+        slots=2,
+        cooling="blower",
+        tdp_w=200,
+        connectors=(Plug("pcie8", 1),),
+        prices=(),
+    ),
+    replace(
+        _BRIDGE,
+        id="bridge.two",
+        name="bridge.two",
+        spacing_slots=2,
+        proven_with={"gpu.thin": "tested"},
+    ),
     replace(_DISK, id="drive.slow", name="drive.slow"),
-    replace(_PASSIVE, id="nvidia.tesla.t4", name="Tesla T4", slots=1, tdp_w=70, connectors=(), compute_capability="7.5"),
+    replace(
+        _PASSIVE,
+        id="nvidia.tesla.t4",
+        name="Tesla T4",
+        slots=1,
+        tdp_w=70,
+        connectors=(),
+        compute_capability="7.5",
+    ),
     replace(_BAREBONE, id="hp.elitedesk.800-g5", name="EliteDesk 800 G5", layout=DESK_LAYOUT),
 )
 
@@ -404,11 +598,15 @@ def changed(part: Part, fields: dict[str, Any]) -> Part:
     """Return a part with other fields; "enclosure.gpu_length_mm" reaches into its structs."""
     for path, value in fields.items():
         head, _, rest = path.partition(".")
-        part = replace(part, **{head: changed(getattr(part, head), {rest: value}) if rest else value})
+        part = replace(
+            part, **{head: changed(getattr(part, head), {rest: value}) if rest else value}
+        )
     return part
 
 
-def bench_catalog(changes: dict[str, dict[str, Any]] | None = None, extra: tuple[Part, ...] = ()) -> Catalog:
+def bench_catalog(
+    changes: dict[str, dict[str, Any]] | None = None, extra: tuple[Part, ...] = ()
+) -> Catalog:
     """Return the hand-made catalog with some fields of some parts changed."""
     parts: dict[str, Any] = {part.id: part for part in (*PARTS, *MORE, *extra)}
     for part_id, fields in (changes or {}).items():
@@ -447,14 +645,24 @@ def bench_rig(
     jobs: tuple[Workload, ...] = (),
     **picks: Pick,
 ) -> Rig:
-    """Return a sound rig with other picks by uid: a part id, or (part id, quantity, places, cap in W); None leaves the uid out."""
+    """Return a sound rig with other picks by uid: a part id, or (part id, quantity, places, cap in
+    W); None leaves the uid out."""
     items = []
     for uid, pick in {**base, **picks}.items():
         if pick is None:
             continue
         part, quantity, places, cap = _full((pick,) if isinstance(pick, str) else pick)
-        items.append(Item(uid=uid, part=part, quantity=quantity, places=tuple(places), power_cap_w=cap))
-    return Rig(name="bench", items=tuple(items), site=site, settings=settings or Settings(), workloads=jobs, currency="USD")
+        items.append(
+            Item(uid=uid, part=part, quantity=quantity, places=tuple(places), power_cap_w=cap)
+        )
+    return Rig(
+        name="bench",
+        items=tuple(items),
+        site=site,
+        settings=settings or Settings(),
+        workloads=jobs,
+        currency="USD",
+    )
 
 
 def _full(pick: tuple[Any, ...]) -> tuple[str, int, tuple[str, ...], float | None]:

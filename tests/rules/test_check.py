@@ -4,7 +4,7 @@ from msgspec.structs import replace
 from rule_bench import bench_catalog, bench_rig
 from test_rule_cases import judge
 
-from rigplanner.catalog.parts import KINDS, Part
+from rigplanner.catalog.schema.parts import KINDS, Part
 from rigplanner.rig.choices import SOFTWARE_WORDS
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import set_ignored, set_severity, waive
@@ -12,7 +12,7 @@ from rigplanner.rules.assess import assess
 from rigplanner.rules.check import ORDER
 from rigplanner.rules.fitting.fitting import brings, fits
 from rigplanner.rules.fitting.trial import counts
-from rigplanner.rules.software_tables import software
+from rigplanner.rules.software.tables import software
 from rigplanner.rules.topics import RULES_BY_CODE
 
 LONG = bench_catalog({"gpu.card": {"length_mm": 500}})
@@ -43,9 +43,17 @@ def test_a_waiver_counts_on_its_last_day_and_not_after() -> None:
 
 
 def test_a_waiver_of_one_piece_leaves_the_others() -> None:
-    rig = waive(bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE2"))), "SPC001", "cut open", "Ada", subject="gpu.0")
+    rig = waive(
+        bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE2"))),
+        "SPC001",
+        "cut open",
+        "Ada",
+        subject="gpu.0",
+    )
     report = judge(rig, LONG)
-    assert [finding.subjects[0] for finding in report.findings if finding.code == "SPC001"] == ["gpu.1"]
+    assert [finding.subjects[0] for finding in report.findings if finding.code == "SPC001"] == [
+        "gpu.1"
+    ]
 
 
 def test_an_ignored_rule_does_not_run_and_is_named() -> None:
@@ -98,12 +106,16 @@ def test_badges_agree_with_running_all_rules_where_cards_are_bridged_in_named_pl
         parts = _all_of(kind)
         for part, fitting in zip(parts, fits(rig, catalog, kind, parts), strict=True):  # type: ignore[arg-type]
             found = {finding.severity for finding in brings(rig, catalog, part) if counts(finding)}  # type: ignore[arg-type]
-            assert fitting.badge == next((badge for word, badge in badges.items() if word in found), "fits"), part.id
+            assert fitting.badge == next(
+                (badge for word, badge in badges.items() if word in found), "fits"
+            ), part.id
 
 
 def test_what_the_rig_leaves_open_is_not_held_against_a_part() -> None:
     catalog = bench_catalog()
-    for part, fitting in zip(_all_of("gpu"), fits(Rig(), catalog, "gpu", _all_of("gpu")), strict=True):  # type: ignore[arg-type]
+    for part, fitting in zip(
+        _all_of("gpu"), fits(Rig(), catalog, "gpu", _all_of("gpu")), strict=True
+    ):  # type: ignore[arg-type]
         assert not {code for _, code in fitting.brings} & {"RIG002", "PWR011", "PWR012"}, part.id
     assert fits(Rig(), catalog, "chassis", [catalog.parts["case.tower"]])[0].badge == "fits"
 
@@ -121,7 +133,13 @@ def test_a_flaw_of_the_rig_is_not_laid_at_the_candidates_door() -> None:
     assert fitting.badge == "fits"
 
 
-SHORT = {"cpu": "cpu.desk", "motherboard": "board.desk", "memory": "memory.desk", "psu": "psu.big", "storage": "drive.nvme"}
+SHORT = {
+    "cpu": "cpu.desk",
+    "motherboard": "board.desk",
+    "memory": "memory.desk",
+    "psu": "psu.big",
+    "storage": "drive.nvme",
+}
 
 
 def test_every_package_that_a_rule_knows_can_be_named_as_a_setting() -> None:

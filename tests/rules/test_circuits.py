@@ -4,18 +4,28 @@ import pytest
 from rule_bench import bench_catalog, bench_rig
 from test_rule_cases import judge
 
-from rigplanner.catalog.parts import Rating
+from rigplanner.catalog.schema.parts import Rating
 from rigplanner.rig.countries import CIRCUITS, COUNTRIES
 from rigplanner.rig.document import Site
-from rigplanner.rules.finding import Fix
+from rigplanner.rules.core.finding import Fix
 
-HUNGRY = bench_catalog({"gpu.card": {"tdp_w": 3000}, "psu.big": {"supply.ratings": (Rating(200, 4000), Rating(100, 3900))}})
+HUNGRY = bench_catalog(
+    {
+        "gpu.card": {"tdp_w": 3000},
+        "psu.big": {"supply.ratings": (Rating(200, 4000), Rating(100, 3900))},
+    }
+)
 
 
 def offered(site: Site) -> list[Fix]:
     """The fixes of a rig that draws some 3.5 kW from a circuit."""
     report = judge(bench_rig(site=site), HUNGRY)
-    return [fix for finding in report.findings for fix in finding.fixes if fix.code in ("other-circuit", "higher-voltage")]
+    return [
+        fix
+        for finding in report.findings
+        for fix in finding.fixes
+        if fix.code in ("other-circuit", "higher-voltage")
+    ]
 
 
 @pytest.mark.parametrize("country", sorted(CIRCUITS))
@@ -32,8 +42,14 @@ def test_circuits_and_voltages_are_those_of_the_country(country: str) -> None:
 
 @pytest.mark.parametrize(("volts", "amperes"), [(230.0, 16.0), (208.0, 20.0), (120.0, 15.0)])
 def test_without_a_country_the_voltage_says_what_is_wired(volts: float, amperes: float) -> None:
-    kin = next(circuits for circuits in (CIRCUITS["US"], CIRCUITS["DE"]) if volts in {v for v, _ in circuits})
-    fixes = [fix for fix in offered(Site(volts=volts, breaker_a=amperes)) if fix.code == "other-circuit"]
+    kin = next(
+        circuits
+        for circuits in (CIRCUITS["US"], CIRCUITS["DE"])
+        if volts in {v for v, _ in circuits}
+    )
+    fixes = [
+        fix for fix in offered(Site(volts=volts, breaker_a=amperes)) if fix.code == "other-circuit"
+    ]
     assert fixes and all((fix.values["volts"], fix.values["amperes"]) in kin for fix in fixes)
 
 

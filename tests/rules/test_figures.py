@@ -50,18 +50,29 @@ def _is_within(figures: dict[str, float], ranges: Ranges) -> bool:
 def test_an_answer_holds_for_all_numbers_in_the_noted_ranges(name: str) -> None:
     chance, question = random.Random(name), QUESTIONS[name]
     for _ in range(300):
-        own = [chance.choice((float(chance.randint(0, 10)), chance.uniform(0, 10))) for _ in range(2)]
+        own = [
+            chance.choice((float(chance.randint(0, 10)), chance.uniform(0, 10))) for _ in range(2)
+        ]
         answer, ranges = _asked(question, *own)
         assert answer == question(*own)
         for _ in range(20):
-            tried = [chance.choice((value, float(chance.randint(0, 10)), chance.uniform(0, 10))) for value in own]
+            tried = [
+                chance.choice((value, float(chance.randint(0, 10)), chance.uniform(0, 10)))
+                for value in own
+            ]
             if _is_within(dict(zip(("first", "second"), tried, strict=True)), ranges):
                 assert question(*tried) == answer, (own, tried, ranges)
 
 
 def test_a_limit_leaves_room_up_to_itself() -> None:
-    assert _asked(lambda a, b: a <= 340, 304.0, 0.0)[1]["first"] == (-math.inf, pytest.approx(340, abs=1e-5))
-    assert _asked(lambda a, b: a <= 340, 341.0, 0.0)[1]["first"] == (pytest.approx(340, abs=1e-5), math.inf)
+    assert _asked(lambda a, b: a <= 340, 304.0, 0.0)[1]["first"] == (
+        -math.inf,
+        pytest.approx(340, abs=1e-5),
+    )
+    assert _asked(lambda a, b: a <= 340, 341.0, 0.0)[1]["first"] == (
+        pytest.approx(340, abs=1e-5),
+        math.inf,
+    )
     assert _asked(lambda a, b: a <= 340, 340.0, 0.0)[1]["first"] == (340.0, 340.0)
 
 

@@ -3,16 +3,20 @@
 import pytest
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import Accessory, Price
+from rigplanner.catalog.schema.parts import Accessory, Price
 from rigplanner.machine.assemble import assemble
 from rigplanner.rig.document import Item, Rig
 from rigplanner.rig.edits import Edit
-from rigplanner.rules.fixes import price_difference
-from rigplanner.rules.situation import Situation
+from rigplanner.rules.core.context import Context
+from rigplanner.rules.core.fixes import price_difference
 
 
 def _part(name: str, amount: float | None) -> Accessory:
-    prices = () if amount is None else (Price(amount=amount, currency="USD", day="2026-11-20", source="shop"),)
+    prices = (
+        ()
+        if amount is None
+        else (Price(amount=amount, currency="USD", day="2026-11-20", source="shop"),)
+    )
     return Accessory(id=f"a.b.{name}", name=name, vendor="A", type="cable", prices=prices)
 
 
@@ -33,7 +37,9 @@ CATALOG = Catalog({part.id: part for part in PARTS}, {})
         ("cheap", Edit("remove_item", {"uid": "nothing"}), None),
     ],
 )
-def test_an_unpriced_piece_makes_the_difference_unknown(has: str, edit: Edit, expected: float | None) -> None:
+def test_an_unpriced_piece_makes_the_difference_unknown(
+    has: str, edit: Edit, expected: float | None
+) -> None:
     rig = Rig(items=(Item(uid="i", part=f"a.b.{has}"),))
-    situation = Situation(rig=rig, catalog=CATALOG, machine=assemble(rig, CATALOG))
-    assert price_difference(situation, (edit,)) == expected
+    context = Context(rig=rig, catalog=CATALOG, machine=assemble(rig, CATALOG))
+    assert price_difference(context, (edit,)) == expected

@@ -1,12 +1,13 @@
-"""Ways out for open cards: without a gap another cooler of the same GPU or risers in an open frame, in a hot case also a cap."""
+"""Ways out for open cards: without a gap another cooler of the same GPU or risers in an open frame,
+in a hot case also a cap."""
 
-from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import Catalog
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import apply
-from rigplanner.rig.from_words import read_wish, rig_from_wishes
+from rigplanner.rig.from_text.from_words import read_wish, rig_from_wishes
 from rigplanner.rules.assess import assess
-from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.core.finding import Finding, Fix
 
 
 def _rig(catalog: Catalog, *parts: str) -> Rig:
@@ -25,7 +26,9 @@ def _after(rig: Rig, fix: Fix) -> Rig:
 
 
 def _fix(rig: Rig, catalog: Catalog, code: str) -> Fix | None:
-    return next((fix for found in _close(rig, catalog) for fix in found.fixes if fix.code == code), None)
+    return next(
+        (fix for found in _close(rig, catalog) for fix in found.fixes if fix.code == code), None
+    )
 
 
 def test_the_same_gpu_with_a_blower_is_offered_and_ends_the_finding(catalog: Catalog) -> None:

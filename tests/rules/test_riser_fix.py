@@ -2,10 +2,10 @@
 
 import pytest
 
-from rigplanner.catalog.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import Catalog
 from rigplanner.rig.edits import apply
-from rigplanner.rig.from_words import read_wish, rig_from_wishes
+from rigplanner.rig.from_text.from_words import read_wish, rig_from_wishes
 from rigplanner.rules.assess import assess
 
 PARTS = ("4x RTX 3090", "EPYC 7302P", "ROMED8-2T")
@@ -30,7 +30,9 @@ def test_thick_cards_hang_on_risers(catalog: Catalog, frame: tuple[str, ...]) ->
 
 
 @pytest.mark.parametrize("more", [("Define 7 XL",), ("2x RTX 3090", "4x RTX 3090 Ti")])
-def test_a_closed_case_and_too_few_slots_are_no_place_for_risers(catalog: Catalog, more: tuple[str, ...]) -> None:
+def test_a_closed_case_and_too_few_slots_are_no_place_for_risers(
+    catalog: Catalog, more: tuple[str, ...]
+) -> None:
     findings = assess(_rig(catalog, *more), catalog).report.findings
     fixes = {fix.code for found in findings if found.code == "SLT001" for fix in found.fixes}
     assert fixes and "on-risers" not in fixes

@@ -1,4 +1,5 @@
-"""Every rule fires, stays silent at the limit and beyond, and says unknown when a fact is missing; its fixes work."""
+"""Every rule fires, stays silent at the limit and beyond, and says unknown when a fact is missing;
+its fixes work."""
 
 import cases_board
 import cases_cluster
@@ -11,17 +12,17 @@ import pytest
 from rule_bench import RuleCase, bench_catalog
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.schema.parts import GPU
+from rigplanner.memory.answer import MemoryEstimate, MemoryParts
 from rigplanner.report.words.findings import finding_text, fix_text
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import apply, set_severity
-from rigplanner.rig.task import Workload
+from rigplanner.rig.workload import Workload
 from rigplanner.rules.assess import facts_of, job_on, machine_of
 from rigplanner.rules.check import check, counted
-from rigplanner.rules.finding import SEVERITIES, CheckReport, Finding
-from rigplanner.rules.situation import JobFacts, Situation
+from rigplanner.rules.core.context import Context, JobFacts
+from rigplanner.rules.core.finding import SEVERITIES, CheckReport, Finding
 from rigplanner.rules.topics import RULES_BY_CODE
-from rigplanner.workload.answer import MemoryEstimate, MemoryParts
 
 CASES = (
     *cases_board.CASES,
@@ -52,31 +53,61 @@ NEVER_UNKNOWN = {
 
 
 def _flag(workload: Workload, name: str) -> float | None:
-    return next((float(flag.partition(":")[2]) for flag in workload.flags if flag.startswith(f"{name}:")), None)
+    return next(
+        (float(flag.partition(":")[2]) for flag in workload.flags if flag.startswith(f"{name}:")),
+        None,
+    )
 
 
 def estimate(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
-    """A memory model for tests: the flag's GiB at the batch of four (or the one given), less when activations are recomputed."""
+    """A memory model for tests: the flag's GiB at the batch of four (or the one given), less when
+    activations are recomputed."""
     gib = _flag(workload, "gib") or 1.0
-    gib *= (workload.batch_per_gpu or 4) / 4 * (0.4 if workload.gradient_checkpointing == "full" else 1.0)
+    gib *= (
+        (workload.batch_per_gpu or 4)
+        / 4
+        * (0.4 if workload.gradient_checkpointing == "full" else 1.0)
+    )
     return MemoryEstimate(
-        parts=MemoryParts(activations_gib=gib), tensors_gib=gib, allocated_gib=gib, reserved_gib=gib, device_gib=gib,
-        low_gib=gib * 0.9, high_gib=gib * 1.1, stack="test", host_gib=_flag(workload, "host") or 0.0,
+        parts=MemoryParts(activations_gib=gib),
+        tensors_gib=gib,
+        allocated_gib=gib,
+        reserved_gib=gib,
+        device_gib=gib,
+        low_gib=gib * 0.9,
+        high_gib=gib * 1.1,
+        stack="test",
+        host_gib=_flag(workload, "host") or 0.0,
         nvme_gib=_flag(workload, "nvme") or 0.0,
-    )  # fmt: skip
+    )
 
 
-def situated(rig: Rig, catalog: Catalog, today: str = "") -> Situation:
+def situated(rig: Rig, catalog: Catalog, today: str = "") -> Context:
     """Return a rig as rules see it, with the memory model of tests."""
     machine = machine_of(rig, catalog)
     jobs = []
     for index, workload in enumerate(rig.workloads):
         needs = [estimate(workload, node.gpu, len(machine.gpus)) for node in machine.gpus]
         known = tuple(need for need in needs if isinstance(need, MemoryEstimate))
-        timed = facts_of(job_on(index, workload, machine), machine) if "timed" in workload.flags else None
+        timed = (
+            facts_of(job_on(index, workload, machine), machine)
+            if "timed" in workload.flags
+            else None
+        )
         speed, unfed = (timed.speed, timed.unfed) if timed else (None, None)
-        jobs.append(JobFacts(name=f"workload.{index}", index=index, workload=workload, memory=known, speed=speed, unfed=unfed))
-    return Situation(rig=rig, catalog=catalog, machine=machine, jobs=tuple(jobs), today=today, estimate=estimate)
+        jobs.append(
+            JobFacts(
+                name=f"workload.{index}",
+                index=index,
+                workload=workload,
+                memory=known,
+                speed=speed,
+                unfed=unfed,
+            )
+        )
+    return Context(
+        rig=rig, catalog=catalog, machine=machine, jobs=tuple(jobs), today=today, estimate=estimate
+    )
 
 
 def judge(rig: Rig, catalog: Catalog, today: str = "") -> CheckReport:
@@ -102,16 +133,23 @@ def said(case: RuleCase) -> list[Finding]:
 
 def of_kind(*kinds: str) -> list[tuple[str, list[RuleCase]]]:
     """Cases of some kinds by rule."""
-    rows = [(code, [case for case in CASES if case.code == code and case.kind in kinds]) for code in sorted(RULES_BY_CODE)]
+    rows = [
+        (code, [case for case in CASES if case.code == code and case.kind in kinds])
+        for code in sorted(RULES_BY_CODE)
+    ]
     return [(code, cases) for code, cases in rows if cases]
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.kind == "fires"], ids=lambda case: case.title)
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.kind == "fires"], ids=lambda case: case.title
+)
 def test_a_rule_fires_and_its_fixes_remove_the_finding_and_add_no_error(case: RuleCase) -> None:
     catalog = catalog_of(case)
     before = judge(case.rig, catalog)
     findings = found(before, case.code)
-    assert (case.severity or RULES_BY_CODE[case.code].severity) in {finding.severity for finding in findings}
+    assert (case.severity or RULES_BY_CODE[case.code].severity) in {
+        finding.severity for finding in findings
+    }
     errors = {finding.code for finding in before.findings if finding.severity == "error"}
     for finding in findings:
         text = finding_text(finding, case.rig, catalog)
@@ -128,18 +166,26 @@ def test_a_rule_fires_and_its_fixes_remove_the_finding_and_add_no_error(case: Ru
                 if other.severity == finding.severity and other.subjects[:1] == finding.subjects[:1]
             ]
             assert not still, fix.code
-            assert {other.code for other in after.findings if other.severity == "error"} <= errors, fix.code
+            assert {
+                other.code for other in after.findings if other.severity == "error"
+            } <= errors, fix.code
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.kind == "fires"], ids=lambda case: case.title)
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.kind == "fires"], ids=lambda case: case.title
+)
 def test_a_severity_of_the_rigs_own_changes_no_word_of_the_text(case: RuleCase) -> None:
     catalog = catalog_of(case)
     findings = said(case)
     texts = [finding_text(finding, case.rig, catalog) for finding in findings]
     for severity in SEVERITIES:
-        again = counted(situated(set_severity(case.rig, case.code, severity), catalog), (case.code,))
+        again = counted(
+            situated(set_severity(case.rig, case.code, severity), catalog), (case.code,)
+        )
         assert [finding_text(finding, case.rig, catalog) for finding in again] == texts
-        judged = [(one.severity, other.severity) for one, other in zip(findings, again, strict=True)]
+        judged = [
+            (one.severity, other.severity) for one, other in zip(findings, again, strict=True)
+        ]
         assert all(new == ("unknown" if old == "unknown" else severity) for old, new in judged)
 
 
@@ -154,11 +200,19 @@ def test_a_missing_fact_is_unknown(code: str, cases: list[RuleCase]) -> None:
         findings = [finding for finding in said(case) if finding.severity == "unknown"]
         assert findings, (case.title, case.changes)
         assert all(finding.missing for finding in findings)
-        assert all("{" not in finding_text(finding, case.rig, catalog_of(case)) for finding in findings)
+        assert all(
+            "{" not in finding_text(finding, case.rig, catalog_of(case)) for finding in findings
+        )
 
 
 def test_every_rule_has_its_four_cases() -> None:
     for code in RULES_BY_CODE:
         kinds = {case.kind for case in CASES if case.code == code}
-        assert {"fires", "limit", "silent"} | (set() if code in NEVER_UNKNOWN else {"unknown"}) <= kinds, code
-    assert not [code for code in NEVER_UNKNOWN if RULES_BY_CODE[code].needs and code not in ("DSK003", "NVL008")]
+        assert {"fires", "limit", "silent"} | (
+            set() if code in NEVER_UNKNOWN else {"unknown"}
+        ) <= kinds, code
+    assert not [
+        code
+        for code in NEVER_UNKNOWN
+        if RULES_BY_CODE[code].needs and code not in ("DSK003", "NVL008")
+    ]

@@ -17,11 +17,18 @@ from rigplanner.report.language import use_language, use_texts
 from rigplanner.report.rule_book import rule_book
 from rigplanner.report.words import findings as words
 from rigplanner.report.words.finding_texts import FINDING_TEXTS, FIX_TEXTS
-from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.core.finding import Finding, Fix
 from rigplanner.rules.topics import RULES_BY_CODE
 
 ROOT = Path(__file__).resolve().parents[2]
-CASES = (*cases_board.CASES, *cases_space.CASES, *cases_power.CASES, *cases_links.CASES, *cases_software.CASES, *cases_data.CASES)
+CASES = (
+    *cases_board.CASES,
+    *cases_space.CASES,
+    *cases_power.CASES,
+    *cases_links.CASES,
+    *cases_software.CASES,
+    *cases_data.CASES,
+)
 
 
 def test_every_code_has_a_text_and_no_text_is_left_over() -> None:
@@ -30,14 +37,18 @@ def test_every_code_has_a_text_and_no_text_is_left_over() -> None:
 
 
 def test_every_fix_has_a_text() -> None:
-    source = "".join(path.read_text("utf-8") for path in (ROOT / "rigplanner" / "rules").rglob("*.py"))
-    codes = set(re.findall(r'(?:fix|swap)\(\s*situation,\s*"([a-z-]+)"', source))
-    codes |= set(re.findall(r'_change\(situation, case, "([a-z-]+)"', source))
+    source = "".join(
+        path.read_text("utf-8") for path in (ROOT / "rigplanner" / "rules").rglob("*.py")
+    )
+    codes = set(re.findall(r'(?:fix|swap)\(\s*context,\s*"([a-z-]+)"', source))
+    codes |= set(re.findall(r'_change\(context, case, "([a-z-]+)"', source))
     assert codes == set(FIX_TEXTS)
 
 
 def test_the_book_of_rules_is_what_the_registry_says() -> None:
-    assert (ROOT / "docs" / "rules.md").read_text("utf-8") == rule_book(), "make rules writes it anew"
+    assert (ROOT / "docs" / "rules.md").read_text("utf-8") == rule_book(), (
+        "make rules writes it anew"
+    )
 
 
 def test_codes_are_stable_words() -> None:
@@ -46,16 +57,23 @@ def test_codes_are_stable_words() -> None:
 
 
 def test_numbers_and_units_stand_in_the_sentence() -> None:
-    catalog = bench_catalog({"gpu.card": {"length_mm": 390.5}, "case.tower": {"enclosure.gpu_length_mm": 322}})
+    catalog = bench_catalog(
+        {"gpu.card": {"length_mm": 390.5}, "case.tower": {"enclosure.gpu_length_mm": 322}}
+    )
     (finding,) = found(judge(bench_rig(), catalog), "SPC001")
-    assert words.finding_text(finding, bench_rig(), catalog) == "gpu.card is 390.5\u202fmm long, case.tower takes 322\u202fmm."
+    assert (
+        words.finding_text(finding, bench_rig(), catalog)
+        == "gpu.card is 390.5\u202fmm long, case.tower takes 322\u202fmm."
+    )
 
 
 def test_a_missing_fact_is_named_with_its_part() -> None:
     catalog = bench_catalog({"case.tower": {"enclosure.cooler_height_mm": None}})
     (finding,) = found(judge(bench_rig(), catalog), "SPC007")
     assert finding.missing == ("case.tower:cooler_height_mm",)
-    assert "room for the cooler's height of case.tower" in words.finding_text(finding, bench_rig(), catalog)
+    assert "room for the cooler's height of case.tower" in words.finding_text(
+        finding, bench_rig(), catalog
+    )
 
 
 def test_markup_and_braces_in_names_do_no_harm() -> None:
@@ -72,8 +90,13 @@ def test_an_unknown_code_still_gets_a_sentence() -> None:
 
 @pytest.fixture
 def czech():
-    title, sentence = "GPU is longer than the case allows", "{a} is {needed} long, {b} takes {actual}."
-    use_texts("cs", {title: "Karta je delší, než skříň dovolí", sentence: "{a}: {needed}, {b}: {actual}."})
+    title, sentence = (
+        "GPU is longer than the case allows",
+        "{a} is {needed} long, {b} takes {actual}.",
+    )
+    use_texts(
+        "cs", {title: "Karta je delší, než skříň dovolí", sentence: "{a}: {needed}, {b}: {actual}."}
+    )
     yield
     use_language("en")
 
@@ -83,4 +106,7 @@ def test_another_language_is_one_table() -> None:
     catalog = bench_catalog({"gpu.card": {"length_mm": 500}})
     (finding,) = found(judge(bench_rig(), catalog), "SPC001")
     assert words.rule_title("SPC001") == "Karta je delší, než skříň dovolí"
-    assert words.finding_text(finding, bench_rig(), catalog) == "gpu.card: 500\u202fmm, case.tower: 400\u202fmm."
+    assert (
+        words.finding_text(finding, bench_rig(), catalog)
+        == "gpu.card: 500\u202fmm, case.tower: 400\u202fmm."
+    )

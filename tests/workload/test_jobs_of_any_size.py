@@ -1,17 +1,20 @@
-"""A job's size is put into what is kept of jobs that differ in nothing else: the same job as read anew."""
+"""A job's size is put into what is kept of jobs that differ in nothing else: the same job as read
+anew."""
 
 import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.errors import WorkloadFault
+from rigplanner.rig.workload import Workload
 from rigplanner.workload.job import _definite, read_job
 from rigplanner.workload.network import resolve
 
 JOBS = {
     "training": Workload(model="llama-3.1-8b", task="train_full", precision="bf16"),
-    "adapters": Workload(model="llama-3.1-8b", task="train_lora", stack="axolotl", gradient_checkpointing="full"),
+    "adapters": Workload(
+        model="llama-3.1-8b", task="train_lora", stack="axolotl", gradient_checkpointing="full"
+    ),
     "quantised": Workload(model="qwen3-30b-a3b", task="train_qlora", flags=["transformers 4.40"]),
     "prompt": Workload(model="llama-3.1-8b", task="serve", input_tokens=300, output_tokens=20),
     "images": Workload(model="resnet50", task="train_full", image_size=288),
@@ -41,5 +44,8 @@ def test_sizes_beyond_reason_are_refused_after_others_were_read(sizes: tuple[int
 
 def test_what_is_kept_is_of_one_network() -> None:
     work = replace(JOBS["pictures"], batch_per_gpu=2, seq_len=128)
-    one, other = (resolve(replace(work, model=name), shipped_zoo()) for name in ("vit_base_patch16_224", "vit_base_patch16_384"))
+    one, other = (
+        resolve(replace(work, model=name), shipped_zoo())
+        for name in ("vit_base_patch16_224", "vit_base_patch16_384")
+    )
     assert read_job(work, one, 1, True).image != read_job(work, other, 1, True).image

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from rigplanner.desktop.session import Session
-from rigplanner.rig.task import Workload
+from rigplanner.desktop.document.session import Session
+from rigplanner.rig.workload import Workload
 
 if TYPE_CHECKING:
     from rigplanner.planning.renting import Hire
@@ -18,7 +18,8 @@ Key = tuple[int, bytes, int, str]
 
 
 class HireShelf:
-    """Answers what it knows at once, () else; `ask` works out what was missing and then calls `came`."""
+    """Answers what it knows at once, () else; `ask` works out what was missing and then calls
+    `came`."""
 
     def __init__(self, session: Session, came: Callable[[], None]) -> None:
         self._session, self._came = session, came
@@ -26,7 +27,8 @@ class HireShelf:
         self._missing: dict[Key, Workload] = {}
 
     def __call__(self, workload: Workload, own: int, metric: str) -> "tuple[Hire, ...]":
-        """Return the machines for hire that hold a workload of `own` GPUs, with their speed in `metric`."""
+        """Return the machines for hire that hold a workload of `own` GPUs, with their speed in
+        `metric`."""
         key = (id(self._session.catalog), msgspec.msgpack.encode(workload), own, metric)
         if key not in self._known:
             self._missing[key] = workload
@@ -44,7 +46,10 @@ class HireShelf:
             from rigplanner.planning.renting import hires_for
 
             cloud = shipped_cloud()
-            return {key: hires_for(workload, key[2], key[3], catalog, cloud) for key, workload in missing.items()}
+            return {
+                key: hires_for(workload, key[2], key[3], catalog, cloud)
+                for key, workload in missing.items()
+            }
 
         self._session.tasks.run_task(TOPIC, work, self._take)
 

@@ -1,17 +1,33 @@
-"""The table of a comparison: heads of groups, values, and the difference from the baseline coloured by better or worse."""
+"""The table of a comparison: heads of groups, values, and the difference from the baseline coloured
+by better or worse."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QMargins, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QMargins,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QSize,
+    Qt,
+)
 from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from rigplanner.desktop import icons
-from rigplanner.desktop.theme import look, row_px, sized_font, small_font
+from rigplanner.desktop.look import icons
+from rigplanner.desktop.look.theme import look, row_px, sized_font, small_font
 from rigplanner.desktop.words import interval, shortened
 from rigplanner.planning.compare import CompareRow
-from rigplanner.report.comparison.content import ATTRIBUTE_WORDS, GROUP_WORDS, delta_text, row_text, row_title, subject_text
+from rigplanner.report.comparison.content import (
+    ATTRIBUTE_WORDS,
+    GROUP_WORDS,
+    delta_text,
+    row_text,
+    row_title,
+    subject_text,
+)
 from rigplanner.report.language import tr
 
 Index = QModelIndex | QPersistentModelIndex
@@ -41,7 +57,9 @@ class CompareModel(QAbstractTableModel):
     def columnCount(self, parent: Index = QModelIndex()) -> int:
         return 0 if parent.isValid() else len(self.names) + 1
 
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
             return "" if section == 0 else self.names[section - 1]
         return None
@@ -53,7 +71,11 @@ class CompareModel(QAbstractTableModel):
         if isinstance(line, str):
             return _head_data(line, role) if n < 0 else None
         if n < 0:
-            return ATTRIBUTE_WORDS[line.attribute.code] if role == Qt.ItemDataRole.DisplayRole else None
+            return (
+                ATTRIBUTE_WORDS[line.attribute.code]
+                if role == Qt.ItemDataRole.DisplayRole
+                else None
+            )
         best = n in line.best and line.differs
         if role == Qt.ItemDataRole.DisplayRole:
             return self._text(line, n)
@@ -67,11 +89,22 @@ class CompareModel(QAbstractTableModel):
             return self._delta(line, n)
         if role == Qt.ItemDataRole.ToolTipRole:
             if line.lows:
-                return interval(line.lows[n], line.highs[n], line.attribute.unit) if line.lows[n] is not None else None
+                return (
+                    interval(line.lows[n], line.highs[n], line.attribute.unit)
+                    if line.lows[n] is not None
+                    else None
+                )
             return self._text(line, n) if isinstance(line.values[n], str) else None
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return ", ".join(
-                text for text in (self.names[n], row_title(line), self._text(line, n), tr("ahead") if best else "") if text
+                text
+                for text in (
+                    self.names[n],
+                    row_title(line),
+                    self._text(line, n),
+                    tr("ahead") if best else "",
+                )
+                if text
             )
         return None
 
@@ -110,11 +143,16 @@ def _head_data(text: str, role: int) -> Any:
 
 
 class DeltaCells(QStyledItemDelegate):
-    """Paints the difference from the baseline in the colour of better or worse behind the value, or below it in a narrow column."""
+    """Paints the difference from the baseline in the colour of better or worse behind the value, or
+    below it in a narrow column."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         size = super().sizeHint(option, index)
-        return size.grownBy(QMargins(0, 4, 0, 4)) if size.height() > 1.3 * row_px() else QSize(size.width(), row_px())
+        return (
+            size.grownBy(QMargins(0, 4, 0, 4))
+            if size.height() > 1.3 * row_px()
+            else QSize(size.width(), row_px())
+        )
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         delta = index.data(DELTA_ROLE)
@@ -132,7 +170,9 @@ class DeltaCells(QStyledItemDelegate):
         styled.displayAlignment = Qt.AlignmentFlag.AlignLeft | flags
         if below:
             styled.rect = option.rect.adjusted(0, 4, 0, -4)
-            area = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, styled, styled.widget)
+            area = style.subElementRect(
+                QStyle.SubElement.SE_ItemViewItemText, styled, styled.widget
+            )
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, styled, painter, styled.widget)
         painter.save()
         painter.setFont(small_font())

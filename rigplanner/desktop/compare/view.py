@@ -7,21 +7,38 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFontMetrics, QGuiApplication, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QDropEvent,
+    QFontMetrics,
+    QGuiApplication,
+    QKeyEvent,
+    QResizeEvent,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QCheckBox, QComboBox, QMenu, QTableView, QWidget
 
 from rigplanner.data import sample_files
-from rigplanner.desktop import icons
-from rigplanner.desktop.ask_file import ask_file
-from rigplanner.desktop.change import Change
 from rigplanner.desktop.compare.charts import CompareCharts
 from rigplanner.desktop.compare.hires import HireShelf
 from rigplanner.desktop.compare.model import CompareModel, DeltaCells
-from rigplanner.desktop.exports import EXPORT_WORDS, ask_export, paper_of, write
-from rigplanner.desktop.flow_row import flow_strip
-from rigplanner.desktop.session import Session
-from rigplanner.desktop.theme import look, row_px, small_font
-from rigplanner.desktop.widgets import button, clear, column, icon_button, label, panel, row, strip
+from rigplanner.desktop.controls.flow_row import flow_strip
+from rigplanner.desktop.controls.widgets import (
+    button,
+    clear,
+    column,
+    icon_button,
+    label,
+    panel,
+    row,
+    strip,
+)
+from rigplanner.desktop.document.ask_file import ask_file
+from rigplanner.desktop.document.change import Change
+from rigplanner.desktop.document.exports import EXPORT_WORDS, ask_export, paper_of, write
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.look import icons
+from rigplanner.desktop.look.theme import look, row_px, small_font
 from rigplanner.desktop.words import shortened
 from rigplanner.planning.compare import CompareRow
 from rigplanner.report.comparison.content import comparison, markdown
@@ -33,7 +50,9 @@ if TYPE_CHECKING:
 
 MOST_RIGS = 4
 ACROSS = Qt.Orientation.Horizontal
-WRAPPED = Qt.AlignmentFlag(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap)
+WRAPPED = Qt.AlignmentFlag(
+    Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap
+)
 WITHOUT_STEPS = ("cpus", "nvlink_islands", "gpu_pairs")
 """Attributes in words, of which nothing is computed."""
 COMPARE_FORMS = ("pdf", "xlsx", "markdown", "csv", "table", "json")
@@ -63,24 +82,38 @@ class CompareTable(QTableView):
             self.fit_rows()
 
     def fit_rows(self) -> None:
-        """Share the width among the rigs, and give heads and rows as many lines as their texts need there."""
+        """Share the width among the rigs, and give heads and rows as many lines as their texts need
+        there."""
         header, model = self.horizontalHeader(), self.model()
         rigs = model.columnCount() - 1
         if rigs < 1:
             return
         metrics = QFontMetrics(self.font())
-        words = [model.index(n, 0).data() for n in range(model.rowCount()) if self.columnSpan(n, 0) == 1]
-        first = min(max((metrics.horizontalAdvance(text) for text in words), default=0) + row_px(), self.viewport().width() // 3)
+        words = [
+            model.index(n, 0).data() for n in range(model.rowCount()) if self.columnSpan(n, 0) == 1
+        ]
+        first = min(
+            max((metrics.horizontalAdvance(text) for text in words), default=0) + row_px(),
+            self.viewport().width() // 3,
+        )
         room = (self.viewport().width() - first) // rigs
         for n in range(rigs + 1):
             header.resizeSection(n, room if n else first)
         small = QFontMetrics(small_font())
-        names = [small.boundingRect(0, 0, room - 16, 9999, WRAPPED, model.headerData(n + 1, ACROSS)) for n in range(rigs)]
+        names = [
+            small.boundingRect(0, 0, room - 16, 9999, WRAPPED, model.headerData(n + 1, ACROSS))
+            for n in range(rigs)
+        ]
         header.setFixedHeight(max(row_px(), max(name.height() for name in names) + 8))
         widths = [first - row_px(), *[room - 2 * row_px()] * rigs]
         for n in range(model.rowCount()):
-            cells = (model.index(n, m) for m in range(rigs + 1)) if self.columnSpan(n, 0) == 1 else ()
-            wide = any(metrics.horizontalAdvance(cell.data() or "") > widths[cell.column()] for cell in cells)
+            cells = (
+                (model.index(n, m) for m in range(rigs + 1)) if self.columnSpan(n, 0) == 1 else ()
+            )
+            wide = any(
+                metrics.horizontalAdvance(cell.data() or "") > widths[cell.column()]
+                for cell in cells
+            )
             self.setRowHeight(n, max(row_px(), self.sizeHintForRow(n)) if wide else row_px())
 
 
@@ -125,12 +158,18 @@ class CompareView(QWidget):
         self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
         self.table.horizontalHeader().setDefaultAlignment(WRAPPED)
         self.hint = label(
-            tr("Add one to three rigs to see them beside the open one: from a file, a sample, or dropped here."), wrap=True
+            tr(
+                "Add one to three rigs to see them beside the open one: from a file, a sample, or"
+                " dropped here."
+            ),
+            wrap=True,
         )
         self._rest = QWidget()
         self._hint = strip(column(self.hint, margins=(12, 16, 12, 16)))
         copy = button(tr("Copy"), self._copy, "copy", name=tr("Copy the comparison as Markdown"))
-        self.export = button(tr("Export"), self._open_export, "export", name=tr("Save the comparison as a file"))
+        self.export = button(
+            tr("Export"), self._open_export, "export", name=tr("Save the comparison as a file")
+        )
         baseline = panel(row(label(tr("Compared with"), "small"), self.baseline))
         first = flow_strip(self.add, baseline, self.differences, copy, self.export)
         head = panel(column(first, self._chips, margins=(12, 6, 12, 6), spacing=4))
@@ -159,12 +198,20 @@ class CompareView(QWidget):
         menu.popup(self.add.mapToGlobal(self.add.rect().bottomLeft()))
 
     def _ask_file(self) -> None:
-        ask_file(self, tr("Compare with a rig"), self.add_file, tr("Rigs (*.rig)"), folder=self._session.folder)
+        ask_file(
+            self,
+            tr("Compare with a rig"),
+            self.add_file,
+            tr("Rigs (*.rig)"),
+            folder=self._session.folder,
+        )
 
     def add_file(self, path: Path) -> bool:
         """Put the rig of a file beside the others."""
         if len(self._columns) >= MOST_RIGS:
-            self._session.tell(tr("At most {most} rigs can be compared.", most=MOST_RIGS), "warning")
+            self._session.tell(
+                tr("At most {most} rigs can be compared.", most=MOST_RIGS), "warning"
+            )
             return False
         try:
             rig = read_rig(path)
@@ -186,7 +233,11 @@ class CompareView(QWidget):
         for n, rig in enumerate(self._columns):
             if rig.path is not None:
                 self._chips.addWidget(label(shortened(rig.name, 24), "small"))
-                self._chips.addWidget(icon_button("cross", tr("Take {name} out", name=rig.name), lambda n=n: self._drop(n)))  # type: ignore[misc]
+                self._chips.addWidget(
+                    icon_button(
+                        "cross", tr("Take {name} out", name=rig.name), lambda n=n: self._drop(n)
+                    )
+                )  # type: ignore[misc]
         self._chips.addStretch(1)
 
     def _rig_changed(self, _: Change) -> None:
@@ -202,7 +253,11 @@ class CompareView(QWidget):
         self._hint.setVisible(len(self._columns) < 2 or not self._session.is_open)
         self.table.setVisible(not self._hint.isVisibleTo(self))
         self._rest.setVisible(self._hint.isVisibleTo(self))
-        new = [rig.path for rig in self._columns if rig.path is not None and rig.path not in self._assessed]
+        new = [
+            rig.path
+            for rig in self._columns
+            if rig.path is not None and rig.path not in self._assessed
+        ]
         if not new:
             self._show()
             return
@@ -214,15 +269,23 @@ class CompareView(QWidget):
             for path in new:
                 yield path, assess(read_rig(path), catalog, today)
 
-        self._session.tasks.run_task("compare", work, lambda _: self._show(), lambda fault: self._session.tell(str(fault), "error"),
-                                     lambda pair: self._assessed.update([pair]))  # fmt: skip
+        self._session.tasks.run_task(
+            "compare",
+            work,
+            lambda _: self._show(),
+            lambda fault: self._session.tell(str(fault), "error"),
+            lambda pair: self._assessed.update([pair]),
+        )
 
     def _show(self) -> None:
         from rigplanner.planning.compare import compare
 
         own = self._session.assessment if self._session.is_open else None
         found = [own if rig.path is None else self._assessed.get(rig.path) for rig in self._columns]
-        names = tuple(shortened(self._session.rig.name if rig.path is None else rig.name, 40) for rig in self._columns)
+        names = tuple(
+            shortened(self._session.rig.name if rig.path is None else rig.name, 40)
+            for rig in self._columns
+        )
         shown = [(name, each) for name, each in zip(names, found, strict=True) if each is not None]
         chosen = max(0, self.baseline.currentIndex())
         self.baseline.clear()
@@ -254,15 +317,19 @@ class CompareView(QWidget):
 
     def _show_hand(self, index: QModelIndex) -> None:
         opens = self._reason_at(index) is not None
-        self.table.viewport().setCursor(Qt.CursorShape.PointingHandCursor if opens else Qt.CursorShape.ArrowCursor)
+        self.table.viewport().setCursor(
+            Qt.CursorShape.PointingHandCursor if opens else Qt.CursorShape.ArrowCursor
+        )
 
     def _open_reason(self, index: QModelIndex) -> None:
         """Show what a value rests on."""
-        from rigplanner.desktop.breakdown import show_breakdown
         from rigplanner.desktop.compare.reasons import compare_reason
+        from rigplanner.desktop.panels.breakdown import show_breakdown
 
         if (asked := self._reason_at(index)) is not None:
-            show_breakdown(self, compare_reason(*asked, self._compared, self._session.catalog, self._hires))
+            show_breakdown(
+                self, compare_reason(*asked, self._compared, self._session.catalog, self._hires)
+            )
 
     def _open_export(self) -> None:
         menu = QMenu(self)
@@ -276,7 +343,14 @@ class CompareView(QWidget):
             self._session.tell(tr("Add a rig to compare with first."))
             return
         name = tr("Comparison of {name}", name=self._session.rig.name)
-        ask_export(self, self._session, tr("Save the comparison"), name, form, lambda path: self.save(path, form))
+        ask_export(
+            self,
+            self._session,
+            tr("Save the comparison"),
+            name,
+            form,
+            lambda path: self.save(path, form),
+        )
 
     def content(self, form: str) -> bytes:
         """Return the comparison that is shown in one of the forms of export."""
@@ -299,5 +373,7 @@ class CompareView(QWidget):
 
     def _copy(self) -> None:
         if self.model.rows:
-            QGuiApplication.clipboard().setText(markdown(comparison(self.model.names, self.model.rows)))
+            QGuiApplication.clipboard().setText(
+                markdown(comparison(self.model.names, self.model.rows))
+            )
             self._session.tell(tr("Copied the comparison as Markdown."))

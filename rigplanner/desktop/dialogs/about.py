@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QDialog, QPlainTextEdit, QTabWidget
 
 from rigplanner import __version__
 from rigplanner.data import data_path
-from rigplanner.desktop import icons
+from rigplanner.desktop.controls.tables import fill, plain_table, stretch_first
+from rigplanner.desktop.controls.widgets import button, column, label, row
 from rigplanner.desktop.desk import Desk
-from rigplanner.desktop.tables import fill, plain_table, stretch_first
-from rigplanner.desktop.theme import row_px
-from rigplanner.desktop.widgets import button, column, label, row
+from rigplanner.desktop.look import icons
+from rigplanner.desktop.look.theme import row_px
 from rigplanner.desktop.words import KIND_WORDS
 from rigplanner.report.language import digits, tr
 
@@ -51,15 +51,28 @@ def about_dialog(desk: Desk) -> QDialog:
     sign = label()
     sign.setPixmap(icons.pixmap("rigplanner", "accent", dialog.devicePixelRatioF(), px=40))
     sign.setAccessibleName("RigPlanner")
-    said = tr("Catalog {version}: {parts} parts from {sources} sources", version=catalog.version or tr("unknown"),
-              parts=digits(f"{len(catalog.parts):,}"), sources=digits(f"{len(catalog.sources):,}"))  # fmt: skip
+    said = tr(
+        "Catalog {version}: {parts} parts from {sources} sources",
+        version=catalog.version or tr("unknown"),
+        parts=digits(f"{len(catalog.parts):,}"),
+        sources=digits(f"{len(catalog.sources):,}"),
+    )
     head = row(sign, spacing=16)
-    head.addLayout(column(label(f"RigPlanner {__version__}", "large"), label(said, "small", wrap=True), spacing=2), 1)
+    head.addLayout(
+        column(
+            label(f"RigPlanner {__version__}", "large"), label(said, "small", wrap=True), spacing=2
+        ),
+        1,
+    )
     kinds = plain_table(tr("Catalog by kind"), (tr("Kind"), tr("Parts"), tr("With a price")))
     fill(
         kinds,
         [
-            (words, digits(f"{len(parts):,}"), digits(f"{sum(bool(part.prices) for part in parts):,}"))
+            (
+                words,
+                digits(f"{len(parts):,}"),
+                digits(f"{sum(bool(part.prices) for part in parts):,}"),
+            )
             for kind, words in KIND_WORDS.items()
             if (parts := catalog.of_kind(kind))
         ],
@@ -75,12 +88,24 @@ def about_dialog(desk: Desk) -> QDialog:
     tabs = QTabWidget()
     tabs.setAccessibleName(tr("About RigPlanner"))
     tabs.tabBar().setAccessibleName(tr("About RigPlanner"))
-    for title, page in ((tr("Catalog"), kinds), (tr("Libraries"), libraries), (tr("Licences"), licences)):
+    for title, page in (
+        (tr("Catalog"), kinds),
+        (tr("Libraries"), libraries),
+        (tr("Licences"), licences),
+    ):
         tabs.addTab(page, title)
-    copy = button(tr("Copy versions"), lambda: QGuiApplication.clipboard().setText(versions(desk)), "copy")
+    copy = button(
+        tr("Copy versions"), lambda: QGuiApplication.clipboard().setText(versions(desk)), "copy"
+    )
     close = button(tr("Close"), dialog.close, role="primary")
-    note = label(tr("The program is under the MIT licence, the catalog data under CC BY 4.0."), "small", wrap=True)
-    dialog.setLayout(column(head, note, tabs, row(copy, 1, close), margins=(20, 16, 20, 16), spacing=12))
+    note = label(
+        tr("The program is under the MIT licence, the catalog data under CC BY 4.0."),
+        "small",
+        wrap=True,
+    )
+    dialog.setLayout(
+        column(head, note, tabs, row(copy, 1, close), margins=(20, 16, 20, 16), spacing=12)
+    )
     dialog.open()
     return dialog
 

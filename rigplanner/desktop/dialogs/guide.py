@@ -1,4 +1,5 @@
-"""The guide: a few questions on the left, the answer with its reasons on the right, opened as a rig by one button."""
+"""The guide: a few questions on the left, the answer with its reasons on the right, opened as a rig
+by one button."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -19,13 +20,25 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rigplanner.desktop import icons
+from rigplanner.desktop.controls.widgets import (
+    busy_bar,
+    button,
+    clear,
+    column,
+    indented,
+    label,
+    panel,
+    row,
+    rule,
+    scrolled,
+    stretchy,
+)
 from rigplanner.desktop.desk import Desk
+from rigplanner.desktop.document.preferences import begin, rates_of
+from rigplanner.desktop.document.tasks import Ticket
 from rigplanner.desktop.documents import take_rig
-from rigplanner.desktop.preferences import begin, rates_of
-from rigplanner.desktop.tasks import Ticket
-from rigplanner.desktop.theme import look, row_px
-from rigplanner.desktop.widgets import busy_bar, button, clear, column, indented, label, panel, row, rule, scrolled, stretchy
+from rigplanner.desktop.look import icons
+from rigplanner.desktop.look.theme import look, row_px
 from rigplanner.planning.aims import AIMS, USUAL_AIM, Purpose
 from rigplanner.report.format import money
 from rigplanner.report.language import tr
@@ -39,10 +52,20 @@ TOPIC = "guide"
 CURRENCIES = ("USD", "EUR")
 """Money that prices of the catalog are in; beside it stands that of the settings."""
 ASK_DELAY_MS = 350
-RUNS_ICONS = {"yes": ("tick", "fits"), "tight": ("warn", "warns"), "no": ("cross", "fails"), "unknown": ("question", "unknown")}
+RUNS_ICONS = {
+    "yes": ("tick", "fits"),
+    "tight": ("warn", "warns"),
+    "no": ("cross", "fails"),
+    "unknown": ("question", "unknown"),
+}
 USUAL_BUDGETS: dict[Purpose, float] = {
-    "little-money": 1200, "kaggle": 2000, "vision": 4500, "language": 4500, "serve": 6000, "trying": 1200,
-}  # fmt: skip
+    "little-money": 1200,
+    "kaggle": 2000,
+    "vision": 4500,
+    "language": 4500,
+    "serve": 6000,
+    "trying": 1200,
+}
 
 
 class GuideDialog(QDialog):
@@ -68,7 +91,8 @@ class GuideDialog(QDialog):
         self._answer.setSpacing(6)
         self.take = button(tr("Open as a rig"), lambda: self._open(self._best()), "new", "primary")
         self.take_cheapest = button(
-            tr("Open the least expensive"), lambda: self._open(self.advice.cheapest if self.advice else None)
+            tr("Open the least expensive"),
+            lambda: self._open(self.advice.cheapest if self.advice else None),
         )
         right = column(
             panel(column(self.head, self.note, spacing=2)),
@@ -101,13 +125,17 @@ class GuideDialog(QDialog):
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapAllRows)
         self.aim = QComboBox()
         self.aim.setAccessibleName(tr("What it must do"))
-        self.aim.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.aim.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
         self.aim.setMinimumContentsLength(10)
         self.aim.activated.connect(self._delay.start)
         form.addRow(tr("What it must do"), self.aim)
         self.currency = QComboBox()
         self.currency.setAccessibleName(tr("Currency"))
-        self.currency.addItems(list(dict.fromkeys((self._session.preferences.now.currency, *CURRENCIES))))
+        self.currency.addItems(
+            list(dict.fromkeys((self._session.preferences.now.currency, *CURRENCIES)))
+        )
         self.currency.activated.connect(self._delay.start)
         self.budget = QDoubleSpinBox(minimum=0, maximum=1e8, decimals=0, singleStep=100)
         self.budget.setAccessibleName(tr("Budget"))
@@ -120,12 +148,17 @@ class GuideDialog(QDialog):
         self.country.addItem(tr("not said"), "")
         for code, (volts, amperes) in sorted(USUAL.items()):
             self.country.addItem(f"{code}, {volts:.0f}\u202fV {amperes:.0f}\u202fA", code)
-        self.country.setCurrentIndex(max(0, self.country.findData(self._session.preferences.now.site.country or "")))
+        self.country.setCurrentIndex(
+            max(0, self.country.findData(self._session.preferences.now.site.country or ""))
+        )
         self.country.activated.connect(self._delay.start)
         form.addRow(tr("Country and its usual outlet"), self.country)
         self.quiet = QCheckBox(tr("It stands beside a person"))
         self.quiet.setToolTip(
-            tr("Leaves out blower and passive cards, open frames, and more than two cards. There are no noise figures.")
+            tr(
+                "Leaves out blower and passive cards, open frames, and more than two cards. There"
+                " are no noise figures."
+            )
         )
         self.quiet.toggled.connect(self._delay.start)
         form.addRow(self.quiet)
@@ -160,9 +193,14 @@ class GuideDialog(QDialog):
         session = self._session
         rates = rates_of(session.preferences.now)
         answers = Answers(
-            purpose=self.purpose, aim=self.aim.currentData(), budget=self.budget.value() or None,
-            currency=self.currency.currentText(), site=self._site(), quiet=self.quiet.isChecked(), rates=rates,
-        )  # fmt: skip
+            purpose=self.purpose,
+            aim=self.aim.currentData(),
+            budget=self.budget.value() or None,
+            currency=self.currency.currentText(),
+            site=self._site(),
+            quiet=self.quiet.isChecked(),
+            rates=rates,
+        )
         catalog, today = session.catalog, session.today
 
         def work(ticket: Ticket) -> "Iterator[Advice]":
@@ -211,16 +249,35 @@ class GuideDialog(QDialog):
         clear(self._answer)
         self.head.setText(self._words.headline(advice))
         chosen = advice.best or advice.cheapest
-        said = (self._words.checked_text(chosen), self._words.age_text(chosen, self._session.today)) if chosen else ()
-        self.note.setText(" ".join(filter(None, said)) or tr("Ask for less, or let a machine do it by the hour."))
+        said = (
+            (self._words.checked_text(chosen), self._words.age_text(chosen, self._session.today))
+            if chosen
+            else ()
+        )
+        self.note.setText(
+            " ".join(filter(None, said)) or tr("Ask for less, or let a machine do it by the hour.")
+        )
         if chosen is not None:
-            self._add(label((tr("The rig") if advice.best else tr("The least expensive rig that does it")).upper(), "section"))
+            self._add(
+                label(
+                    (
+                        tr("The rig") if advice.best else tr("The least expensive rig that does it")
+                    ).upper(),
+                    "section",
+                )
+            )
             self._add(self._items(chosen))
             self._add(label(tr("What it does").upper(), "section"))
             self._add(self._abilities(chosen.abilities))
         if advice.best is not None and advice.cheapest is not None:
             price = money(advice.cheapest.total, advice.answers.currency)
-            self._add(label(tr("The least expensive rig that does it costs {price}.", price=price), "small", wrap=True))
+            self._add(
+                label(
+                    tr("The least expensive rig that does it costs {price}.", price=price),
+                    "small",
+                    wrap=True,
+                )
+            )
         if advice.rented:
             self._add(label(tr("By the hour").upper(), "section"))
             for machine in advice.rented:
@@ -245,7 +302,9 @@ class GuideDialog(QDialog):
         grid.setHorizontalSpacing(16)
         grid.setVerticalSpacing(0)
         grid.setColumnStretch(0, 1)
-        for n, (name, price, reason) in enumerate(self._words.item_rows(proposal, self._session.catalog)):
+        for n, (name, price, reason) in enumerate(
+            self._words.item_rows(proposal, self._session.catalog)
+        ):
             amount = label(price, "small")
             amount.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             grid.addWidget(stretchy(label(name, "strong", wrap=True)), 3 * n, 0)
@@ -270,7 +329,9 @@ class GuideDialog(QDialog):
             figures = label(self._words.ability_text(ability), "small")
             figures.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             grid.addWidget(sign, 2 * n, 0)
-            grid.addWidget(stretchy(label(self._words.aim_title(ability.aim.code), wrap=True)), 2 * n, 1)
+            grid.addWidget(
+                stretchy(label(self._words.aim_title(ability.aim.code), wrap=True)), 2 * n, 1
+            )
             grid.addWidget(figures, 2 * n, 2)
             if doubt := self._words.doubt_text(ability):
                 grid.addWidget(stretchy(label(doubt, "small", wrap=True)), 2 * n + 1, 1, 1, 2)

@@ -4,22 +4,30 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QDialog, QHeaderView, QLineEdit, QPlainTextEdit, QProgressBar, QTabWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QHeaderView,
+    QLineEdit,
+    QPlainTextEdit,
+    QProgressBar,
+    QTabWidget,
+)
 
-from rigplanner.catalog import importing
 from rigplanner.catalog.foreign import Import
-from rigplanner.catalog.foreign_files import ForeignFault
-from rigplanner.catalog.parts import kind_of
-from rigplanner.catalog.price_list import FIELDS
-from rigplanner.catalog.prices import Offers
-from rigplanner.desktop.ask_file import ask_file
+from rigplanner.catalog.imports import importing
+from rigplanner.catalog.imports.foreign_files import ForeignFault
+from rigplanner.catalog.prices.price_list import FIELDS
+from rigplanner.catalog.prices.prices import Offers
+from rigplanner.catalog.schema.parts import kind_of
+from rigplanner.desktop.controls.tables import fill, plain_table
+from rigplanner.desktop.controls.widgets import button, column, label, row
 from rigplanner.desktop.desk import Desk
-from rigplanner.desktop.preferences import folder_of, rates_of
-from rigplanner.desktop.session import Session
-from rigplanner.desktop.tables import fill, plain_table
-from rigplanner.desktop.tasks import Ticket
-from rigplanner.desktop.theme import row_px
-from rigplanner.desktop.widgets import button, column, label, row
+from rigplanner.desktop.document.ask_file import ask_file
+from rigplanner.desktop.document.preferences import folder_of, rates_of
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.document.tasks import Ticket
+from rigplanner.desktop.look.theme import row_px
 from rigplanner.desktop.words import KIND_WORDS, money
 from rigplanner.report.language import Words, digits, tr
 from rigplanner.report.words.importing import refusal_counts, refusal_text, summary
@@ -36,9 +44,15 @@ SOURCE_WORDS = Words(
 SOURCE_HINTS = Words(
     {
         "opendb": "Choose the zip of the OpenDB repository, or the folder that it unpacks to.",
-        "pc-part-dataset": "Choose one file of the dataset, for example video-card.json. Its prices carry no day of their own.",
-        "coolpc": "Save the shop's evaluation page from the browser and choose it here. The European Central Bank publishes no "
-        "rate of TWD: rigs in other currencies do not count these prices unless a rate is given.",
+        "pc-part-dataset": (
+            "Choose one file of the dataset, for example video-card.json. Its prices carry no day"
+            " of their own."
+        ),
+        "coolpc": (
+            "Save the shop's evaluation page from the browser and choose it here. The European"
+            " Central Bank publishes no rate of TWD: rigs in other currencies do not count these"
+            " prices unless a rate is given."
+        ),
         "csv": "Choose a table with a column for the part and one for the price.",
     }
 )
@@ -75,11 +89,19 @@ class ImportDialog(QDialog):
             self.source.addItem(words, key)
         self.columns = QLineEdit()
         self.columns.setAccessibleName(tr("Columns of the CSV"))
-        self.columns.setPlaceholderText(tr("column=field, … where names are unusual; fields: {fields}", fields=", ".join(FIELDS)))
+        self.columns.setPlaceholderText(
+            tr(
+                "column=field, … where names are unusual; fields: {fields}",
+                fields=", ".join(FIELDS),
+            )
+        )
         self.head = label("", wrap=True)
         self.progress = QProgressBar()
         self.progress.setAccessibleName(tr("Progress"))
-        self.matched = plain_table(tr("What matched"), (tr("Kind"), tr("Part"), tr("Price"), tr("As written"), tr("Sure by")))
+        self.matched = plain_table(
+            tr("What matched"),
+            (tr("Kind"), tr("Part"), tr("Price"), tr("As written"), tr("Sure by")),
+        )
         self.counts = plain_table(tr("What was left out, counted"), (tr("Times"), tr("Why")))
         self.refused = QPlainTextEdit(readOnly=True)
         self.refused.setAccessibleName(tr("What was left out, one by one"))
@@ -101,20 +123,31 @@ class ImportDialog(QDialog):
         heads = self.matched.horizontalHeader()
         heads.setStretchLastSection(False)
         for number in range(self.matched.columnCount()):
-            fit = QHeaderView.ResizeMode.Stretch if number in (1, 3) else QHeaderView.ResizeMode.ResizeToContents
+            fit = (
+                QHeaderView.ResizeMode.Stretch
+                if number in (1, 3)
+                else QHeaderView.ResizeMode.ResizeToContents
+            )
             heads.setSectionResizeMode(number, fit)
         self.file_button = button(tr("Choose file…"), self._ask_file, icon="open")
         self.folder_button = button(tr("Choose folder…"), self._ask_folder, icon="open")
-        buttons = row(self.progress, 1, self.cancel_button, button(tr("Close"), self.close), self.keep_button)
+        buttons = row(
+            self.progress, 1, self.cancel_button, button(tr("Close"), self.close), self.keep_button
+        )
         top = row(self.source, self.file_button, self.folder_button, 1)
-        self.setLayout(column(top, self.columns, self.head, tabs, buttons, margins=(16, 16, 16, 12)))
+        self.setLayout(
+            column(top, self.columns, self.head, tabs, buttons, margins=(16, 16, 16, 12))
+        )
 
     def _show_source(self) -> None:
         source = self.source.currentData()
         self.columns.setVisible(source == "csv")
         self.folder_button.setVisible(source in importing.PART_SOURCES)
         if self.made is None:
-            self.head.setText(f"{SOURCE_HINTS[source]} {tr('Nothing is written before you have seen what was found.')}")
+            self.head.setText(
+                f"{SOURCE_HINTS[source]}"
+                f" {tr('Nothing is written before you have seen what was found.')}"
+            )
 
     def _rest(self) -> None:
         self.progress.hide()
@@ -163,23 +196,44 @@ class ImportDialog(QDialog):
             self.progress.setValue(done)
 
     def _fail(self, fault: Exception) -> None:
-        words = str(fault) if isinstance(fault, ForeignFault | ValueError) else tr("It cannot be read ({fault}).", fault=fault)
+        words = (
+            str(fault)
+            if isinstance(fault, ForeignFault | ValueError)
+            else tr("It cannot be read ({fault}).", fault=fault)
+        )
         self.head.setText(words)
         self._rest()
 
     def _show(self, made: Import | Offers) -> None:
         self.made = made
         rows = _part_rows(made) if isinstance(made, Import) else _offer_rows(made)
-        cut = tr(" The first {count} are shown.", count=digits(f"{MOST_ROWS:,}")) if len(rows) > MOST_ROWS else ""
+        cut = (
+            tr(" The first {count} are shown.", count=digits(f"{MOST_ROWS:,}"))
+            if len(rows) > MOST_ROWS
+            else ""
+        )
         self.head.setText(
-            tr("{made}; {refused} left out.{cut}", made=summary(made), refused=digits(f"{len(made.refused):,}"), cut=cut)
+            tr(
+                "{made}; {refused} left out.{cut}",
+                made=summary(made),
+                refused=digits(f"{len(made.refused):,}"),
+                cut=cut,
+            )
         )
         fill(self.matched, rows[:MOST_ROWS], numbers=(2,))
-        fill(self.counts, [(digits(f"{count:,}"), text) for count, text in refusal_counts(made.refused)], numbers=(0,))
+        fill(
+            self.counts,
+            [(digits(f"{count:,}"), text) for count, text in refusal_counts(made.refused)],
+            numbers=(0,),
+        )
         sentences = [refusal_text(refusal) for refusal in made.refused[:MOST_SENTENCES]]
         more = len(made.refused) - len(sentences)
         self.refused.setPlainText(
-            "\n".join([*sentences, tr("... and {more} more", more=digits(f"{more:,}"))] if more else sentences)
+            "\n".join(
+                [*sentences, tr("... and {more} more", more=digits(f"{more:,}"))]
+                if more
+                else sentences
+            )
         )
         self._rest()
 
@@ -199,7 +253,9 @@ class ImportDialog(QDialog):
         except OSError as fault:
             self._fail(fault)
             return
-        self._session.tell(tr("Kept: {made}. They are in the catalog now.", made=summary(self.made)))
+        self._session.tell(
+            tr("Kept: {made}. They are in the catalog now.", made=summary(self.made))
+        )
         self._session.shelf.reload()
         self.close()
 
@@ -216,11 +272,16 @@ def open_import(desk: Desk) -> ImportDialog:
 
 
 def use_rates(desk: Desk) -> None:
-    """Count the rig's prices in other currencies by the newest exchange rates that are here, and by the person's own one."""
+    """Count the rig's prices in other currencies by the newest exchange rates that are here, and by
+    the person's own one."""
     rates = rates_of(desk.session.preferences.now)
     if desk.session.edit(tr("Set exchange rates"), Edit("set_exchange", {"exchange": rates})):
         desk.session.tell(
-            tr("Prices in other currencies count by the rates of {day} ({source}).", day=rates.day, source=rates.source)
+            tr(
+                "Prices in other currencies count by the rates of {day} ({source}).",
+                day=rates.day,
+                source=rates.source,
+            )
         )
 
 
@@ -234,7 +295,13 @@ def _pair(text: str) -> tuple[str, str]:
 def _part_rows(made: Import) -> list[tuple[str, ...]]:
     prices = [part.prices[0] if part.prices else None for part in made.parts]
     return [
-        (KIND_WORDS[kind_of(part)], part.name, money(price.amount, price.currency) if price else "", part.vendor, "")
+        (
+            KIND_WORDS[kind_of(part)],
+            part.name,
+            money(price.amount, price.currency) if price else "",
+            part.vendor,
+            "",
+        )
         for part, price in zip(made.parts, prices, strict=True)
     ]
 

@@ -1,26 +1,52 @@
-"""The dialog of what is neither part nor place: firmware, drives striped into one, software, the room. Every field is an edit."""
+"""The dialog of what is neither part nor place: firmware, drives striped into one, software, the
+room. Every field is an edit."""
 
 from collections.abc import Callable
 from functools import partial
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QDoubleSpinBox, QFormLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDoubleSpinBox,
+    QFormLayout,
+    QLineEdit,
+    QWidget,
+)
 
-from rigplanner.catalog.parts import Layout, Motherboard, Storage, System
+from rigplanner.catalog.schema.parts import Layout, Motherboard, Storage, System
+from rigplanner.desktop.controls.widgets import (
+    button,
+    clear,
+    column,
+    indented,
+    label,
+    panel,
+    row,
+    scrolled,
+)
 from rigplanner.desktop.desk import Desk
-from rigplanner.desktop.session import Session
-from rigplanner.desktop.theme import row_px
-from rigplanner.desktop.widgets import button, clear, column, indented, label, panel, row, scrolled
-from rigplanner.machine.locate import numa_settings
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.look.theme import row_px
+from rigplanner.machine.placement.locate import numa_settings
 from rigplanner.report.language import THIN, Words, listed, tr, trn
 from rigplanner.rig.document import Item, part_of
 from rigplanner.rig.edits import Edit
 
-SOFTWARE = Words({
-    "os": "Operating system", "driver": "Driver", "cuda": "CUDA", "rocm": "ROCm", "pytorch": "PyTorch", "tensorflow": "TensorFlow",
-    "jax": "JAX", "bios": "BIOS version",
-})  # fmt: skip
+SOFTWARE = Words(
+    {
+        "os": "Operating system",
+        "driver": "Driver",
+        "cuda": "CUDA",
+        "rocm": "ROCm",
+        "pytorch": "PyTorch",
+        "tensorflow": "TensorFlow",
+        "jax": "JAX",
+        "bios": "BIOS version",
+    }
+)
 
 
 class RigSettings(QDialog):
@@ -34,9 +60,16 @@ class RigSettings(QDialog):
         self._filling = False
         self._forms = column(spacing=12)
         body = panel(column(self._forms, 1, margins=(0, 0, 8, 0)))
-        note = tr("What is neither a part nor a place. The quote's set-up sheet lists what is chosen here.")
+        note = tr(
+            "What is neither a part nor a place. The quote's set-up sheet lists what is chosen"
+            " here."
+        )
         close = button(tr("Close"), self.close, role="primary")
-        inner = (label(note, "small", wrap=True), scrolled(body, tr("Machine settings")), row(1, close))
+        inner = (
+            label(note, "small", wrap=True),
+            scrolled(body, tr("Machine settings")),
+            row(1, close),
+        )
         self.setLayout(column(*inner, margins=(16, 12, 16, 12), spacing=12))
         self.resize(row_px() * 24, row_px() * 27)
         self._offered: object = None
@@ -55,7 +88,11 @@ class RigSettings(QDialog):
         self._filling = False
 
     def _offers(self) -> object:
-        return [(board.id, layout_choices(layout)) for board, layout in self._boards()], self._drives(), self._numa()
+        return (
+            [(board.id, layout_choices(layout)) for board, layout in self._boards()],
+            self._drives(),
+            self._numa(),
+        )
 
     def _make(self) -> None:
         self._offered, self._setters = self._offers(), []
@@ -70,7 +107,9 @@ class RigSettings(QDialog):
                 form.setContentsMargins(0, 0, 0, 0)
                 form.setHorizontalSpacing(12)
                 form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-                self._forms.addWidget(panel(column(label(title.upper(), "section"), form, spacing=6)))
+                self._forms.addWidget(
+                    panel(column(label(title.upper(), "section"), form, spacing=6))
+                )
         names = [each for form in self.findChildren(QFormLayout) for each in _names(form)]
         widest = max((name.sizeHint().width() for name in names), default=0)
         for name in names:
@@ -80,17 +119,29 @@ class RigSettings(QDialog):
     def _boards(self) -> list[tuple[Motherboard | System, Layout]]:
         rig, catalog = self._session.rig, self._session.catalog
         found = (part_of(rig, catalog, item.part) for item in rig.items)
-        return [(part, part.layout) for part in found if isinstance(part, Motherboard | System) and part.layout is not None]
+        return [
+            (part, part.layout)
+            for part in found
+            if isinstance(part, Motherboard | System) and part.layout is not None
+        ]
 
     def _drives(self) -> list[tuple[str, str, int]]:
         """Return uid, name and quantity of the items that are drives."""
         rig, catalog = self._session.rig, self._session.catalog
-        pairs: list[tuple[Item, object]] = [(item, part_of(rig, catalog, item.part)) for item in rig.items]
-        return [(item.uid, part.name, item.quantity) for item, part in pairs if isinstance(part, Storage)]
+        pairs: list[tuple[Item, object]] = [
+            (item, part_of(rig, catalog, item.part)) for item in rig.items
+        ]
+        return [
+            (item.uid, part.name, item.quantity)
+            for item, part in pairs
+            if isinstance(part, Storage)
+        ]
 
     def _numa(self) -> tuple[int, ...]:
         assessment = self._session.assessment
-        sockets = {node.cpu.socket or "" for node in assessment.machine.cpus} if assessment else set()
+        sockets = (
+            {node.cpu.socket or "" for node in assessment.machine.cpus} if assessment else set()
+        )
         return numa_settings(sockets.pop()) if len(sockets) == 1 else ()
 
     def _edit(self, name: str, edit: Edit) -> None:
@@ -104,23 +155,53 @@ class RigSettings(QDialog):
                 self._lanes(form, board.name, layout, places, choices)
         numa = self._numa()
         if len(numa) > 1:
-            box = self._choice(form, tr("NUMA nodes a socket"), [(tr("the processor's own"), None), *((str(n), n) for n in numa)])
+            box = self._choice(
+                form,
+                tr("NUMA nodes a socket"),
+                [(tr("the processor's own"), None), *((str(n), n) for n in numa)],
+            )
             box.activated.connect(lambda _: self._set_numa(box.currentData()))
-            self._setters.append(lambda: box.setCurrentIndex(max(0, box.findData(self._session.rig.settings.numa_per_socket))))
+            self._setters.append(
+                lambda: box.setCurrentIndex(
+                    max(0, box.findData(self._session.rig.settings.numa_per_socket))
+                )
+            )
         if self._boards():
             self._version(form, "bios", tr("as delivered"))
         return form
 
-    def _lanes(self, form: QFormLayout, board: str, layout: Layout, places: tuple[str, ...], choices: tuple[str, ...]) -> None:
-        title = tr("Lanes of {places}", places=listed(places)) if places else tr("Lanes of {board}", board=board)
+    def _lanes(
+        self,
+        form: QFormLayout,
+        board: str,
+        layout: Layout,
+        places: tuple[str, ...],
+        choices: tuple[str, ...],
+    ) -> None:
+        title = (
+            tr("Lanes of {places}", places=listed(places))
+            if places
+            else tr("Lanes of {board}", board=board)
+        )
         shipped = [choice for choice in choices if choice in layout.bios_default]
         usual = tr("as shipped: {choice}", choice=shipped[0]) if shipped else tr("as shipped")
         box = self._choice(form, title, [(usual, ""), *((choice, choice) for choice in choices)])
         place = places[0] if places else choices[0]
-        box.activated.connect(lambda _: self._edit(title, Edit("set_bios", {"place": place, "choice": box.currentData()})))
+        box.activated.connect(
+            lambda _: self._edit(
+                title, Edit("set_bios", {"place": place, "choice": box.currentData()})
+            )
+        )
 
         def show() -> None:
-            stated = next((choice for choice in self._session.rig.settings.bios.values() if choice in choices), "")
+            stated = next(
+                (
+                    choice
+                    for choice in self._session.rig.settings.bios.values()
+                    if choice in choices
+                ),
+                "",
+            )
             box.setCurrentIndex(max(0, box.findData(stated)))
 
         self._setters.append(show)
@@ -151,9 +232,17 @@ class RigSettings(QDialog):
         box.setChecked(uid in self._session.rig.settings.raid0)
 
     def _stripe(self, uid: str, on: bool) -> None:
-        held = [item.uid for item in self._session.rig.items if item.uid in self._session.rig.settings.raid0 and item.uid != uid]
+        held = [
+            item.uid
+            for item in self._session.rig.items
+            if item.uid in self._session.rig.settings.raid0 and item.uid != uid
+        ]
         wanted = [*held, uid] if on else held
-        name = trn("RAID 0 of {count} item", "RAID 0 of {count} items", len(wanted)) if wanted else tr("Each drive by itself")
+        name = (
+            trn("RAID 0 of {count} item", "RAID 0 of {count} items", len(wanted))
+            if wanted
+            else tr("Each drive by itself")
+        )
         self._edit(name, Edit("set_raid0", {"uids": wanted}))
 
     def _software(self) -> QFormLayout:
@@ -163,7 +252,9 @@ class RigSettings(QDialog):
                 self._version(form, key, tr("not said"))
         self.peers = QCheckBox(tr("Driver that lets GeForce cards exchange directly"))
         self.peers.toggled.connect(self._set_peers)
-        self._setters.append(lambda: self.peers.setChecked(self._session.rig.settings.peer_to_peer_driver))
+        self._setters.append(
+            lambda: self.peers.setChecked(self._session.rig.settings.peer_to_peer_driver)
+        )
         form.addRow("", self.peers)
         return form
 
@@ -177,13 +268,20 @@ class RigSettings(QDialog):
         field.setPlaceholderText(empty)
         field.setMaxLength(60)
         field.editingFinished.connect(lambda: self._name_version(key, title, field.text().strip()))
-        self._setters.append(lambda: None if field.hasFocus() else field.setText(self._session.rig.settings.software.get(key, "")))
+        self._setters.append(
+            lambda: (
+                None
+                if field.hasFocus()
+                else field.setText(self._session.rig.settings.software.get(key, ""))
+            )
+        )
         form.addRow(title, field)
 
     def _name_version(self, key: str, title: str, text: str) -> None:
         if text != self._session.rig.settings.software.get(key, ""):
             self._edit(
-                tr("{software} {version}", software=title, version=text).strip(), Edit("set_software", {"versions": {key: text}})
+                tr("{software} {version}", software=title, version=text).strip(),
+                Edit("set_software", {"versions": {key: text}}),
             )
 
     def _room(self) -> QFormLayout:
@@ -194,7 +292,11 @@ class RigSettings(QDialog):
         box.setSuffix(f"{THIN}°C")
         box.setKeyboardTracking(False)
         indented(box)
-        box.valueChanged.connect(lambda c: self._edit(tr("Temperature of the room"), Edit("change_site", {"room_c": c or None})))
+        box.valueChanged.connect(
+            lambda c: self._edit(
+                tr("Temperature of the room"), Edit("change_site", {"room_c": c or None})
+            )
+        )
         self._setters.append(lambda: box.setValue(self._session.rig.site.room_c or 0))
         form.addRow(tr("Temperature"), box)
         return form
@@ -207,7 +309,8 @@ def _names(form: QFormLayout) -> list[QWidget]:
 
 
 def layout_choices(layout: Layout) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
-    """Return the firmware choices of a board: the places that each concerns, and what may be chosen."""
+    """Return the firmware choices of a board: the places that each concerns, and what may be
+    chosen."""
     modes = [mode for mode in layout.lane_modes if mode.when.bios]
     if not modes:
         return ()

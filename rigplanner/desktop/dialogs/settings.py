@@ -17,17 +17,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rigplanner.catalog.exchange import unpublished_among
-from rigplanner.catalog.fetch import allowed
-from rigplanner.catalog.parts import Price
-from rigplanner.catalog.prices import is_currency
-from rigplanner.desktop.ask_file import ask_file
+from rigplanner.catalog.imports.fetch import allowed
+from rigplanner.catalog.prices.exchange import unpublished_among
+from rigplanner.catalog.prices.prices import is_currency
+from rigplanner.catalog.schema.parts import Price
+from rigplanner.desktop.controls.widgets import button, column, indented, label, panel, restyle, row
 from rigplanner.desktop.desk import Desk
-from rigplanner.desktop.fade import want_motion
-from rigplanner.desktop.preferences import OwnRate, Preferences, folder_of, rates_of
+from rigplanner.desktop.document.ask_file import ask_file
+from rigplanner.desktop.document.preferences import OwnRate, Preferences, folder_of, rates_of
+from rigplanner.desktop.look.fade import want_motion
+from rigplanner.desktop.look.theme import row_px
 from rigplanner.desktop.quote.logos import picture_files, usable_logo
-from rigplanner.desktop.theme import row_px
-from rigplanner.desktop.widgets import button, column, indented, label, panel, restyle, row
 from rigplanner.report.format import use_inches
 from rigplanner.report.language import LANGUAGES, tr
 from rigplanner.report.quote.logo import logo_name
@@ -35,9 +35,31 @@ from rigplanner.rig.countries import USUAL
 from rigplanner.rig.edits import Edit
 
 THEMES = (("system", "As the system"), ("light", "Light"), ("dark", "Dark"))
-CURRENCIES = ("USD", "EUR", "TWD", "CZK", "GBP", "CHF", "JPY", "CNY", "CAD", "AUD", "INR", "KRW", "PLN", "SEK", "BRL")
-SELLER_FIELDS = (("name", "Name"), ("address", "Address"), ("contact", "Contact"), ("email", "E-mail"), ("phone", "Phone"),
-                 ("tax_id", "Tax number"))  # fmt: skip
+CURRENCIES = (
+    "USD",
+    "EUR",
+    "TWD",
+    "CZK",
+    "GBP",
+    "CHF",
+    "JPY",
+    "CNY",
+    "CAD",
+    "AUD",
+    "INR",
+    "KRW",
+    "PLN",
+    "SEK",
+    "BRL",
+)
+SELLER_FIELDS = (
+    ("name", "Name"),
+    ("address", "Address"),
+    ("contact", "Contact"),
+    ("email", "E-mail"),
+    ("phone", "Phone"),
+    ("tax_id", "Tax number"),
+)
 
 
 class SettingsDialog(QDialog):
@@ -77,7 +99,12 @@ class SettingsDialog(QDialog):
         return form
 
     def _choice(
-        self, form: QFormLayout, name: str, entries: list[tuple[str, str]], now: str, take: Callable[[str], object]
+        self,
+        form: QFormLayout,
+        name: str,
+        entries: list[tuple[str, str]],
+        now: str,
+        take: Callable[[str], object],
     ) -> QComboBox:
         box = QComboBox()
         box.setAccessibleName(name)
@@ -89,7 +116,13 @@ class SettingsDialog(QDialog):
         return box
 
     def _amount(
-        self, form: QFormLayout, name: str, now: float | None, unit: str, take: Callable[[float | None], object], decimals: int = 0
+        self,
+        form: QFormLayout,
+        name: str,
+        now: float | None,
+        unit: str,
+        take: Callable[[float | None], object],
+        decimals: int = 0,
     ) -> QDoubleSpinBox:
         box = QDoubleSpinBox(minimum=0, maximum=1e5, decimals=decimals)
         box.setAccessibleName(name)
@@ -104,12 +137,21 @@ class SettingsDialog(QDialog):
 
     def _make_window(self) -> QFormLayout:
         form = self._form()
-        self.theme = self._choice(form, tr("Colours"), [(code, tr(words)) for code, words in THEMES], self._now.theme,
-                                  self._desk.use_theme)  # type: ignore[arg-type]  # fmt: skip
+        self.theme = self._choice(
+            form,
+            tr("Colours"),
+            [(code, tr(words)) for code, words in THEMES],
+            self._now.theme,
+            self._desk.use_theme,
+        )  # type: ignore[arg-type]
         languages = [("", tr("As the system")), *LANGUAGES.items()]
-        self.language = self._choice(form, tr("Language"), languages, self._now.language, self._use_language)
+        self.language = self._choice(
+            form, tr("Language"), languages, self._now.language, self._use_language
+        )
         lengths = [("mm", tr("Millimetres")), ("in", tr("Inches"))]
-        self.lengths = self._choice(form, tr("Lengths"), lengths, self._now.lengths, self._use_lengths)
+        self.lengths = self._choice(
+            form, tr("Lengths"), lengths, self._now.lengths, self._use_lengths
+        )
         self.motion = QCheckBox(tr("Fade figures that change"))
         self.motion.setChecked(self._now.motion)
         self.motion.toggled.connect(self._use_motion)
@@ -132,7 +174,9 @@ class SettingsDialog(QDialog):
     def _make_rigs(self) -> QFormLayout:
         form = self._form()
         currencies = [(code, code) for code in dict.fromkeys((self._now.currency, *CURRENCIES))]
-        self.currency = self._choice(form, tr("Currency"), currencies, self._now.currency, self._use_currency)
+        self.currency = self._choice(
+            form, tr("Currency"), currencies, self._now.currency, self._use_currency
+        )
         self.currency.setEditable(True)
         if (typed := self.currency.lineEdit()) is not None:
             typed.editingFinished.connect(lambda: self._use_currency(typed.text().strip().upper()))
@@ -140,16 +184,37 @@ class SettingsDialog(QDialog):
         site = self._now.site
         countries = [
             ("", tr("not said")),
-            *((code, f"{code}, {v:.0f}\u202fV {a:.0f}\u202fA") for code, (v, a) in sorted(USUAL.items())),
+            *(
+                (code, f"{code}, {v:.0f}\u202fV {a:.0f}\u202fA")
+                for code, (v, a) in sorted(USUAL.items())
+            ),
         ]
-        self.country = self._choice(form, tr("Country"), countries, site.country or "", self._use_country)
-        self.volts = self._amount(form, tr("Mains"), site.volts, "V", lambda v: self._change_site(volts=v))
-        self.amperes = self._amount(form, tr("Breaker"), site.breaker_a, "A", lambda v: self._change_site(breaker_a=v))
+        self.country = self._choice(
+            form, tr("Country"), countries, site.country or "", self._use_country
+        )
+        self.volts = self._amount(
+            form, tr("Mains"), site.volts, "V", lambda v: self._change_site(volts=v)
+        )
+        self.amperes = self._amount(
+            form, tr("Breaker"), site.breaker_a, "A", lambda v: self._change_site(breaker_a=v)
+        )
         tariff = site.energy_per_kwh
-        self.tariff = self._amount(form, tr("Energy price"), tariff.amount if tariff else None,
-                                   tr("{currency} a kWh", currency=self._now.currency), self._use_tariff, 3)  # fmt: skip
-        self.hours = self._amount(form, tr("Hours of work a day"), site.hours_per_day, "h",
-                                  lambda v: self._change_site(hours_per_day=min(v, 24.0) if v else None), 1)  # fmt: skip
+        self.tariff = self._amount(
+            form,
+            tr("Energy price"),
+            tariff.amount if tariff else None,
+            tr("{currency} a kWh", currency=self._now.currency),
+            self._use_tariff,
+            3,
+        )
+        self.hours = self._amount(
+            form,
+            tr("Hours of work a day"),
+            site.hours_per_day,
+            "h",
+            lambda v: self._change_site(hours_per_day=min(v, 24.0) if v else None),
+            1,
+        )
         self.price_days = QSpinBox(minimum=1, maximum=3650)
         self.price_days.setAccessibleName(tr("Prices count as old after"))
         self.price_days.setSuffix(f"\u202f{tr('days')}")
@@ -181,8 +246,14 @@ class SettingsDialog(QDialog):
     def _use_rate(self) -> None:
         """Take the rate in the currency of new rigs; one of that currency itself is none."""
         code, currency, amount = self.rate_of.currentData(), self._now.currency, self.rate.value()
-        self.note.setText(tr("New rigs count in {currency} already.", currency=code) if amount and code == currency else "")
-        self._store.change(own_rate=OwnRate(code, amount, currency) if amount and code != currency else None)
+        self.note.setText(
+            tr("New rigs count in {currency} already.", currency=code)
+            if amount and code == currency
+            else ""
+        )
+        self._store.change(
+            own_rate=OwnRate(code, amount, currency) if amount and code != currency else None
+        )
         self.rate.setSuffix(f"\u202f{currency}")
 
     def _change_and_show(self, **fields: object) -> None:
@@ -213,7 +284,14 @@ class SettingsDialog(QDialog):
     def _use_tariff(self, amount: float | None) -> None:
         now = self._now
         price = (
-            Price(amount=amount, currency=now.currency, day=self._desk.session.today, source="entered by hand") if amount else None
+            Price(
+                amount=amount,
+                currency=now.currency,
+                day=self._desk.session.today,
+                source="entered by hand",
+            )
+            if amount
+            else None
         )
         self._change_site(energy_per_kwh=price)
 
@@ -223,12 +301,19 @@ class SettingsDialog(QDialog):
     def _make_seller(self) -> QFormLayout:
         form = self._form()
         for field, words in SELLER_FIELDS:
-            self._line(form, tr(words), getattr(self._now.seller, field), lambda text, field=field: self._seller(**{field: text}))  # type: ignore[misc]
+            self._line(
+                form,
+                tr(words),
+                getattr(self._now.seller, field),
+                lambda text, field=field: self._seller(**{field: text}),
+            )  # type: ignore[misc]
         self.logo = self._line(form, tr("Logo"), logo_name(self._now.seller.logo), self._use_logo)
         form.addRow("", panel(row(button(tr("Choose a picture…"), self._ask_logo, "open"), 1)))
         return form
 
-    def _line(self, form: QFormLayout, name: str, now: str, take: Callable[[str], object]) -> QLineEdit:
+    def _line(
+        self, form: QFormLayout, name: str, now: str, take: Callable[[str], object]
+    ) -> QLineEdit:
         field = QLineEdit(now)
         field.setAccessibleName(name)
         field.setMaxLength(2000)
@@ -256,7 +341,9 @@ class SettingsDialog(QDialog):
 
     def _make_catalog(self) -> QFormLayout:
         form = self._form()
-        self.folder = self._line(form, tr("Own parts and prices"), self._now.catalog_folder, self._use_folder)
+        self.folder = self._line(
+            form, tr("Own parts and prices"), self._now.catalog_folder, self._use_folder
+        )
         self.folder.setPlaceholderText(tr("In your data folder"))
         form.addRow("", panel(row(button(tr("Choose a folder…"), self._ask_folder, "open"), 1)))
         self.url = self._line(form, tr("Update address"), self._now.update_url, self._use_url)
@@ -295,9 +382,12 @@ class SettingsDialog(QDialog):
             self._store.change(update_url=text)
 
     def _use_here(self) -> None:
-        """Give the open rig the currency, own exchange rate, site and seller of new ones, as one step."""
+        """Give the open rig the currency, own exchange rate, site and seller of new ones, as one
+        step."""
         session, now = self._desk.session, self._now
-        site = replace(now.site, other_load_w=session.rig.site.other_load_w, room_c=session.rig.site.room_c)
+        site = replace(
+            now.site, other_load_w=session.rig.site.other_load_w, room_c=session.rig.site.room_c
+        )
         edits = (
             Edit("set_money", {"currency": now.currency, "budget": session.rig.budget}),
             Edit("set_site", {"site": site}),
@@ -305,7 +395,9 @@ class SettingsDialog(QDialog):
             *([Edit("set_exchange", {"exchange": rates_of(now)})] if now.own_rate else []),
         )
         if session.edit(tr("Use the settings of new rigs"), *edits):
-            self.note.setText(tr("The open rig has this currency, exchange rate, site and seller now."))
+            self.note.setText(
+                tr("The open rig has this currency, exchange rate, site and seller now.")
+            )
 
 
 def settings_dialog(desk: Desk) -> QDialog:

@@ -1,4 +1,5 @@
-"""Read this machine: what the computer says of itself, what the catalog knows of it, and the rig of that."""
+"""Read this machine: what the computer says of itself, what the catalog knows of it, and the rig of
+that."""
 
 import sys
 from collections.abc import Callable
@@ -8,13 +9,13 @@ from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QHeaderView
 
-from rigplanner.desktop.ask_file import ask_file
+from rigplanner.desktop.controls.tables import fill, plain_table
+from rigplanner.desktop.controls.widgets import busy_bar, button, column, label, row
 from rigplanner.desktop.desk import Desk
+from rigplanner.desktop.document.ask_file import ask_file
+from rigplanner.desktop.document.preferences import with_wishes
 from rigplanner.desktop.documents import take_rig
-from rigplanner.desktop.preferences import with_wishes
-from rigplanner.desktop.tables import fill, plain_table
-from rigplanner.desktop.theme import look, row_px
-from rigplanner.desktop.widgets import busy_bar, button, column, label, row
+from rigplanner.desktop.look.theme import look, row_px
 from rigplanner.desktop.words import KIND_WORDS
 from rigplanner.machine.formats.captured import said_in_file
 from rigplanner.machine.formats.facts import Fact
@@ -46,21 +47,45 @@ class MachineDialog(QDialog):
         self.found: Recognised | None = None
         self.head = label(tr("Reading what this computer says of itself…"), "large", wrap=True)
         self.note = label(
-            tr("Processor, board, drives and cards, from the system's own files and nvidia-smi. Nothing leaves this computer."),
+            tr(
+                "Processor, board, drives and cards, from the system's own files and nvidia-smi."
+                " Nothing leaves this computer."
+            ),
             "small",
             wrap=True,
         )
         self.progress = busy_bar()
-        self.table = plain_table(tr("What was found"), (tr("Kind"), tr("As the machine says it"), tr("In the rig")))
+        self.table = plain_table(
+            tr("What was found"), (tr("Kind"), tr("As the machine says it"), tr("In the rig"))
+        )
         heads = self.table.horizontalHeader()
         heads.setStretchLastSection(False)
         for n in range(self.table.columnCount()):
-            fit = QHeaderView.ResizeMode.Stretch if n == 1 else QHeaderView.ResizeMode.ResizeToContents
+            fit = (
+                QHeaderView.ResizeMode.Stretch
+                if n == 1
+                else QHeaderView.ResizeMode.ResizeToContents
+            )
             heads.setSectionResizeMode(n, fit)
         self.take = button(tr("Open as a rig"), self.open_rig, "new", "primary")
         self.take.setEnabled(False)
-        keys = row(button(tr("Read a captured text…"), self._ask_text, "open"), 1, self.take, button(tr("Close"), self.close))
-        self.setLayout(column(self.head, self.note, self.progress, self.table, keys, margins=(20, 16, 20, 16), spacing=10))
+        keys = row(
+            button(tr("Read a captured text…"), self._ask_text, "open"),
+            1,
+            self.take,
+            button(tr("Close"), self.close),
+        )
+        self.setLayout(
+            column(
+                self.head,
+                self.note,
+                self.progress,
+                self.table,
+                keys,
+                margins=(20, 16, 20, 16),
+                spacing=10,
+            )
+        )
         self._run(read_this_machine)
 
     def _ask_text(self) -> None:
@@ -68,7 +93,8 @@ class MachineDialog(QDialog):
         ask_file(self, tr("Read a captured text…"), self.read_text)
 
     def read_text(self, path: Path) -> None:
-        """Read the output of nvidia-smi -q or lspci -tv, or an hwloc XML file, of another machine, or a log of NCCL."""
+        """Read the output of nvidia-smi -q or lspci -tv, or an hwloc XML file, of another machine,
+        or a log of NCCL."""
         self.note.setText(tr("From {name}, as captured on another machine.", name=path.name[:100]))
         self._run(lambda: said_in_file(path))
 
@@ -101,7 +127,11 @@ class MachineDialog(QDialog):
             if not one.agrees and cell is not None:
                 cell.setForeground(look.tokens.color("fails"))
         as_predicted = sum(one.agrees for one in said)
-        head = tr("NCCL: {known} of {all} as predicted for the open rig", known=as_predicted, all=len(said))
+        head = tr(
+            "NCCL: {known} of {all} as predicted for the open rig",
+            known=as_predicted,
+            all=len(said),
+        )
         self.head.setText(head if said else tr("No rig is open that NCCL could be compared with"))
         self.note.setText("\n".join(run_lines(run)))
 
@@ -114,7 +144,14 @@ class MachineDialog(QDialog):
         whole = any(item.uid.startswith("system") for item in found.rig.items)
         rows: list[tuple[str, str, str]] = []
         for fact in facts:
-            said = " · ".join(t for t in (f"{fact.count} × {fact.name}" if fact.count > 1 else fact.name, fact.detail) if t)
+            said = " · ".join(
+                t
+                for t in (
+                    f"{fact.count} × {fact.name}" if fact.count > 1 else fact.name,
+                    fact.detail,
+                )
+                if t
+            )
             if id(fact) in missing:
                 became = WHY_NOT.get(fact.kind) or WHY_NOT[""]
             elif whole and fact.kind == "motherboard":
@@ -129,10 +166,17 @@ class MachineDialog(QDialog):
             if id(fact) in missing and cell is not None:
                 cell.setForeground(look.tokens.color("soft"))
         known = len(facts) - len(missing)
-        self.head.setText(tr("{known} of {all} parts were found in the catalog", known=known, all=len(facts)))
+        self.head.setText(
+            tr("{known} of {all} parts were found in the catalog", known=known, all=len(facts))
+        )
         if not facts:
             self.head.setText(tr("This computer says nothing that can be read"))
-            self.note.setText(tr("Reading needs Linux with /proc and /sys; here runs {system}.", system=sys.platform))
+            self.note.setText(
+                tr(
+                    "Reading needs Linux with /proc and /sys; here runs {system}.",
+                    system=sys.platform,
+                )
+            )
         self.take.setEnabled(bool(found.rig.items))
 
     def _fail(self, fault: Exception) -> None:
@@ -147,10 +191,17 @@ class MachineDialog(QDialog):
             return
         session = self._session
         absent = "\n".join(
-            tr("Not in the catalog: {fact}", fact=f"{fact.count} × {fact.name} {fact.detail}".strip())
+            tr(
+                "Not in the catalog: {fact}",
+                fact=f"{fact.count} × {fact.name} {fact.detail}".strip(),
+            )
             for fact in self.found.unmatched
         )
-        rig = replace(with_wishes(self.found.rig, session.preferences.now), name=tr("This machine"), notes=absent)
+        rig = replace(
+            with_wishes(self.found.rig, session.preferences.now),
+            name=tr("This machine"),
+            notes=absent,
+        )
         take_rig(session, rig, tr("Read this machine"))
         self._desk.show_first_item()
         self.close()

@@ -1,4 +1,5 @@
-"""Catalog updates: exchange rates and a file of parts or prices, fetched aside with progress and Stop."""
+"""Catalog updates: exchange rates and a file of parts or prices, fetched aside with progress and
+Stop."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -6,14 +7,14 @@ from datetime import UTC, datetime
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton
 
-from rigplanner.catalog.fetch import Fetched, FetchFault, GoOn, read_stamp
-from rigplanner.catalog.updating import fetch_file, fetch_rates, target
-from rigplanner.catalog.user_catalog import newest_rates
+from rigplanner.catalog.imports.fetch import Fetched, FetchFault, GoOn, read_stamp
+from rigplanner.catalog.imports.updating import fetch_file, fetch_rates, target
+from rigplanner.catalog.imports.user_catalog import newest_rates
+from rigplanner.desktop.controls.widgets import button, column, label, panel, row, rule
 from rigplanner.desktop.desk import Desk
-from rigplanner.desktop.preferences import folder_of
-from rigplanner.desktop.tasks import Ticket
-from rigplanner.desktop.theme import row_px
-from rigplanner.desktop.widgets import button, column, label, panel, row, rule
+from rigplanner.desktop.document.preferences import folder_of
+from rigplanner.desktop.document.tasks import Ticket
+from rigplanner.desktop.look.theme import row_px
 from rigplanner.desktop.words import age, day
 from rigplanner.report.language import digits, tr
 
@@ -21,7 +22,8 @@ TOPIC = "update"
 
 
 class UpdateDialog(QDialog):
-    """Nothing is fetched before a button asks for it; a server that cannot be reached changes nothing."""
+    """Nothing is fetched before a button asks for it; a server that cannot be reached changes
+    nothing."""
 
     _progressed = Signal(int, int)
 
@@ -32,8 +34,13 @@ class UpdateDialog(QDialog):
         self.resize(row_px() * 26, row_px() * 11)
         self._desk, self._session = desk, desk.session
         self._folder = folder_of(self._session.preferences.now.catalog_folder)
-        self._rates_state, self._file_state = label("", "small", wrap=True), label("", "small", wrap=True)
-        self.rates_button = button(tr("Fetch"), self.fetch_rates, name=tr("Fetch the exchange rates"))
+        self._rates_state, self._file_state = (
+            label("", "small", wrap=True),
+            label("", "small", wrap=True),
+        )
+        self.rates_button = button(
+            tr("Fetch"), self.fetch_rates, name=tr("Fetch the exchange rates")
+        )
         self.file_button = button(tr("Fetch"), self.fetch_file, name=tr("Fetch parts or prices"))
         self.progress = QProgressBar()
         self.progress.setAccessibleName(tr("Progress"))
@@ -43,9 +50,17 @@ class UpdateDialog(QDialog):
         close = button(tr("Close"), self.close)
         self.setLayout(
             column(
-                self._line(tr("Exchange rates of the European Central Bank"), self._rates_state, self.rates_button),
+                self._line(
+                    tr("Exchange rates of the European Central Bank"),
+                    self._rates_state,
+                    self.rates_button,
+                ),
                 rule(),
-                self._line(tr("Parts or prices from the update address"), self._file_state, self.file_button),
+                self._line(
+                    tr("Parts or prices from the update address"),
+                    self._file_state,
+                    self.file_button,
+                ),
                 rule(),
                 self.outcome,
                 1,
@@ -66,14 +81,18 @@ class UpdateDialog(QDialog):
 
     def _show_states(self) -> None:
         rates, today = newest_rates(self._folder), self._session.today
-        self._rates_state.setText(tr("Rates of {day}, {age} old.", day=day(rates.day), age=age(rates.day, today)))
+        self._rates_state.setText(
+            tr("Rates of {day}, {age} old.", day=day(rates.day), age=age(rates.day, today))
+        )
         now = self._session.preferences.now
         self.file_button.setEnabled(bool(now.update_url))
         if not now.update_url:
             self._file_state.setText(tr("No address is set. It is set in Settings under Catalog."))
             return
         stamp = read_stamp(target(now.update_url, now.update_prices, self._folder))
-        known = tr("Last fetched {day}.", day=day(stamp.read[:10])) if stamp else tr("Not fetched yet.")
+        known = (
+            tr("Last fetched {day}.", day=day(stamp.read[:10])) if stamp else tr("Not fetched yet.")
+        )
         self._file_state.setText(f"{now.update_url}\n{known}")
 
     def fetch_rates(self) -> None:
@@ -112,7 +131,11 @@ class UpdateDialog(QDialog):
         days = fetched.age_days(datetime.now(UTC))
         if fetched.fault:
             self.outcome.setText(
-                tr("{fault} What was fetched {days} days ago stays in use.", fault=fetched.fault, days=f"{days:.0f}")
+                tr(
+                    "{fault} What was fetched {days} days ago stays in use.",
+                    fault=fetched.fault,
+                    days=f"{days:.0f}",
+                )
             )
         elif fetched.changed:
             self.outcome.setText(tr("Updated. The new figures are in use now."))

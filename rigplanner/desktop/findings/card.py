@@ -7,19 +7,27 @@ from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QPushButton, QSizePolicy, QToolTip, QWidget
 
-from rigplanner.catalog.prices import is_day
-from rigplanner.desktop import icons
+from rigplanner.catalog.prices.prices import is_day
+from rigplanner.desktop.controls.widgets import (
+    button,
+    column,
+    icon_button,
+    label,
+    panel,
+    restyle,
+    row,
+)
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.look import icons
+from rigplanner.desktop.look.tokens import STATE_OF
 from rigplanner.desktop.parts.details import effect_title
-from rigplanner.desktop.session import Session
 from rigplanner.desktop.site_menu import site_menu
-from rigplanner.desktop.tokens import STATE_OF
-from rigplanner.desktop.widgets import button, column, icon_button, label, panel, restyle, row
 from rigplanner.desktop.words import SEVERITY_WORDS, VERDICT_ICONS, day, quantity, signed
 from rigplanner.report.language import tr
 from rigplanner.report.words.findings import finding_text, fix_text, rule_title
 from rigplanner.rig.document import Waiver
 from rigplanner.rig.edits import Edit
-from rigplanner.rules.finding import Finding, Fix
+from rigplanner.rules.core.finding import Finding, Fix
 
 SEVERITIES = ("error", "warning", "info")
 
@@ -29,7 +37,8 @@ def needed_actual(finding: Finding) -> str:
     if finding.needed is None or finding.actual is None:
         return ""
     needed, actual = (
-        value if isinstance(value, str) else quantity(value, finding.unit) for value in (finding.needed, finding.actual)
+        value if isinstance(value, str) else quantity(value, finding.unit)
+        for value in (finding.needed, finding.actual)
     )
     return tr("Needed {needed}, actual {actual}", needed=needed, actual=actual)
 
@@ -37,7 +46,9 @@ def needed_actual(finding: Finding) -> str:
 class FixButton(QPushButton):
     """A fix with its words over as many lines as they need; the tool tip says what it would change."""
 
-    def __init__(self, words: str, clicked: Callable[[], object], effect: Callable[[], str]) -> None:
+    def __init__(
+        self, words: str, clicked: Callable[[], object], effect: Callable[[], str]
+    ) -> None:
         super().__init__()
         self._effect = effect
         self.setAccessibleName(words)
@@ -96,7 +107,11 @@ class FindingCard(QFrame):
         self._sign = label()
         self._sign.setAccessibleName(SEVERITY_WORDS[finding.severity])
         word = tr("waived") if waived else SEVERITY_WORDS[finding.severity]
-        head = label(f"{word} · {finding.code}", "small", state="soft" if waived else STATE_OF[finding.severity])
+        head = label(
+            f"{word} · {finding.code}",
+            "small",
+            state="soft" if waived else STATE_OF[finding.severity],
+        )
         more = icon_button("down", tr("More for {code}", code=finding.code), self._open_menu)
         self._more = more
         lines = column(row(self._sign, head, 1, more, spacing=6), margins=(8, 4, 4, 8), spacing=2)
@@ -122,14 +137,18 @@ class FindingCard(QFrame):
     def paint_sign(self) -> None:
         """Draw the severity's icon in the colours in force."""
         state = "soft" if self._waived else STATE_OF[self.finding.severity]
-        self._sign.setPixmap(icons.pixmap(VERDICT_ICONS[self.finding.severity], state, self.devicePixelRatioF()))
+        self._sign.setPixmap(
+            icons.pixmap(VERDICT_ICONS[self.finding.severity], state, self.devicePixelRatioF())
+        )
 
     def _fix_button(self, fix: Fix) -> QWidget:
         session = self._session
         words = fix_text(fix, session.rig, session.catalog)
         if not fix.edits:
             return label(words, "small", wrap=True)
-        return FixButton(words, lambda: self._apply(fix, words), lambda: self._effect_text(fix, words))
+        return FixButton(
+            words, lambda: self._apply(fix, words), lambda: self._effect_text(fix, words)
+        )
 
     def _effect_text(self, fix: Fix, words: str) -> str:
         from rigplanner.planning.effects import effects_of
@@ -139,8 +158,14 @@ class FindingCard(QFrame):
         if found is None:
             return words
         rig, catalog = session.rig, session.catalog
-        lines = [f"{effect_title(f, rig, catalog)} {signed(f.change, f.unit)}" for f in found.figures if f.change is not None]
-        lines.append(tr("Findings: {gone} fewer, {come} more", gone=len(found.gone), come=len(found.come)))
+        lines = [
+            f"{effect_title(f, rig, catalog)} {signed(f.change, f.unit)}"
+            for f in found.figures
+            if f.change is not None
+        ]
+        lines.append(
+            tr("Findings: {gone} fewer, {come} more", gone=len(found.gone), come=len(found.come))
+        )
         return "\n".join([words, *lines])
 
     def _apply(self, fix: Fix, words: str) -> None:
@@ -170,14 +195,22 @@ class FindingCard(QFrame):
         """Return the waiver that covers the finding."""
         finding = self.finding
         mine = ("", *finding.subjects)
-        return next((w for w in self._session.rig.waivers if w.code == finding.code and w.subject in mine), None)
+        return next(
+            (w for w in self._session.rig.waivers if w.code == finding.code and w.subject in mine),
+            None,
+        )
 
     def _waiver_text(self) -> str:
         waiver = self._waiver()
         if waiver is None:
             return ""
         until = tr("until {day}", day=day(waiver.until)) if waiver.until else tr("for good")
-        return tr("Accepted by {name} {until}: {reason}", name=waiver.by, until=until, reason=waiver.reason)
+        return tr(
+            "Accepted by {name} {until}: {reason}",
+            name=waiver.by,
+            until=until,
+            reason=waiver.reason,
+        )
 
     def _hide_reason(self) -> None:
         self._reason.hide()
@@ -187,7 +220,9 @@ class FindingCard(QFrame):
         fine = not until or (is_day(until) and until >= self._session.today)
         restyle(self._until, "faulty", not fine)
         if not fine:
-            self._session.tell(tr("The last day of a waiver is a day to come, as 2027-06-30."), "warning")
+            self._session.tell(
+                tr("The last day of a waiver is a day to come, as 2027-06-30."), "warning"
+            )
             return
         subject = finding.subjects[0] if finding.subjects else ""
         args = {
@@ -209,7 +244,7 @@ class FindingCard(QFrame):
 
     def make_menu(self) -> QMenu:
         """Return the menu of what can be done with the finding besides its fixes."""
-        from rigplanner.rules.registry import RULES
+        from rigplanner.rules.core.registry import RULES
 
         code, session = self.finding.code, self._session
         menu = QMenu(self)
@@ -220,21 +255,31 @@ class FindingCard(QFrame):
             menu.addAction(
                 tr("Take the waiver back"),
                 lambda: session.edit(
-                    tr("Take back the waiver of {code}", code=code), Edit("unwaive", {"code": code, "subject": subject})
+                    tr("Take back the waiver of {code}", code=code),
+                    Edit("unwaive", {"code": code, "subject": subject}),
                 ),
             )
             return menu
         menu.addAction(tr("Waive with a reason"), self.ask_reason)
         levels = menu.addMenu(tr("Severity in this rig"))
         for severity in SEVERITIES:
-            levels.addAction(SEVERITY_WORDS[severity].capitalize(), partial(self._set_severity, severity))
+            levels.addAction(
+                SEVERITY_WORDS[severity].capitalize(), partial(self._set_severity, severity)
+            )
         levels.addAction(tr("The rule's own"), partial(self._set_severity, None))
         menu.addAction(tr("Ignore {code} in this rig", code=code), self._ignore)
         if (entry := RULES.get(code)) is not None:
             menu.addSeparator()
             menu.addAction(
                 tr("Why this rule"),
-                lambda: session.tell(tr("{code}: {reason} Source: {source}", code=code, reason=entry.reason, source=entry.source)),
+                lambda: session.tell(
+                    tr(
+                        "{code}: {reason} Source: {source}",
+                        code=code,
+                        reason=entry.reason,
+                        source=entry.source,
+                    )
+                ),
             )
         return menu
 
@@ -254,9 +299,14 @@ class FindingCard(QFrame):
 
     def _ignore(self) -> None:
         code, session = self.finding.code, self._session
-        if session.edit(tr("Ignore {code}", code=code), Edit("set_ignored", {"code": code, "ignored": True})):
+        if session.edit(
+            tr("Ignore {code}", code=code), Edit("set_ignored", {"code": code, "ignored": True})
+        ):
             session.tell(
-                tr("{code} is ignored in this rig and will be listed as not checked.", code=code), "info", tr("Undo"), session.undo
+                tr("{code} is ignored in this rig and will be listed as not checked.", code=code),
+                "info",
+                tr("Undo"),
+                session.undo,
             )
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -276,5 +326,9 @@ class FindingCard(QFrame):
 
 def _said(finding: Finding, text: str) -> bool:
     """Whether the text names what was needed and what is there already."""
-    values = [v if isinstance(v, str) else quantity(v, finding.unit) for v in (finding.needed, finding.actual) if v is not None]
+    values = [
+        v if isinstance(v, str) else quantity(v, finding.unit)
+        for v in (finding.needed, finding.actual)
+        if v is not None
+    ]
     return all(value in text for value in values)

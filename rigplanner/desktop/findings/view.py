@@ -5,22 +5,34 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from rigplanner.desktop.change import Change
-from rigplanner.desktop.exports import copy_findings
-from rigplanner.desktop.fade import Figure
-from rigplanner.desktop.session import Session
-from rigplanner.desktop.theme import look, row_px
-from rigplanner.desktop.widgets import button, clear, column, icon_button, label, panel, row, scrolled, stretchy, strip
+from rigplanner.desktop.controls.widgets import (
+    button,
+    clear,
+    column,
+    icon_button,
+    label,
+    panel,
+    row,
+    scrolled,
+    stretchy,
+    strip,
+)
+from rigplanner.desktop.document.change import Change
+from rigplanner.desktop.document.exports import copy_findings
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.look.fade import Figure
+from rigplanner.desktop.look.theme import look, row_px
 from rigplanner.report.language import tr, trn
 from rigplanner.rig.edits import Edit
-from rigplanner.rules.finding import Finding
+from rigplanner.rules.core.finding import Finding
 
 if TYPE_CHECKING:
     from rigplanner.desktop.findings.card import FindingCard
 
 
 MOST_CARDS = 60
-"""Findings that have a card at first, errors before all others; a card takes some three milliseconds to make."""
+"""Findings that have a card at first, errors before all others; a card takes some three
+milliseconds to make."""
 
 
 class FindingsView(QWidget):
@@ -42,7 +54,9 @@ class FindingsView(QWidget):
         self.more.hide()
         self._unchecked = label("", "small", wrap=True)
         self._ignored = column(spacing=4)
-        body = panel(column(self._list, self.more, self._ignored, self._unchecked, 1, margins=(0, 4, 4, 8)))
+        body = panel(
+            column(self._list, self.more, self._ignored, self._unchecked, 1, margins=(0, 4, 4, 8))
+        )
         self._unchecked.setContentsMargins(12, 0, 8, 0)
         self.copy = icon_button("copy", tr("Copy the findings"), lambda: copy_findings(session))
         self.copy.hide()
@@ -72,7 +86,8 @@ class FindingsView(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the findings of the rig as it stands; cards of findings that did not change are kept."""
+        """Show the findings of the rig as it stands; cards of findings that did not change are
+        kept."""
         assessment = self._session.assessment
         if assessment is None:
             self.copy.hide()
@@ -81,7 +96,11 @@ class FindingsView(QWidget):
                 return
             fault = self._session.fault
             self.verdict.show_text(tr("Not checked"))
-            self.counts.setText(tr("The rig could not be assessed: {fault}", fault=fault) if fault else tr("Open or start a rig."))
+            self.counts.setText(
+                tr("The rig could not be assessed: {fault}", fault=fault)
+                if fault
+                else tr("Open or start a rig.")
+            )
             self._show_cards([])
             return
         from rigplanner.report.words.findings import counts_text, verdict_text
@@ -92,7 +111,10 @@ class FindingsView(QWidget):
             self.counts.setText(tr("Add parts; findings appear here with ways to fix them."))
         else:
             self.verdict.show_text(verdict_text(report))
-            self.counts.setText(counts_text(report) or trn("{count} rule checked", "{count} rules checked", len(report.ran)))
+            self.counts.setText(
+                counts_text(report)
+                or trn("{count} rule checked", "{count} rules checked", len(report.ran))
+            )
         self.copy.setVisible(bool(assessment.rig.items))
         self._show_cards([(f, False) for f in report.findings] + [(f, True) for f in report.waived])
         self._show_unchecked()
@@ -102,7 +124,9 @@ class FindingsView(QWidget):
 
         hidden = len(wanted) - self._most
         self.more.setVisible(hidden > 0)
-        self.more.setText(trn("Show {count} more finding", "Show {count} more findings", min(hidden, MOST_CARDS)))
+        self.more.setText(
+            trn("Show {count} more finding", "Show {count} more findings", min(hidden, MOST_CARDS))
+        )
         self.more.setAccessibleName(self.more.text())
         wanted = wanted[: self._most]
         alike: Counter[str] = Counter()
@@ -140,21 +164,37 @@ class FindingsView(QWidget):
             undo = button(
                 tr("Check it"),
                 lambda code=code: self._session.edit(  # type: ignore[misc]
-                    tr("Check {code}", code=code), Edit("set_ignored", {"code": code, "ignored": False})
+                    tr("Check {code}", code=code),
+                    Edit("set_ignored", {"code": code, "ignored": False}),
                 ),
                 role="link",
                 name=tr("Check {code}", code=code),
             )
-            text = stretchy(label(tr("Ignored: {title} ({code})", title=rule_title(code), code=code), "small", wrap=True))
+            text = stretchy(
+                label(
+                    tr("Ignored: {title} ({code})", title=rule_title(code), code=code),
+                    "small",
+                    wrap=True,
+                )
+            )
             self._ignored.addLayout(row(text, undo, margins=(12, 0, 8, 0)))
         ran = trn("{count} rule checked.", "{count} rules checked.", len(report.ran))
         idle = (
-            trn("{count} rule had nothing to judge.", "{count} rules had nothing to judge.", len(report.idle))
+            trn(
+                "{count} rule had nothing to judge.",
+                "{count} rules had nothing to judge.",
+                len(report.idle),
+            )
             if report.idle
             else ""
         )
-        never = tr("Not checked at all: cable lengths, noise, clearance between memory and CPU cooler, local wiring rules.")
-        self._unchecked.setText(" ".join(part for part in (ran, idle, *absent_texts(assessment.machine), never) if part))
+        never = tr(
+            "Not checked at all: cable lengths, noise, clearance between memory and CPU cooler,"
+            " local wiring rules."
+        )
+        self._unchecked.setText(
+            " ".join(part for part in (ran, idle, *absent_texts(assessment.machine), never) if part)
+        )
 
     def _repaint(self) -> None:
         for card in self._cards.values():

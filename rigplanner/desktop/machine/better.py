@@ -1,15 +1,16 @@
-"""Better places: moves of cards and drives to free places, with the links that each changes, made with one click."""
+"""Better places: moves of cards and drives to free places, with the links that each changes, made
+with one click."""
 
 from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from rigplanner.desktop.session import Session
-from rigplanner.desktop.tasks import PAINTED_MS
-from rigplanner.desktop.widgets import button, clear, label, row
+from rigplanner.desktop.controls.widgets import button, clear, label, row
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.document.tasks import PAINTED_MS
 from rigplanner.machine.alternatives import Alternative, Change, alternatives
-from rigplanner.machine.machine import Machine
+from rigplanner.machine.model import Machine
 from rigplanner.report.language import tr
 from rigplanner.report.quote.machine import link_text
 from rigplanner.report.words.findings import subject_name
@@ -44,7 +45,9 @@ class BetterPlaces(QWidget):
             if self._asked is machine:
                 self.show_moves(found)
 
-        self._session.tasks.run_task("better places", lambda _: alternatives(rig, catalog, machine), take, wait_ms=PAINTED_MS)
+        self._session.tasks.run_task(
+            "better places", lambda _: alternatives(rig, catalog, machine), take, wait_ms=PAINTED_MS
+        )
 
     def show_moves(self, found: tuple[Alternative, ...]) -> None:
         """Show the moves after which GPUs have faster links."""
@@ -52,13 +55,25 @@ class BetterPlaces(QWidget):
         gaining = [move for move in found if move.gain_gbs > 0][:MOST_SHOWN]
         for move in gaining:
             words = tr("Move {piece} to {place}", piece=self._name(move.piece), place=move.place)
-            use = button(words, partial(self._session.edit, words, *move.edits), role="link", name=words)
-            self._lines.addLayout(row(use, label(", ".join(map(self._change, move.changes[:MOST_CHANGES])), "small"), 1))
+            use = button(
+                words, partial(self._session.edit, words, *move.edits), role="link", name=words
+            )
+            self._lines.addLayout(
+                row(
+                    use,
+                    label(", ".join(map(self._change, move.changes[:MOST_CHANGES])), "small"),
+                    1,
+                )
+            )
         self.setVisible(bool(gaining))
 
     def _name(self, piece: str) -> str:
         return subject_name(piece, self._session.rig, self._session.catalog)
 
     def _change(self, change: Change) -> str:
-        before, after = (link_text(*link) if link[0] else tr("no link") for link in (change.before, change.after))
-        return tr("{piece} {before} → {after}", piece=self._name(change.piece), before=before, after=after)
+        before, after = (
+            link_text(*link) if link[0] else tr("no link") for link in (change.before, change.after)
+        )
+        return tr(
+            "{piece} {before} → {after}", piece=self._name(change.piece), before=before, after=after
+        )

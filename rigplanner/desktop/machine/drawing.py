@@ -1,25 +1,36 @@
 """The drawing of the machine as a widget: hover explains, a drag or the arrow keys move a card."""
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import (
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+)
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
-from rigplanner.desktop import icons
+from rigplanner.desktop.look import icons
+from rigplanner.desktop.look.theme import look, sized_font, small_font
+from rigplanner.desktop.look.tokens import STATE_OF
 from rigplanner.desktop.machine.shapes import Box, Drawing, Scale, Wire
-from rigplanner.desktop.theme import look, sized_font, small_font
-from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.words import VERDICT_ICONS
 from rigplanner.planning.moves import Move
 from rigplanner.report.language import tr
 
 WIDTH_TOKENS = ((16, "weights"), (8, "activations"), (4, "gradients"), (1, "kv_cache"))
-"""Least number of lanes to the hue of a link when lines are coloured by width; the label says the width too."""
+"""Least number of lanes to the hue of a link when lines are coloured by width; the label says the
+width too."""
 EDGE = 16.0
 """Pixels by which pens and labels reach beyond their lines."""
 
 
 class MachineDrawing(QWidget):
-    """`moved` asks to put a piece into a place; `explained` says why a place is not possible while dragging."""
+    """`moved` asks to put a piece into a place; `explained` says why a place is not possible while
+    dragging."""
 
     selected = Signal(str)
     drag_started = Signal(str)
@@ -74,8 +85,15 @@ class MachineDrawing(QWidget):
 
     def box_at(self, point: QPointF) -> Box | None:
         """Return the place or device under a point."""
-        return next((box for box in self._drawing.boxes if box.role in ("place", "device", "loose", "socket")
-                     and QRectF(box.x, box.y, box.width, box.height).contains(point)), None)  # fmt: skip
+        return next(
+            (
+                box
+                for box in self._drawing.boxes
+                if box.role in ("place", "device", "loose", "socket")
+                and QRectF(box.x, box.y, box.width, box.height).contains(point)
+            ),
+            None,
+        )
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         box = self.box_at(event.position())
@@ -87,7 +105,9 @@ class MachineDrawing(QWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._pointer = event.position()
         if self._pressed is not None and not self._dragged:
-            if (event.position() - self._pressed).manhattanLength() >= QApplication.startDragDistance():
+            if (
+                event.position() - self._pressed
+            ).manhattanLength() >= QApplication.startDragDistance():
                 self._dragged = self._piece
                 self.setCursor(Qt.CursorShape.ClosedHandCursor)
                 self.drag_started.emit(self._piece)
@@ -113,7 +133,11 @@ class MachineDrawing(QWidget):
                 self.moved.emit(dragged, move.place)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        pieces = [box.piece for box in self._drawing.boxes if box.role in ("device", "loose") and box.piece]
+        pieces = [
+            box.piece
+            for box in self._drawing.boxes
+            if box.role in ("device", "loose") and box.piece
+        ]
         if event.key() == Qt.Key.Key_Escape and self._dragged:
             self._dragged, self._pressed, self._moves = "", None, {}
             self.update()
@@ -139,7 +163,9 @@ class MachineDrawing(QWidget):
             return "\n".join(text for text in (f"{box.place} {box.text}".strip(), box.note) if text)
         for wire in self._drawing.wires:
             for (x1, y1), (x2, y2) in zip(wire.points, wire.points[1:], strict=False):
-                if QRectF(min(x1, x2) - 4, min(y1, y2) - 4, abs(x2 - x1) + 8, abs(y2 - y1) + 8).contains(point):
+                if QRectF(
+                    min(x1, x2) - 4, min(y1, y2) - 4, abs(x2 - x1) + 8, abs(y2 - y1) + 8
+                ).contains(point):
                     return wire.tip
         return ""
 
@@ -155,7 +181,11 @@ class MachineDrawing(QWidget):
             if shown.intersects(_reach(wire_area(wire))):
                 self._paint_wire(painter, wire)
         for box in self._drawing.boxes:
-            if top <= box.y + box.height and box.y <= bottom and shown.intersects(_reach(box_area(box))):
+            if (
+                top <= box.y + box.height
+                and box.y <= bottom
+                and shown.intersects(_reach(box_area(box)))
+            ):
                 self._paint_box(painter, box)
         if self._dragged:
             self._paint_dragged(painter)
@@ -165,7 +195,10 @@ class MachineDrawing(QWidget):
         if wire.fabric:
             return "accent"
         if self.by_width:
-            return next((token for lanes, token in WIDTH_TOKENS if (wire.lanes or 0) >= lanes), "strong_line")
+            return next(
+                (token for lanes, token in WIDTH_TOKENS if (wire.lanes or 0) >= lanes),
+                "strong_line",
+            )
         return STATE_OF[wire.state] if wire.state else "strong_line"
 
     def color_by_width(self, on: bool) -> None:
@@ -189,10 +222,17 @@ class MachineDrawing(QWidget):
         width = metrics.horizontalAdvance(wire.label)
         if wire.beside:
             painter.setPen(tokens.color("accent" if wire.fabric else "soft"))
-            painter.drawText(QPointF(wire.label_x, wire.label_y + metrics.ascent() / 2 - 1), wire.label)
+            painter.drawText(
+                QPointF(wire.label_x, wire.label_y + metrics.ascent() / 2 - 1), wire.label
+            )
             return
         if wire.fabric and len(wire.points) > 2:
-            area = QRectF(wire.label_x - width / 2 - 2, wire.label_y - metrics.height() / 2, width + 4, metrics.height())
+            area = QRectF(
+                wire.label_x - width / 2 - 2,
+                wire.label_y - metrics.height() / 2,
+                width + 4,
+                metrics.height(),
+            )
             painter.fillRect(area, tokens.color("window"))
             painter.setPen(tokens.color("accent"))
             painter.drawText(area, Qt.AlignmentFlag.AlignCenter, wire.label)
@@ -203,12 +243,34 @@ class MachineDrawing(QWidget):
     def _paint_box(self, painter: QPainter, box: Box) -> None:
         tokens = look.tokens
         area = box_area(box)
-        chosen = bool(box.piece) and box.piece == self._piece and box.role in ("device", "loose", "socket")
-        move = self._moves.get(box.place) if self._dragged and box.role in ("place", "device") else None
-        fill = (
-            "selection" if chosen else "window" if box.empty else "raised" if box.role in ("socket", "hub", "fabric") else "surface"
+        chosen = (
+            bool(box.piece)
+            and box.piece == self._piece
+            and box.role in ("device", "loose", "socket")
         )
-        line = "accent" if chosen else STATE_OF[box.state] if box.state else "line" if box.empty else "strong_line"
+        move = (
+            self._moves.get(box.place)
+            if self._dragged and box.role in ("place", "device")
+            else None
+        )
+        fill = (
+            "selection"
+            if chosen
+            else "window"
+            if box.empty
+            else "raised"
+            if box.role in ("socket", "hub", "fabric")
+            else "surface"
+        )
+        line = (
+            "accent"
+            if chosen
+            else STATE_OF[box.state]
+            if box.state
+            else "line"
+            if box.empty
+            else "strong_line"
+        )
         pen = QPen(tokens.color(line), 1.4 if chosen or box.state else 1.0)
         if box.empty and not box.state:
             pen.setStyle(Qt.PenStyle.DashLine)
@@ -224,17 +286,24 @@ class MachineDrawing(QWidget):
         painter.setPen(tokens.color("soft" if box.empty or box.role == "place" else "text"))
         inner = area.adjusted(8, 0, -8, 0)
         if box.state and box.role in ("device", "loose"):
-            sign = icons.pixmap(VERDICT_ICONS[box.state], STATE_OF[box.state], self.devicePixelRatioF())
+            sign = icons.pixmap(
+                VERDICT_ICONS[box.state], STATE_OF[box.state], self.devicePixelRatioF()
+            )
             side = icons.size_px()
             painter.drawPixmap(inner.topRight() + QPointF(-side, (box.height - side) / 2), sign)
             inner.adjust(0, 0, -side - 4, 0)
-        text = QFontMetricsF(painter.font()).elidedText(box.text, Qt.TextElideMode.ElideRight, inner.width())
+        text = QFontMetricsF(painter.font()).elidedText(
+            box.text, Qt.TextElideMode.ElideRight, inner.width()
+        )
         tall = box.height > QFontMetricsF(painter.font()).height() * 2.4
-        flags = Qt.AlignmentFlag.AlignLeft | (Qt.AlignmentFlag.AlignTop if tall else Qt.AlignmentFlag.AlignVCenter)
+        flags = Qt.AlignmentFlag.AlignLeft | (
+            Qt.AlignmentFlag.AlignTop if tall else Qt.AlignmentFlag.AlignVCenter
+        )
         painter.drawText(inner.adjusted(0, 5, 0, 0) if tall else inner, flags, text)
 
     def _paint_tall(self, painter: QPainter, box: Box, area: QRectF) -> None:
-        """A socket or hub: its number small on top, the name below, over several lines if there is room."""
+        """A socket or hub: its number small on top, the name below, over several lines if there is
+        room."""
         inner = area.adjusted(8, 4, -8, -4)
         painter.setFont(small_font())
         painter.setPen(look.tokens.color("soft"))
@@ -245,19 +314,34 @@ class MachineDrawing(QWidget):
             inner.adjust(0, small.height() + 1, 0, 0)
         painter.setFont(sized_font(1.0))
         painter.setPen(look.tokens.color("soft" if box.empty else "text"))
-        flags = int(Qt.AlignmentFlag.AlignLeft) | int(Qt.AlignmentFlag.AlignTop) | int(Qt.TextFlag.TextWordWrap)
+        flags = (
+            int(Qt.AlignmentFlag.AlignLeft)
+            | int(Qt.AlignmentFlag.AlignTop)
+            | int(Qt.TextFlag.TextWordWrap)
+        )
         metrics, text = QFontMetricsF(painter.font()), box.text
         if metrics.boundingRect(inner, flags, text).height() > inner.height():
             lines = max(1, int(inner.height() / metrics.height()))
             lost = (lines - 1) * max(metrics.horizontalAdvance(word) for word in text.split())
-            text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(inner.width(), lines * inner.width() - lost))
+            text = metrics.elidedText(
+                text, Qt.TextElideMode.ElideRight, max(inner.width(), lines * inner.width() - lost)
+            )
         painter.drawText(inner, flags, text)
 
     def _paint_dragged(self, painter: QPainter) -> None:
-        box = next((box for box in self._drawing.boxes if box.piece == self._dragged and box.role in ("device", "loose")), None)
+        box = next(
+            (
+                box
+                for box in self._drawing.boxes
+                if box.piece == self._dragged and box.role in ("device", "loose")
+            ),
+            None,
+        )
         if box is None:
             return
-        area = QRectF(self._pointer.x() + 10, self._pointer.y() - box.height / 2, box.width, box.height)
+        area = QRectF(
+            self._pointer.x() + 10, self._pointer.y() - box.height / 2, box.width, box.height
+        )
         painter.setOpacity(0.9)
         painter.setPen(QPen(look.tokens.color("accent"), 1.4))
         painter.setBrush(look.tokens.color("selection"))

@@ -6,9 +6,9 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu, QPushButton
 
-from rigplanner.desktop.exports import EXPORT_WORDS, ask_export, write
-from rigplanner.desktop.session import Session
-from rigplanner.machine.machine import Machine
+from rigplanner.desktop.document.exports import EXPORT_WORDS, ask_export, write
+from rigplanner.desktop.document.session import Session
+from rigplanner.machine.model import Machine
 from rigplanner.report.language import tr
 
 FORMS = ("svg", "slots", "nccl", "dot", "matrix")
@@ -27,7 +27,8 @@ def open_export(at: QPushButton, session: Session) -> QMenu:
 
 
 def _is_drawn(machine: Machine, form: str) -> bool:
-    """Say whether a form has anything to show; of many systems the positions of the slots are not known."""
+    """Say whether a form has anything to show; of many systems the positions of the slots are not
+    known."""
     from rigplanner.report.drawing.machine import machine_picture
     from rigplanner.report.drawing.slots import slot_picture
 
@@ -36,7 +37,14 @@ def _is_drawn(machine: Machine, form: str) -> bool:
 
 
 def _ask(at: QPushButton, session: Session, form: str) -> None:
-    ask_export(at, session, tr("Export the machine"), session.rig.name, form, lambda path: save_machine(session, path, form))
+    ask_export(
+        at,
+        session,
+        tr("Export the machine"),
+        session.rig.name,
+        form,
+        lambda path: save_machine(session, path, form),
+    )
 
 
 def save_machine(session: Session, path: Path, form: str) -> bool:

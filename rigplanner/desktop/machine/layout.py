@@ -1,15 +1,16 @@
-"""Where everything stands in the machine's drawing: boxes and right-angled lines in device-independent pixels, without Qt.
+"""Where everything stands in the machine's drawing: boxes and right-angled lines in
+device-independent pixels, without Qt.
 
-Sockets at the left, then switches and the chipset, then slots and ports, one a row, with what stands in them; links between
-GPUs run on tracks at the right. The same machine always gives the same drawing.
-"""
+Sockets at the left, then switches and the chipset, then slots and ports, one a row, with what
+stands in them; links between GPUs run on tracks at the right. The same machine always gives the
+same drawing."""
 
 from collections import defaultdict
 from itertools import pairwise
 
 from rigplanner.desktop.machine.leaves import WEIGHTS, Leaf, leaves
 from rigplanner.desktop.machine.shapes import NARROWEST, TALLEST, WIDEST, Box, Drawing, Scale, Wire
-from rigplanner.machine.machine import Edge, Machine
+from rigplanner.machine.model import Edge, Machine
 from rigplanner.report.drawing.gpu_tracks import clear_height
 from rigplanner.report.format import quantity
 from rigplanner.report.language import tr, trn
@@ -17,11 +18,17 @@ from rigplanner.report.quote.machine import link_text
 
 
 def machine_drawing(
-    machine: Machine, row: float, width: float = 0.0, height: float = 0.0, bar: float = 0.0, guess: Scale | None = None
+    machine: Machine,
+    row: float,
+    width: float = 0.0,
+    height: float = 0.0,
+    bar: float = 0.0,
+    guess: Scale | None = None,
 ) -> Drawing:
-    """Return the drawing of a machine, with its empty places, fitted into `width` and drawn apart for `height`, within limits.
-    Where it is higher than that, a scroll bar as wide as `bar` stands beside it. A `guess` of the scale, such as that of the
-    drawing before an edit, spares the second drawing where it is right."""
+    """Return the drawing of a machine, with its empty places, fitted into `width` and drawn apart
+    for `height`, within limits. Where it is higher than that, a scroll bar as wide as `bar` stands
+    beside it. A `guess` of the scale, such as that of the drawing before an edit, spares the second
+    drawing where it is right."""
     places, plain = leaves(machine), Scale(row)
     if not places:
         return Drawing(width=plain.device, height=plain.row, scale=plain)
@@ -54,13 +61,21 @@ class _Draft:
         self.parents = {origin: self._parent(origin) for origin in self.by_origin}
         self.has_hubs = any(not _is_socket(origin) for origin in self.by_origin)
         self.hub_x = scale.row * 0.4 + scale.socket + scale.row * 2.6
-        self.place_x = (self.hub_x + scale.hub if self.has_hubs else scale.row * 0.4 + scale.socket) + scale.link
+        self.place_x = (
+            self.hub_x + scale.hub if self.has_hubs else scale.row * 0.4 + scale.socket
+        ) + scale.link
         self.device_x = self.place_x + scale.place + scale.row * 0.7
 
     def fitting(self, made: Drawing, width: float, height: float, bar: float) -> Scale:
         """Return the scale that fits what was made in another one into a room."""
         scale, plain = self.scale, Scale(self.scale.row)
-        elastic = plain.socket + plain.link + plain.place + plain.device + (plain.hub if self.has_hubs else 0.0)
+        elastic = (
+            plain.socket
+            + plain.link
+            + plain.place
+            + plain.device
+            + (plain.hub if self.has_hubs else 0.0)
+        )
         grown = elastic * (scale.squeeze - 1)
         plain_height = made.height - self.steps * (scale.step - plain.step)
         room = width - bar if height and plain_height > height else width
@@ -103,7 +118,12 @@ class _Draft:
         scale, top = self.scale, self.y
         exits: list[tuple[float, Leaf | None, str]] = []
         exits.extend((self._leaf(leaf), leaf, "") for leaf in self.by_origin.get(name, ()))
-        hubs = [o for o in self.by_origin if not _is_socket(o) and self.parents[o] in (name, "chipset" if name == "cpu0" else name)]
+        hubs = [
+            o
+            for o in self.by_origin
+            if not _is_socket(o)
+            and self.parents[o] in (name, "chipset" if name == "cpu0" else name)
+        ]
         exits.extend((self._hub(hub), None, hub) for hub in sorted(hubs))
         if not exits:
             self.y += scale.row
@@ -155,13 +175,22 @@ class _Draft:
             points = ((x, top), (x, lower.y))
             tip = tr("{a} to {b}: the link between the CPUs", a=upper.note, b=lower.note)
             self.wires.append(
-                Wire(points=points, weight=WEIGHTS[16], label=tr("CPU to CPU"), label_x=x + 8, label_y=(top + lower.y) / 2,
-                     tip=tip, beside=True)
-            )  # fmt: skip
+                Wire(
+                    points=points,
+                    weight=WEIGHTS[16],
+                    label=tr("CPU to CPU"),
+                    label_x=x + 8,
+                    label_y=(top + lower.y) / 2,
+                    tip=tip,
+                    beside=True,
+                )
+            )
 
     def _hub_link(self, hub: str) -> Edge | None:
         parent = self.parents[hub]
-        return next((edge for edge in self.machine.edges if {edge.a, edge.b} == {hub, parent}), None)
+        return next(
+            (edge for edge in self.machine.edges if {edge.a, edge.b} == {hub, parent}), None
+        )
 
     def _hub(self, name: str) -> float:
         top = self.y
@@ -169,7 +198,17 @@ class _Draft:
         height = max(self.scale.box, self.y - top - (self.scale.step - self.scale.box))
         plain = {"chipset": tr("Chipset"), "board": tr("Board")}.get(name)
         text, note = (plain, "") if plain else (tr("PCIe switch"), name)
-        self.boxes.append(Box(x=self.hub_x, y=top, width=self.scale.hub, height=height, role="hub", text=text, note=note))
+        self.boxes.append(
+            Box(
+                x=self.hub_x,
+                y=top,
+                width=self.scale.hub,
+                height=height,
+                role="hub",
+                text=text,
+                note=note,
+            )
+        )
         for y, leaf in rows:
             self._wire(self.hub_x + self.scale.hub, self.place_x, y, leaf)
         return top + self.scale.box / 2
@@ -180,7 +219,10 @@ class _Draft:
             label_x = right - 6
             if leaf.behind in self.place_end:
                 x, top = self.place_end[leaf.behind]
-                points, label_x = ((x, top), (x, y), (right + self._inset(leaf), y)), x - 6 - leaf.weight / 2
+                points, label_x = (
+                    ((x, top), (x, y), (right + self._inset(leaf), y)),
+                    x - 6 - leaf.weight / 2,
+                )
             self.wires.append(
                 Wire(
                     points=points,
@@ -299,15 +341,27 @@ class _Draft:
                     beside=short,
                 )
             )
-        return right + self.scale.track * (count + (1.2 if count == 1 else 0.8)) if routes else right
+        return (
+            right + self.scale.track * (count + (1.2 if count == 1 else 0.8)) if routes else right
+        )
 
-    def _routes(self, pairs: list[tuple[Edge, float, float]], right: float) -> list[tuple[Edge, tuple[tuple[float, float], ...]]]:
-        """Links as broken lines, short ones nearest the boxes, each on the first track that is free along its length."""
+    def _routes(
+        self, pairs: list[tuple[Edge, float, float]], right: float
+    ) -> list[tuple[Edge, tuple[tuple[float, float], ...]]]:
+        """Links as broken lines, short ones nearest the boxes, each on the first track that is free
+        along its length."""
         tracks: list[list[tuple[float, float]]] = []
         taken: dict[float, int] = defaultdict(int)
         routes: list[tuple[Edge, tuple[tuple[float, float], ...]]] = []
         for edge, top, bottom in sorted(pairs, key=lambda pair: (pair[2] - pair[1], pair[1])):
-            n = next((n for n, spans in enumerate(tracks) if all(bottom < a or top > b for a, b in spans)), len(tracks))
+            n = next(
+                (
+                    n
+                    for n, spans in enumerate(tracks)
+                    if all(bottom < a or top > b for a, b in spans)
+                ),
+                len(tracks),
+            )
             if n == len(tracks):
                 tracks.append([])
             tracks[n].append((top, bottom))
@@ -327,7 +381,13 @@ class _Draft:
 
     def _switched(self, right: float, where: dict[str, float]) -> float | None:
         """A switch fabric as one bar that every GPU is wired to."""
-        ends = [(edge, end) for edge in self.machine.edges if edge.kind == "nvswitch" for end in (edge.a, edge.b) if end in where]
+        ends = [
+            (edge, end)
+            for edge in self.machine.edges
+            if edge.kind == "nvswitch"
+            for end in (edge.a, edge.b)
+            if end in where
+        ]
         rows = sorted({where[end] for _, end in ends})
         if not rows:
             return None
@@ -355,7 +415,12 @@ class _Draft:
                         label=f"NV{edge.links}",
                         label_x=x - 5,
                         label_y=y - 4,
-                        tip=tr("{a} to {b}: {links}", a=end.upper(), b="NVSwitch", links=_links_words(edge)),
+                        tip=tr(
+                            "{a} to {b}: {links}",
+                            a=end.upper(),
+                            b="NVSwitch",
+                            links=_links_words(edge),
+                        ),
                     )
                 )
         return x + self.scale.row * 3.2
@@ -364,7 +429,9 @@ class _Draft:
 def _hub_tip(socket: str, hub: str, link: Edge | None) -> str:
     words = link_text(link.width, link.gen) if link and link.width else tr("link not known")
     rate = tr("{rate} one way", rate=quantity(link.gbs, "GB/s")) if link and link.gbs else ""
-    return ", ".join(text for text in (tr("{a} to {b}: {links}", a=socket, b=hub, links=words), rate) if text)
+    return ", ".join(
+        text for text in (tr("{a} to {b}: {links}", a=socket, b=hub, links=words), rate) if text
+    )
 
 
 def _fabric_tip(edge: Edge) -> str:
@@ -376,7 +443,9 @@ def _links_words(edge: Edge) -> str:
         words = trn("{count} XGMI link", "{count} XGMI links", edge.links)
     else:
         words = trn("{count} NVLink", "{count} NVLinks", edge.links)
-    return f"{words}, {tr('{rate} one way', rate=quantity(edge.gbs, 'GB/s'))}" if edge.gbs else words
+    return (
+        f"{words}, {tr('{rate} one way', rate=quantity(edge.gbs, 'GB/s'))}" if edge.gbs else words
+    )
 
 
 def _is_socket(origin: str) -> bool:

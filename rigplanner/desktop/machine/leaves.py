@@ -1,9 +1,10 @@
-"""The places of a machine as rows of its drawing: what each is, what stands in it, its link and what is to be said of it."""
+"""The places of a machine as rows of its drawing: what each is, what stands in it, its link and
+what is to be said of it."""
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rigplanner.machine.machine import DriveUse, Machine, SlotUse
+from rigplanner.machine.model import DriveUse, Machine, SlotUse
 from rigplanner.report.format import quantity
 from rigplanner.report.language import tr
 from rigplanner.report.quote.machine import link_text
@@ -12,8 +13,9 @@ WEIGHTS = {1: 1.0, 2: 1.4, 4: 2.0, 8: 3.0, 16: 4.4}
 
 
 class Leaf(Struct, frozen=True, kw_only=True):
-    """One place: `link` in words, `lanes` its width, `less` what the slot would offer beyond it, `note` what else is to be said,
-    `tip` the whole in a sentence; `behind` the place of the adapter or dock that it belongs to, `depth` how many there are."""
+    """One place: `link` in words, `lanes` its width, `less` what the slot would offer beyond it,
+    `note` what else is to be said, `tip` the whole in a sentence; `behind` the place of the adapter
+    or dock that it belongs to, `depth` how many there are."""
 
     origin: str
     place: str
@@ -35,14 +37,19 @@ def leaves(machine: Machine) -> list[Leaf]:
     """Return the slots of a machine, then its ports."""
     names = {piece.name: piece.part.name for piece in machine.pieces}
     numbers = piece_numbers(machine)
-    found = [_slot_leaf(use, numbers, names) for use in machine.slots] + [_drive_leaf(use, names) for use in machine.drives]
+    found = [_slot_leaf(use, numbers, names) for use in machine.slots] + [
+        _drive_leaf(use, names) for use in machine.drives
+    ]
     return _behind_each_other(found)
 
 
 def _behind_each_other(found: list[Leaf]) -> list[Leaf]:
-    """Return places of adapters and docks ("M.2_3/1") after the place that the adapter stands in, and saying so."""
+    """Return places of adapters and docks ("M.2_3/1") after the place that the adapter stands in,
+    and saying so."""
     known = {leaf.place for leaf in found}
-    parents = {leaf.place: before for leaf in found if (before := leaf.place.rpartition("/")[0]) in known}
+    parents = {
+        leaf.place: before for leaf in found if (before := leaf.place.rpartition("/")[0]) in known
+    }
     if not parents:
         return found
     made: list[Leaf] = []
@@ -117,5 +124,9 @@ def _drive_leaf(use: DriveUse, names: dict[str, str]) -> Leaf:
 
 
 def _tip(place: str, origin: str | None, *said: str) -> str:
-    where = tr("{place} on {origin}", place=place, origin=origin) if origin else tr("{place}, origin not known", place=place)
+    where = (
+        tr("{place} on {origin}", place=place, origin=origin)
+        if origin
+        else tr("{place}, origin not known", place=place)
+    )
     return ", ".join([where, *(text for text in said if text)])

@@ -1,4 +1,5 @@
-"""Shapes of the machine's drawing, in device-independent pixels, and the sizes they are made in. No Qt here."""
+"""Shapes of the machine's drawing, in device-independent pixels, and the sizes they are made in. No
+Qt here."""
 
 from typing import Literal
 
@@ -8,7 +9,8 @@ Role = Literal["socket", "hub", "place", "device", "fabric", "loose"]
 
 
 class Box(Struct, frozen=True, kw_only=True):
-    """A rectangle with a name and a note. `piece` stands in it; `place` is the slot or port that it is; `state` a verdict."""
+    """A rectangle with a name and a note. `piece` stands in it; `place` is the slot or port that it
+    is; `state` a verdict."""
 
     x: float
     y: float
@@ -24,8 +26,8 @@ class Box(Struct, frozen=True, kw_only=True):
 
 
 class Wire(Struct, frozen=True, kw_only=True):
-    """A broken line of right angles with a label that ends at (`label_x`, `label_y`), or begins there when it stands `beside`;
-    `lanes` is the width of a PCIe link."""
+    """A broken line of right angles with a label that ends at (`label_x`, `label_y`), or begins
+    there when it stands `beside`; `lanes` is the width of a PCIe link."""
 
     points: tuple[tuple[float, float], ...]
     weight: float
@@ -49,8 +51,8 @@ SAME = 1e-6
 
 
 class Scale(Struct, frozen=True):
-    """Sizes that follow the font: `row` is the height of a table row; `squeeze` narrows or widens all but the tracks, `apart`
-    draws the rows apart."""
+    """Sizes that follow the font: `row` is the height of a table row; `squeeze` narrows or widens
+    all but the tracks, `apart` draws the rows apart."""
 
     row: float
     squeeze: float = 1.0

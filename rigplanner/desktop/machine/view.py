@@ -1,26 +1,35 @@
-"""The Machine tab: the drawing, the places as a table, the matrix of links, and a way to move a piece by keyboard."""
+"""The Machine tab: the drawing, the places as a table, the matrix of links, and a way to move a
+piece by keyboard."""
 
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QComboBox, QHeaderView, QScrollArea, QSizePolicy, QSplitter, QTabWidget, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHeaderView,
+    QScrollArea,
+    QSizePolicy,
+    QSplitter,
+    QTabWidget,
+    QWidget,
+)
 
-from rigplanner.desktop.change import Change
+from rigplanner.desktop.controls.picture_view import PictureView
+from rigplanner.desktop.controls.tables import fill, plain_table
+from rigplanner.desktop.controls.widgets import button, column, label, panel, row, scrolled, strip
+from rigplanner.desktop.document.change import Change
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.document.tasks import PAINTED_MS
+from rigplanner.desktop.look.theme import look, row_px
 from rigplanner.desktop.machine.better import BetterPlaces
 from rigplanner.desktop.machine.drawing import MachineDrawing
 from rigplanner.desktop.machine.export import open_export
 from rigplanner.desktop.machine.layout import machine_drawing
 from rigplanner.desktop.machine.leaves import piece_numbers
 from rigplanner.desktop.machine.shapes import Drawing
-from rigplanner.desktop.picture_view import PictureView
-from rigplanner.desktop.session import Session
-from rigplanner.desktop.tables import fill, plain_table
-from rigplanner.desktop.tasks import PAINTED_MS
-from rigplanner.desktop.theme import look, row_px
-from rigplanner.desktop.widgets import button, column, label, panel, row, scrolled, strip
 from rigplanner.desktop.words import problem_words
-from rigplanner.machine.machine import DriveUse, Machine, SlotUse
+from rigplanner.machine.model import DriveUse, Machine, SlotUse
 from rigplanner.planning.moves import Move, moves, split_piece
 from rigplanner.report.drawing.slots import slot_picture
 from rigplanner.report.language import tr
@@ -56,7 +65,9 @@ class MachineView(QWidget):
         self.drawing.setToolTip(tr("Drag a card to another place, or use the fields below"))
         self.places = plain_table(tr("Places"), (tr("Place"), tr("On"), tr("Link"), tr("Holds")))
         self.places.currentCellChanged.connect(lambda *_: self._row_chosen())
-        self.matrix = plain_table(tr("Links between GPUs and network cards, as nvidia-smi topo -m shows them"), ())
+        self.matrix = plain_table(
+            tr("Links between GPUs and network cards, as nvidia-smi topo -m shows them"), ()
+        )
         self.pieces = QComboBox()
         self.pieces.setAccessibleName(tr("Piece to move"))
         self.pieces.activated.connect(lambda _: self._point(self.pieces.currentData()))
@@ -72,12 +83,22 @@ class MachineView(QWidget):
         split.setSizes([row_px() * 19, row_px() * 8])
         split.setChildrenCollapsible(False)
         mover = strip(
-            row(label(tr("Move")), self.pieces, label(tr("to")), self.targets, self.go, self.hint, margins=(12, 6, 12, 6))
+            row(
+                label(tr("Move")),
+                self.pieces,
+                label(tr("to")),
+                self.targets,
+                self.go,
+                self.hint,
+                margins=(12, 6, 12, 6),
+            )
         )
         for box in (self.pieces, self.targets):
             box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
             box.setMinimumContentsLength(10)
-            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            box.setSizeAdjustPolicy(
+                QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+            )
         self.better = BetterPlaces(session)
         self.setLayout(column(split, self.better, mover, spacing=0))
         self._stale = True
@@ -88,8 +109,20 @@ class MachineView(QWidget):
         self._refresh()
 
     def _make_tables(self) -> QSplitter:
-        left = panel(column(strip(row(label(tr("Places").upper(), "section"), 1, margins=(12, 6, 8, 2))), self.places, spacing=0))
-        right = panel(column(strip(row(label(tr("Links").upper(), "section"), 1, margins=(12, 6, 8, 2))), self.matrix, spacing=0))
+        left = panel(
+            column(
+                strip(row(label(tr("Places").upper(), "section"), 1, margins=(12, 6, 8, 2))),
+                self.places,
+                spacing=0,
+            )
+        )
+        right = panel(
+            column(
+                strip(row(label(tr("Links").upper(), "section"), 1, margins=(12, 6, 8, 2))),
+                self.matrix,
+                spacing=0,
+            )
+        )
         tables = QSplitter(Qt.Orientation.Horizontal)
         tables.addWidget(left)
         tables.addWidget(right)
@@ -98,8 +131,13 @@ class MachineView(QWidget):
 
     def _make_pictures(self) -> QTabWidget:
         self.slots = PictureView(
-            tr("Slots of the board with the thickness of their cards; the table of places names them"),
-            tr("The positions of the occupied slots are not known, so there is no picture of them."),
+            tr(
+                "Slots of the board with the thickness of their cards; the table of places names"
+                " them"
+            ),
+            tr(
+                "The positions of the occupied slots are not known, so there is no picture of them."
+            ),
         )
         pictures = QTabWidget()
         pictures.setDocumentMode(True)
@@ -109,8 +147,15 @@ class MachineView(QWidget):
         self.coloring.setAccessibleName(tr("What the colour of the links says"))
         self.coloring.addItem(tr("Colour by verdict"), False)
         self.coloring.addItem(tr("Colour by link width"), True)
-        self.coloring.activated.connect(lambda _: self.drawing.color_by_width(bool(self.coloring.currentData())))
-        self.export = button(tr("Export"), lambda: open_export(self.export, self._session), "export", name=tr("Export the machine"))
+        self.coloring.activated.connect(
+            lambda _: self.drawing.color_by_width(bool(self.coloring.currentData()))
+        )
+        self.export = button(
+            tr("Export"),
+            lambda: open_export(self.export, self._session),
+            "export",
+            name=tr("Export the machine"),
+        )
         pictures.setCornerWidget(panel(row(self.coloring, self.export, margins=(0, 2, 12, 2))))
         pictures.addTab(self._canvas, tr("Topology"))
         pictures.addTab(scrolled(self.slots, tr("Slots and cards")), tr("Slots and cards"))
@@ -147,17 +192,23 @@ class MachineView(QWidget):
 
     def _fitted(self, machine: Machine) -> Drawing:
         room, bar = self._canvas.maximumViewportSize(), self._canvas.verticalScrollBar().sizeHint()
-        return machine_drawing(machine, row_px(), room.width(), room.height(), bar.width(), self.drawing.scale)
+        return machine_drawing(
+            machine, row_px(), room.width(), room.height(), bar.width(), self.drawing.scale
+        )
 
     def _show_places(self, machine: Machine, names: dict[str, str]) -> None:
-        rows = [_slot_row(use, names) for use in machine.slots] + [_drive_row(use, names) for use in machine.drives]
+        rows = [_slot_row(use, names) for use in machine.slots] + [
+            _drive_row(use, names) for use in machine.drives
+        ]
         fill(self.places, [row[:4] for row in rows])
         for n, line in enumerate(rows):
             if (item := self.places.item(n, 0)) is not None:
                 item.setData(Qt.ItemDataRole.UserRole, line[4])
 
     def _show_matrix(self, machine: Machine) -> None:
-        heads = [f"GPU{gpu.index}" for gpu in machine.gpus] + [f"NIC{nic.index}" for nic in machine.nics]
+        heads = [f"GPU{gpu.index}" for gpu in machine.gpus] + [
+            f"NIC{nic.index}" for nic in machine.nics
+        ]
         shown = (heads, machine.matrix)
         if shown == self._matrix:
             return
@@ -170,8 +221,14 @@ class MachineView(QWidget):
         self.matrix.verticalHeader().setVisible(bool(heads))
 
     def _show_pieces(self, machine: Machine, names: dict[str, str]) -> None:
-        placed = [use.piece for use in machine.slots if use.piece] + [piece for use in machine.drives for piece in use.pieces]
-        loose = [problem.piece for problem in machine.problems if problem.piece not in placed and problem.piece in names]
+        placed = [use.piece for use in machine.slots if use.piece] + [
+            piece for use in machine.drives for piece in use.pieces
+        ]
+        loose = [
+            problem.piece
+            for problem in machine.problems
+            if problem.piece not in placed and problem.piece in names
+        ]
         own = [piece for piece in dict.fromkeys([*placed, *loose]) if split_piece(piece)]
         listed = _called(own, names, piece_numbers(machine))
         if listed != self._listed:
@@ -197,7 +254,9 @@ class MachineView(QWidget):
     def _find_moves(self, piece: str, take: Callable[[tuple[Move, ...]], None]) -> None:
         """Try all places of a piece aside from the window."""
         rig, catalog = self._session.rig, self._session.catalog
-        self._session.tasks.run_task("moves", lambda _: moves(rig, catalog, piece), take, wait_ms=PAINTED_MS)
+        self._session.tasks.run_task(
+            "moves", lambda _: moves(rig, catalog, piece), take, wait_ms=PAINTED_MS
+        )
 
     def _take_targets(self, found: tuple[Move, ...]) -> None:
         self.targets.clear()
@@ -265,11 +324,17 @@ class MachineView(QWidget):
         if move.problems:
             self._session.tell(f"{move.place}: {problem_words(move.problems[0])}.", "warning")
         elif not move.here:
-            self._session.edit(tr("Move {part} to {place}", part=self.pieces.currentText(), place=move.place), *move.edits)
+            self._session.edit(
+                tr("Move {part} to {place}", part=self.pieces.currentText(), place=move.place),
+                *move.edits,
+            )
 
 
-def _called(own: list[str], names: dict[str, str], numbers: dict[str, str]) -> list[tuple[str, str]]:
-    """Return each piece with what it is called: by the system's number, else by the rig's where there are several."""
+def _called(
+    own: list[str], names: dict[str, str], numbers: dict[str, str]
+) -> list[tuple[str, str]]:
+    """Return each piece with what it is called: by the system's number, else by the rig's where
+    there are several."""
     found = []
     for piece in own:
         uid, index = split_piece(piece) or ("", 0)
@@ -283,7 +348,11 @@ def _target_words(move: Move) -> str:
     if move.here:
         return tr("{place}, stands here", place=move.place)
     if move.problems:
-        return tr("{place}, not possible: {reason}", place=move.place, reason=problem_words(move.problems[0]))
+        return tr(
+            "{place}, not possible: {reason}",
+            place=move.place,
+            reason=problem_words(move.problems[0]),
+        )
     return f"{move.place}, {link_text(move.width, move.gen)}"
 
 
@@ -291,16 +360,38 @@ def _slot_row(use: SlotUse, names: dict[str, str]) -> tuple[str, str, str, str, 
     """Place, origin, link, what it holds, and the piece."""
     width, gen = (use.width, use.gen) if use.piece else (use.available_width, use.available_gen)
     holds = names.get(use.piece or "", "") or (
-        tr("covered by {covered_by}", covered_by=names.get(use.covered_by, use.covered_by)) if use.covered_by else tr("free")
+        tr("covered by {covered_by}", covered_by=names.get(use.covered_by, use.covered_by))
+        if use.covered_by
+        else tr("free")
     )
-    return use.slot.id, use.slot.origin or "unknown", _slot_link(width, gen, use.disabled_by), holds, use.piece or ""
+    return (
+        use.slot.id,
+        use.slot.origin or "unknown",
+        _slot_link(width, gen, use.disabled_by),
+        holds,
+        use.piece or "",
+    )
 
 
 def _drive_row(use: DriveUse, names: dict[str, str]) -> tuple[str, str, str, str, str]:
-    link = "SATA" if use.port.kind == "sata" else _slot_link(use.width or use.port.width, use.gen or use.port.gen, use.disabled_by)
+    link = (
+        "SATA"
+        if use.port.kind == "sata"
+        else _slot_link(use.width or use.port.width, use.gen or use.port.gen, use.disabled_by)
+    )
     holds = ", ".join(names.get(piece, piece) for piece in use.pieces) or tr("free")
-    return use.port.id, use.port.origin or "unknown", link, holds, use.pieces[0] if use.pieces else ""
+    return (
+        use.port.id,
+        use.port.origin or "unknown",
+        link,
+        holds,
+        use.pieces[0] if use.pieces else "",
+    )
 
 
 def _slot_link(width: int | None, gen: int | None, disabled_by: tuple[str, ...]) -> str:
-    return tr("off ({disabled_by})", disabled_by=", ".join(disabled_by)) if disabled_by else link_text(width, gen)
+    return (
+        tr("off ({disabled_by})", disabled_by=", ".join(disabled_by))
+        if disabled_by
+        else link_text(width, gen)
+    )

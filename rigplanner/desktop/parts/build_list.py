@@ -1,6 +1,17 @@
 """The left panel: the build list, the settings of the chosen item, the total."""
 
-from PySide6.QtCore import QEvent, QMimeData, QModelIndex, QObject, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QEvent,
+    QMimeData,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import (
     QContextMenuEvent,
     QDragEnterEvent,
@@ -22,16 +33,28 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rigplanner.catalog.parts import GPU, KINDS, Price
-from rigplanner.desktop import icons
-from rigplanner.desktop.change import Change
-from rigplanner.desktop.fade import Figure
+from rigplanner.catalog.schema.parts import GPU, KINDS, Price
+from rigplanner.desktop.controls.widgets import (
+    button,
+    column,
+    give_viewport,
+    icon_button,
+    indented,
+    label,
+    panel,
+    restyle,
+    row,
+    rule,
+    strip,
+)
+from rigplanner.desktop.document.change import Change
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.look import icons
+from rigplanner.desktop.look.fade import Figure
+from rigplanner.desktop.look.theme import look, row_px, sized_font, small_font
+from rigplanner.desktop.look.tokens import STATE_OF
 from rigplanner.desktop.parts.build_model import ROW_ROLE, BuildModel, BuildRow, build_rows
 from rigplanner.desktop.parts.carried import takes
-from rigplanner.desktop.session import Session
-from rigplanner.desktop.theme import look, row_px, sized_font, small_font
-from rigplanner.desktop.tokens import STATE_OF
-from rigplanner.desktop.widgets import button, column, give_viewport, icon_button, indented, label, panel, restyle, row, rule, strip
 from rigplanner.desktop.words import KIND_WORDS, VERDICT_ICONS, money
 from rigplanner.report.language import language, listed, tr, trn
 from rigplanner.report.words.rates import uncounted_text
@@ -70,7 +93,11 @@ class BuildDelegate(QStyledItemDelegate):
         text = line.title if line.uid else tr("Choose {kind}", kind=in_sentence(line.kind))
         height = metrics.height()
         first = QRect(left, top - (height - side) // 2, width, height)
-        painter.drawText(first, Qt.AlignmentFlag.AlignVCenter, metrics.elidedText(text, Qt.TextElideMode.ElideRight, width))
+        painter.drawText(
+            first,
+            Qt.AlignmentFlag.AlignVCenter,
+            metrics.elidedText(text, Qt.TextElideMode.ElideRight, width),
+        )
         if line.verdict:
             sign = icons.pixmap(VERDICT_ICONS[line.verdict], STATE_OF[line.verdict], ratio)
             painter.drawPixmap(area.right() - side - 8, top, sign)
@@ -88,11 +115,16 @@ class BuildDelegate(QStyledItemDelegate):
 
 
 def _detail_pieces(line: BuildRow, shown: str) -> tuple[tuple[str, str], ...]:
-    """Return what is shown of the second line in pieces with their tokens: the age of a stale price is amber."""
+    """Return what is shown of the second line in pieces with their tokens: the age of a stale price
+    is amber."""
     head = f"{line.price} · "
     if not line.stale or not line.price_age or not shown.startswith(head + line.price_age):
         return ((shown, "soft"),)
-    return (head, "soft"), (line.price_age, "warns"), (shown[len(head) + len(line.price_age) :], "soft")
+    return (
+        (head, "soft"),
+        (line.price_age, "warns"),
+        (shown[len(head) + len(line.price_age) :], "soft"),
+    )
 
 
 def in_sentence(kind: str) -> str:
@@ -101,11 +133,16 @@ def in_sentence(kind: str) -> str:
     word = word if word.isupper() or kind == "bridge" else word.lower()
     if language() != "en":
         return word
-    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}" if kind not in ("memory", "storage") else word
+    return (
+        f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
+        if kind not in ("memory", "storage")
+        else word
+    )
 
 
 class BuildView(QListView):
-    """The list; Delete takes an item out, Enter opens its kind in the catalog; parts can be dropped on it."""
+    """The list; Delete takes an item out, Enter opens its kind in the catalog; parts can be dropped
+    on it."""
 
     chosen = Signal(object)
     removed = Signal()
@@ -181,7 +218,16 @@ class BuildList(QWidget):
         sums = panel(column(self._total, self._note, margins=(12, 4, 12, 8), spacing=0))
         sums.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self.setMinimumWidth(row_px() * 9)
-        self.setLayout(column(self.view, strip(row(self.add, 1, margins=(8, 4, 8, 4))), self._editor, rule(), sums, spacing=0))
+        self.setLayout(
+            column(
+                self.view,
+                strip(row(self.add, 1, margins=(8, 4, 8, 4))),
+                self._editor,
+                rule(),
+                sums,
+                spacing=0,
+            )
+        )
         session.rig_changed.connect(self._refresh)
         session.subject_pointed.connect(self._point)
         look.look_changed.connect(give_viewport(self.view).update)
@@ -218,7 +264,11 @@ class BuildList(QWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """A click on the total, or Enter, asks for its breakdown."""
         keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
-        pressed = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in keys
+        pressed = (
+            isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.KeyPress
+            and event.key() in keys
+        )
         if watched is self._total and (pressed or event.type() == QEvent.Type.MouseButtonRelease):
             self.total_asked.emit()
         return super().eventFilter(watched, event)
@@ -252,17 +302,38 @@ class BuildList(QWidget):
         else:
             self._total.show_text(tr("Total {total}", total=total))
         open_items = (
-            [trn("{count} item without a price", "{count} items without a price", len(sums.unpriced))] if sums.unpriced else []
+            [
+                trn(
+                    "{count} item without a price",
+                    "{count} items without a price",
+                    len(sums.unpriced),
+                )
+            ]
+            if sums.unpriced
+            else []
         )
         open_items += (
-            [trn("{count} item in another currency", "{count} items in another currency", len(sums.foreign))]
+            [
+                trn(
+                    "{count} item in another currency",
+                    "{count} items in another currency",
+                    len(sums.foreign),
+                )
+            ]
             if sums.foreign
             else []
         )
         stale = sum(row.stale for row in self.model.rows)
         if stale:
             limit = trn("{count} day", "{count} days", self._session.preferences.now.price_days)
-            open_items.append(trn("{count} price older than {limit}", "{count} prices older than {limit}", stale, limit=limit))
+            open_items.append(
+                trn(
+                    "{count} price older than {limit}",
+                    "{count} prices older than {limit}",
+                    stale,
+                    limit=limit,
+                )
+            )
         restyle(self._note, "state", "warns" if stale else "")
         why = uncounted_text(sums)
         self._note.setText(f"{listed(open_items)}. {why}" if why else listed(open_items))
@@ -279,7 +350,9 @@ class BuildList(QWidget):
         self._price.setValue(item.price.amount if item.price else 0.0)
         self._cap.setValue(round(item.power_cap_w or 0))
         self._filling = False
-        self._price.setSuffix(f" {item.price.currency if item.price else self._session.rig.currency}")
+        self._price.setSuffix(
+            f" {item.price.currency if item.price else self._session.rig.currency}"
+        )
         self._form.setRowVisible(self._cap, isinstance(part, GPU))
 
     def _choose(self, line: BuildRow) -> None:
@@ -303,7 +376,11 @@ class BuildList(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for kind in KINDS:
-            menu.addAction(icons.icon(kind), KIND_WORDS[kind], lambda kind=kind: self.kind_chosen.emit(kind, ""))
+            menu.addAction(
+                icons.icon(kind),
+                KIND_WORDS[kind],
+                lambda kind=kind: self.kind_chosen.emit(kind, ""),
+            )
         menu.popup(self.add.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
 
     def remove_current(self) -> None:
@@ -312,8 +389,12 @@ class BuildList(QWidget):
         if item is None:
             return
         name = self.name_of(item)
-        if self._session.edit(tr("Remove {name}", name=name), Edit("remove_item", {"uid": item.uid})):
-            self._session.tell(tr("Removed {name}.", name=name), "info", tr("Undo"), self._session.undo)
+        if self._session.edit(
+            tr("Remove {name}", name=name), Edit("remove_item", {"uid": item.uid})
+        ):
+            self._session.tell(
+                tr("Removed {name}.", name=name), "info", tr("Undo"), self._session.undo
+            )
 
     def name_of(self, item: Item) -> str:
         """Return the name of an item's part, its id where no catalog knows it."""
@@ -327,17 +408,28 @@ class BuildList(QWidget):
         if (item := self._edited()) is not None:
             edit = Edit("set_quantity", {"uid": item.uid, "quantity": quantity})
             self._session.edit(
-                tr("Set {part} to {count}", part=self.name_of(item), count=quantity), edit, merge=f"quantity {item.uid}"
+                tr("Set {part} to {count}", part=self.name_of(item), count=quantity),
+                edit,
+                merge=f"quantity {item.uid}",
             )
 
     def _set_price(self, amount: float) -> None:
         if (item := self._edited()) is not None:
             currency = item.price.currency if item.price else self._session.rig.currency
             price = (
-                Price(amount=amount, currency=currency, day=self._session.today, source=tr("entered by hand")) if amount else None
+                Price(
+                    amount=amount,
+                    currency=currency,
+                    day=self._session.today,
+                    source=tr("entered by hand"),
+                )
+                if amount
+                else None
             )
             edit = Edit("set_price", {"uid": item.uid, "price": price})
-            self._session.edit(tr("Price of {item}", item=self.name_of(item)), edit, merge=f"price {item.uid}")
+            self._session.edit(
+                tr("Price of {item}", item=self.name_of(item)), edit, merge=f"price {item.uid}"
+            )
 
     def _set_cap(self, watts: int) -> None:
         if (item := self._edited()) is not None:

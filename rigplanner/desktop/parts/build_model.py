@@ -6,13 +6,13 @@ from typing import Any
 from msgspec import Struct
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from rigplanner.catalog.parts import KINDS, System, kind_of
-from rigplanner.desktop.session import Session
+from rigplanner.catalog.schema.parts import KINDS, System, kind_of
+from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.words import KIND_WORDS, VERDICT_WORDS, age, number
 from rigplanner.economics.totals import price_of
 from rigplanner.report.language import tr
 from rigplanner.rig.document import Item, part_of
-from rigplanner.rules.finding import CheckReport
+from rigplanner.rules.core.finding import CheckReport
 
 Index = QModelIndex | QPersistentModelIndex
 ROW_ROLE = Qt.ItemDataRole.UserRole
@@ -22,7 +22,8 @@ RANKS = {"error": 0, "unknown": 1, "warning": 2, "info": 3, "fits": 4}
 
 
 class BuildRow(Struct, frozen=True, kw_only=True):
-    """One line: an item of the rig, or (`uid` None) a kind that is still to be chosen. `stale`: its price is older than wished."""
+    """One line: an item of the rig, or (`uid` None) a kind that is still to be chosen. `stale`: its
+    price is older than wished."""
 
     kind: str
     uid: str | None = None
@@ -49,14 +50,25 @@ def build_rows(session: Session) -> list[BuildRow]:
     """Return the rows of the open rig in the order in which a person builds."""
     rig, order = session.rig, list(KINDS)
     assessment = session.assessment
-    rows = [_item_row(session, item, assessment.report if assessment else None) for item in rig.items]
+    rows = [
+        _item_row(session, item, assessment.report if assessment else None) for item in rig.items
+    ]
     parts = [piece.part for piece in assessment.machine.pieces] if assessment else []
     present = {row.kind for row in rows} | {kind_of(part) for part in parts}
-    systems = [part for item in rig.items if isinstance(part := part_of(rig, session.catalog, item.part), System)]
-    brought = {*(IN_SYSTEM if systems else ()), *("memory" for system in systems if system.layout.memory_modules == ("onboard",))}
+    systems = [
+        part
+        for item in rig.items
+        if isinstance(part := part_of(rig, session.catalog, item.part), System)
+    ]
+    brought = {
+        *(IN_SYSTEM if systems else ()),
+        *("memory" for system in systems if system.layout.memory_modules == ("onboard",)),
+    }
     missing = [kind for kind in ESSENTIAL if kind not in present | brought]
     rows += [BuildRow(kind=kind) for kind in missing]
-    return sorted(rows, key=lambda row: (order.index(row.kind) if row.kind in order else 99, row.uid is None))
+    return sorted(
+        rows, key=lambda row: (order.index(row.kind) if row.kind in order else 99, row.uid is None)
+    )
 
 
 def _item_row(session: Session, item: Item, report: CheckReport | None) -> BuildRow:
@@ -71,7 +83,11 @@ def _item_row(session: Session, item: Item, report: CheckReport | None) -> Build
         quantity=item.quantity,
         places=places_of(session, item),
         price=tr("{price} each", price=amount) if price and item.quantity > 1 else amount,
-        price_age=tr("set by hand") if own else tr("{age} old", age=old) if old not in ("", tr("today")) else "",
+        price_age=tr("set by hand")
+        if own
+        else tr("{age} old", age=old)
+        if old not in ("", tr("today"))
+        else "",
         stale=price is not None and is_stale(price.day, session),
         verdict=worst(report, item) if report else "",
     )
@@ -93,7 +109,9 @@ def places_of(session: Session, item: Item) -> str:
         return ""
     names = set(item.pieces())
     found = [use.slot.id for use in assessment.machine.slots if use.piece in names]
-    found += [use.port.id for use in assessment.machine.drives for piece in use.pieces if piece in names]
+    found += [
+        use.port.id for use in assessment.machine.drives for piece in use.pieces if piece in names
+    ]
     return ", ".join(found)
 
 

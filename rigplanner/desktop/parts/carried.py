@@ -5,18 +5,21 @@ from collections.abc import Sequence
 import msgspec
 from PySide6.QtCore import QMimeData
 
-from rigplanner.catalog.parts import AnyPart, kind_of
+from rigplanner.catalog.schema.parts import AnyPart, kind_of
 from rigplanner.rig.document import Item
 
 ITEMS = "application/x-rigplanner-items"
-"""The form in which items keep price, cap and tax; beside it stands the text that other programs take."""
+"""The form in which items keep price, cap and tax; beside it stands the text that other programs
+take."""
 
 
 def items_data(items: Sequence[Item], names: Sequence[str]) -> QMimeData:
     """Return items for the clipboard or a drag, with the line of a parts list for each."""
     made = QMimeData()
     made.setData(ITEMS, msgspec.json.encode(items))
-    made.setText("\n".join(f"{item.quantity}x {name}" for item, name in zip(items, names, strict=True)))
+    made.setText(
+        "\n".join(f"{item.quantity}x {name}" for item, name in zip(items, names, strict=True))
+    )
     return made
 
 

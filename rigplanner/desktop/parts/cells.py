@@ -1,12 +1,13 @@
-"""The rows of the catalog table, painted at once from prepared texts: a keystroke repaints some 200 cells within a frame."""
+"""The rows of the catalog table, painted at once from prepared texts: a keystroke repaints some 200
+cells within a frame."""
 
 from PySide6.QtCore import QObject, QPointF, QRect, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QStaticText
 from PySide6.QtWidgets import QTableView
 
-from rigplanner.desktop import icons
+from rigplanner.desktop.look import icons
+from rigplanner.desktop.look.theme import look, sized_font
 from rigplanner.desktop.parts.model import Cell, PartsModel
-from rigplanner.desktop.theme import look, sized_font
 from rigplanner.desktop.words import THIN
 
 PADDING_PX = 6
@@ -14,9 +15,11 @@ KEPT_TEXTS = 4000
 
 
 class PartsCells(QObject):
-    """Paints text left-aligned and shortened to the column, figures right-aligned with a lighter unit.
+    """Paints text left-aligned and shortened to the column, figures right-aligned with a lighter
+    unit.
 
-    A delegate of Qt is called cell by cell, and its style is asked for each one's background; that takes twice the time."""
+    A delegate of Qt is called cell by cell, and its style is asked for each one's background; that
+    takes twice the time."""
 
     def __init__(self, model: PartsModel, parent: QObject) -> None:
         super().__init__(parent)
@@ -29,20 +32,33 @@ class PartsCells(QObject):
         self._texts.clear()
         self._font = sized_font(1.0)
         self._metrics = QFontMetrics(self._font)
-        self._colors = {tone: look.tokens.color(tone) for tone in ("text", "soft", "warns", "selection")}
+        self._colors = {
+            tone: look.tokens.color(tone) for tone in ("text", "soft", "warns", "selection")
+        }
 
     def paint(self, table: QTableView, area: QRect) -> None:
         """Paint the rows of a table that show in an area of its viewport."""
         model, painter = self._model, QPainter(table.viewport())
         first, last = table.rowAt(max(0, area.top())), table.rowAt(area.bottom())
-        rows = range(max(0, first), (last if last >= 0 else model.rowCount() - 1) + 1) if first >= 0 else range(0)
+        rows = (
+            range(max(0, first), (last if last >= 0 else model.rowCount() - 1) + 1)
+            if first >= 0
+            else range(0)
+        )
         chosen = table.currentIndex().row() if table.selectionModel().hasSelection() else -1
         if chosen in rows:
             height, top = table.rowHeight(chosen), table.rowViewportPosition(chosen)
-            painter.fillRect(QRect(area.left(), top, area.width(), height), self._colors["selection"])
+            painter.fillRect(
+                QRect(area.left(), top, area.width(), height), self._colors["selection"]
+            )
         painter.setFont(self._font)
         columns = [
-            (n, table.columnViewportPosition(n) + PADDING_PX, table.columnWidth(n) - 2 * PADDING_PX, model.is_figure(n))
+            (
+                n,
+                table.columnViewportPosition(n) + PADDING_PX,
+                table.columnWidth(n) - 2 * PADDING_PX,
+                model.is_figure(n),
+            )
             for n in range(model.columnCount())
             if not table.isColumnHidden(n)
             and table.columnViewportPosition(n) <= area.right()
@@ -53,7 +69,13 @@ class PartsCells(QObject):
             cells = model.cells(row)
             for n, left, room, figure in columns:
                 if figure:
-                    self._paint_figure(painter, cells[n], left + room, top + (height - self._metrics.height()) / 2, room)
+                    self._paint_figure(
+                        painter,
+                        cells[n],
+                        left + room,
+                        top + (height - self._metrics.height()) / 2,
+                        room,
+                    )
                 else:
                     self._paint_words(painter, cells[n], QRect(left, top, room, height))
         painter.end()
@@ -67,10 +89,13 @@ class PartsCells(QObject):
             left, room = left + side + 4, room - side - 4
         painter.setPen(self._colors["text"])
         painter.drawStaticText(
-            QPointF(left, area.y() + (area.height() - self._metrics.height()) / 2), self._text(cell.text, room)[0]
+            QPointF(left, area.y() + (area.height() - self._metrics.height()) / 2),
+            self._text(cell.text, room)[0],
         )
 
-    def _paint_figure(self, painter: QPainter, cell: Cell, right: float, top: float, room: int) -> None:
+    def _paint_figure(
+        self, painter: QPainter, cell: Cell, right: float, top: float, room: int
+    ) -> None:
         unit, unit_px = self._text(THIN + cell.unit, room) if cell.unit else (None, 0)
         text, text_px = self._text(cell.text, room - unit_px)
         painter.setPen(self._colors[cell.tone])

@@ -1,13 +1,14 @@
 """Which edits put a part into the rig, and what the step is called."""
 
-from rigplanner.catalog.parts import Part, kind_of
+from rigplanner.catalog.schema.parts import Part, kind_of
 from rigplanner.report.language import tr
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit
 
 
 def choice_edits(rig: Rig, part: Part, uid: str) -> tuple[Edit, ...]:
-    """Return the edits that replace the item `uid` by a part, or add the part when there is no such item."""
+    """Return the edits that replace the item `uid` by a part, or add the part when there is no such
+    item."""
     if uid and rig.item(uid) is not None:
         return (Edit("replace_part", {"uid": uid, "part": part.id}),)
     return (Edit("add_part", {"part": part.id, "stem": kind_of(part)}),)

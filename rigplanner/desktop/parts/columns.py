@@ -5,14 +5,15 @@ from typing import Any
 
 from msgspec import Struct
 
-from rigplanner.catalog.parts import AnyPart, Part
+from rigplanner.catalog.schema.parts import AnyPart, Part
 from rigplanner.report.language import tr
 
 Value = float | str | None
 
 
 class Column(Struct, frozen=True, kw_only=True):
-    """One figure of a kind: `field` is the path in the struct (and the name under which sources settle it)."""
+    """One figure of a kind: `field` is the path in the struct (and the name under which sources
+    settle it)."""
 
     title: str
     field: str
@@ -42,7 +43,11 @@ def plain(found: Any) -> Value:
 
 def _plugs(part: Any) -> Value:
     plugs = part.connectors if hasattr(part, "connectors") else part.supply.plugs
-    return None if plugs is None else ", ".join(f"{plug.count} × {plug.type}" for plug in plugs) or tr("none")
+    return (
+        None
+        if plugs is None
+        else ", ".join(f"{plug.count} × {plug.type}" for plug in plugs) or tr("none")
+    )
 
 
 def _watts(part: Any) -> Value:
@@ -125,7 +130,13 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         C(title="Memory slots", field="layout.memory_slots", digits=0),
         C(title="Memory", field="layout.memory_type", in_table=False),
         C(title="Modules", field="layout.memory_modules", in_table=False),
-        C(title="Memory at most", field="layout.memory_max_gib", unit="GiB", digits=0, in_table=False),
+        C(
+            title="Memory at most",
+            field="layout.memory_max_gib",
+            unit="GiB",
+            digits=0,
+            in_table=False,
+        ),
         C(title="Chipset link", field="layout.chipset_link", in_table=False),
         C(title="Above 4G decoding", field="layout.above_4g", in_table=False),
         C(title="Remote management", field="layout.remote_management", in_table=False),
@@ -208,7 +219,10 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         C(title="RDMA", field="rdma", in_table=False),
         C(title="Power", field="power_w", unit="W", in_table=False),
     ),
-    "accessory": (C(title="Type", field="type"), C(title="Power", field="power_w", unit="W", digits=0)),
+    "accessory": (
+        C(title="Type", field="type"),
+        C(title="Power", field="power_w", unit="W", digits=0),
+    ),
 }
 
 COMMON = (
@@ -228,7 +242,11 @@ class Facet(Struct, frozen=True):
 
 VENDOR = Facet("Vendor", lambda part: part.vendor)
 FACETS: dict[str, tuple[Facet, ...]] = {
-    "gpu": (VENDOR, Facet("Form", lambda part: part.form_factor), Facet("Architecture", lambda part: part.architecture)),
+    "gpu": (
+        VENDOR,
+        Facet("Form", lambda part: part.form_factor),
+        Facet("Architecture", lambda part: part.architecture),
+    ),
     "cpu": (VENDOR, Facet("Socket", lambda part: part.socket)),
     "motherboard": (
         VENDOR,
@@ -236,9 +254,21 @@ FACETS: dict[str, tuple[Facet, ...]] = {
         Facet("Form", lambda part: part.form_factor),
     ),
     "system": (VENDOR, Facet("Role", lambda part: part.role)),
-    "memory": (VENDOR, Facet("Type", lambda part: part.type), Facet("Module", lambda part: part.module)),
-    "storage": (VENDOR, Facet("Interface", lambda part: part.interface), Facet("Form", lambda part: part.form_factor)),
-    "psu": (VENDOR, Facet("Form", lambda part: part.form_factor), Facet("Standard", lambda part: part.supply.standard)),
+    "memory": (
+        VENDOR,
+        Facet("Type", lambda part: part.type),
+        Facet("Module", lambda part: part.module),
+    ),
+    "storage": (
+        VENDOR,
+        Facet("Interface", lambda part: part.interface),
+        Facet("Form", lambda part: part.form_factor),
+    ),
+    "psu": (
+        VENDOR,
+        Facet("Form", lambda part: part.form_factor),
+        Facet("Standard", lambda part: part.supply.standard),
+    ),
     "chassis": (VENDOR,),
     "cooler": (VENDOR, Facet("Type", lambda part: part.type)),
     "bridge": (VENDOR, Facet("Connector", lambda part: part.connector)),
@@ -254,7 +284,8 @@ def table_columns(kind: str) -> tuple[Column, ...]:
 
 
 def sources_of(part: Part, field: str) -> list[str]:
-    """Return the source keys that settled a field (by its full path or its first name), else those that settled all others."""
+    """Return the source keys that settled a field (by its full path or its first name), else those
+    that settled all others."""
     names = {field, field.split(".")[0], field.split(".")[-1]}
     exact = [key for key, fields in part.sources.items() if names & set(fields)]
     return exact or [key for key, fields in part.sources.items() if "*" in fields]

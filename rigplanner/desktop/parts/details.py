@@ -1,4 +1,5 @@
-"""The pane under the catalog table: every figure of a part with its source, and what choosing it would change."""
+"""The pane under the catalog table: every figure of a part with its source, and what choosing it
+would change."""
 
 from html import escape
 from typing import TYPE_CHECKING
@@ -8,28 +9,46 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QTextBrowser, QWidget
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import AnyPart
+from rigplanner.catalog.schema.parts import AnyPart
+from rigplanner.desktop.controls.widgets import (
+    button,
+    column,
+    icon_button,
+    label,
+    panel,
+    row,
+    strip,
+    tint,
+)
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.look.theme import look
+from rigplanner.desktop.look.tokens import STATE_OF
 from rigplanner.desktop.parts.choice import choice_edits, choice_name
 from rigplanner.desktop.parts.facts import facts_html
-from rigplanner.desktop.session import Session
-from rigplanner.desktop.theme import look
-from rigplanner.desktop.tokens import STATE_OF
-from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, strip, tint
 from rigplanner.desktop.words import VERDICT_WORDS, shortened, signed
 from rigplanner.report.language import Words, tr, trn
 from rigplanner.rig.document import Item, Rig, part_of
-from rigplanner.rules.finding import Finding
+from rigplanner.rules.core.finding import Finding
 
 if TYPE_CHECKING:
     from rigplanner.planning.effects import Effect, Effects
 
 FACTS_DELAY_MS = 40
-"""The figures of a part are laid out when its row has rested for so long: the table is painted before that."""
+"""The figures of a part are laid out when its row has rested for so long: the table is painted
+before that."""
 EFFECTS_DELAY_MS = 120
 MOST_FINDINGS = 6
 MOST_ERRORS = 2
 """Errors that are said before the figures: they decide."""
-MEASURES = Words({"vram": "VRAM", "load": "Load", "price": "Price", "speed": "Speed", "speed_per_money": "Speed per money"})
+MEASURES = Words(
+    {
+        "vram": "VRAM",
+        "load": "Load",
+        "price": "Price",
+        "speed": "Speed",
+        "speed_per_money": "Speed per money",
+    }
+)
 
 
 class Details(QWidget):
@@ -82,7 +101,8 @@ class Details(QWidget):
         if part is None:
             self.title.setText(tr("No part selected"))
             self._set(
-                self.facts, f"<p>{tr('Select a row to see its figures, their sources and what choosing it would change.')}</p>"
+                self.facts,
+                f"<p>{tr('Select a row to see its figures, their sources and what choosing it would change.')}</p>",
             )
             self._drop_effects("")
             return
@@ -110,7 +130,8 @@ class Details(QWidget):
             browser.setHtml(text)
 
     def _work_out(self) -> None:
-        """Show what choosing the part would change as soon as it is known; the former answer stays until then."""
+        """Show what choosing the part would change as soon as it is known; the former answer stays
+        until then."""
         session, part = self.session, self._part
         if part is None:
             return
@@ -122,7 +143,9 @@ class Details(QWidget):
 
             return effects_of(rig, edits, catalog, today)
 
-        session.tasks.run_task("effects", work, lambda found: self._set(self.changes, effects_html(found, session)))
+        session.tasks.run_task(
+            "effects", work, lambda found: self._set(self.changes, effects_html(found, session))
+        )
 
     def _drop_effects(self, text: str) -> None:
         self._delay.stop()
@@ -157,7 +180,9 @@ class Details(QWidget):
         if self._part is not None:
             kept = self.session.preferences.now.favourites
             part_id = self._part.id
-            changed = tuple(i for i in kept if i != part_id) if part_id in kept else (*kept, part_id)
+            changed = (
+                tuple(i for i in kept if i != part_id) if part_id in kept else (*kept, part_id)
+            )
             self.session.preferences.change(favourites=changed)
             self._write()
 
@@ -177,14 +202,16 @@ def _browser(name: str) -> QTextBrowser:
 def _styled(body: str) -> str:
     t = look.tokens
     return (
-        f"<style>td {{ padding: 1px 10px 1px 0; }} .soft {{ color: {t.soft}; }} a {{ color: {t.accent}; text-decoration: none; }}"
-        f" .fits {{ color: {t.fits}; }} .warns {{ color: {t.warns}; }} .fails {{ color: {t.fails}; }}"
-        f" .unknown {{ color: {t.unknown}; }}</style>{body}"
+        f"<style>td {{ padding: 1px 10px 1px 0; }} .soft {{ color: {t.soft}; }} a {{ color:"
+        f" {t.accent}; text-decoration: none; }} .fits {{ color: {t.fits}; }} .warns {{ color:"
+        f" {t.warns}; }} .fails {{ color: {t.fails}; }} .unknown {{ color: {t.unknown};"
+        f" }}</style>{body}"
     )
 
 
 def effects_html(found: "Effects | None", session: Session) -> str:
-    """Return the errors that would come, the changed figures, and the other findings that would come and go."""
+    """Return the errors that would come, the changed figures, and the other findings that would
+    come and go."""
     from rigplanner.report.words.findings import finding_text, rule_title
 
     if found is None:
@@ -192,15 +219,30 @@ def effects_html(found: "Effects | None", session: Session) -> str:
     catalog = session.catalog
     rows = "".join(_effect_row(figure, session.rig, catalog) for figure in found.figures)
     errors = _first_errors(found.come)
-    lines = [_finding_line(finding, finding_text(finding, found.rig, catalog)) for finding in errors]
-    lines.append(f"<table cellspacing=0>{rows}</table>" if rows else f"<p class=soft>{tr('No figure changes.')}</p>")
+    lines = [
+        _finding_line(finding, finding_text(finding, found.rig, catalog)) for finding in errors
+    ]
+    lines.append(
+        f"<table cellspacing=0>{rows}</table>"
+        if rows
+        else f"<p class=soft>{tr('No figure changes.')}</p>"
+    )
     others = [finding for finding in found.come if finding not in errors]
     if others:
-        lines.append(f"<p><b>{trn('{count} finding would come', '{count} findings would come', len(others))}</b></p>")
-    lines += [_finding_line(finding, finding_text(finding, found.rig, catalog)) for finding in others[:MOST_FINDINGS]]
+        lines.append(
+            f"<p><b>{trn('{count} finding would come', '{count} findings would come', len(others))}</b></p>"
+        )
+    lines += [
+        _finding_line(finding, finding_text(finding, found.rig, catalog))
+        for finding in others[:MOST_FINDINGS]
+    ]
     if found.gone:
-        lines.append(f"<p><b>{trn('{count} finding would go', '{count} findings would go', len(found.gone))}</b></p>")
-    lines += [_line(rule_title(finding.code), finding.code) for finding in found.gone[:MOST_FINDINGS]]
+        lines.append(
+            f"<p><b>{trn('{count} finding would go', '{count} findings would go', len(found.gone))}</b></p>"
+        )
+    lines += [
+        _line(rule_title(finding.code), finding.code) for finding in found.gone[:MOST_FINDINGS]
+    ]
     return "".join(lines)
 
 
@@ -215,7 +257,9 @@ def _first_errors(come: tuple[Finding, ...]) -> list[Finding]:
 
 def _finding_line(finding: Finding, text: str) -> str:
     token = STATE_OF[finding.severity]
-    return _line(text, finding.code, f"<span class={token}>{VERDICT_WORDS[finding.severity]}</span> ")
+    return _line(
+        text, finding.code, f"<span class={token}>{VERDICT_WORDS[finding.severity]}</span> "
+    )
 
 
 def _line(text: str, code: str, word: str = "") -> str:
@@ -230,7 +274,9 @@ def effect_title(figure: "Effect", rig: Rig, catalog: Catalog) -> str:
     if figure.job is None or len(rig.workloads) < 2:
         return measure
     return tr(
-        "{measure}, {workload}", measure=measure, workload=shortened(subject_name(f"workload.{figure.job}", rig, catalog), 30)
+        "{measure}, {workload}",
+        measure=measure,
+        workload=shortened(subject_name(f"workload.{figure.job}", rig, catalog), 30),
     )
 
 
@@ -238,4 +284,7 @@ def _effect_row(figure: "Effect", rig: Rig, catalog: Catalog) -> str:
     token = "soft" if figure.better is None else "fits" if figure.better else "warns"
     text = tr("unknown") if figure.change is None else signed(figure.change, figure.unit)
     token = "unknown" if figure.change is None else token
-    return f"<tr><td class=soft>{escape(effect_title(figure, rig, catalog))}</td><td class={token}>{escape(text)}</td></tr>"
+    return (
+        f"<tr><td class=soft>{escape(effect_title(figure, rig, catalog))}</td><td"
+        f" class={token}>{escape(text)}</td></tr>"
+    )

@@ -1,9 +1,10 @@
-"""The figures of a part with the source of each, as text: what sources say against each other, and what the maker leaves out."""
+"""The figures of a part with the source of each, as text: what sources say against each other, and
+what the maker leaves out."""
 
 from html import escape
 
-from rigplanner.catalog.completeness import has_field
-from rigplanner.catalog.parts import GPU, AnyPart, Doubt, Part, kind_of
+from rigplanner.catalog.lint.completeness import has_field
+from rigplanner.catalog.schema.parts import GPU, AnyPart, Doubt, Part, kind_of
 from rigplanner.desktop.parts.columns import COLUMNS, COMMON, Column, sources_of
 from rigplanner.desktop.parts.model import figure_cell
 from rigplanner.desktop.words import day, shortened
@@ -24,17 +25,23 @@ class _Numbers:
 
     def marks(self, keys: list[str]) -> str:
         """Return the numbers of the first sources as a mark, "" where there is none."""
-        numbers = [str(self.given.setdefault(key, len(self.given) + 1)) for key in keys[:MOST_SOURCES]]
+        numbers = [
+            str(self.given.setdefault(key, len(self.given) + 1)) for key in keys[:MOST_SOURCES]
+        ]
         return f" <span class=soft>[{','.join(numbers)}]</span>" if numbers else ""
 
 
 def facts_html(part: AnyPart, sources: dict[str, Source]) -> str:
-    """Return all known figures of a part in rows of two, each with the number of its source, then where sources disagree, what the
-    maker does not publish, what is not verified, and the sources."""
+    """Return all known figures of a part in rows of two, each with the number of its source, then
+    where sources disagree, what the maker does not publish, what is not verified, and the sources.
+    """
     numbers = _Numbers()
     shown = (*COLUMNS[kind_of(part)], *COMMON)
     cells = [_fact(part, spec, numbers) for spec in shown if _is_told(part, spec)]
-    pairs = [cells[n] + (cells[n + 1] if n + 1 < len(cells) else "<td></td><td></td>") for n in range(0, len(cells), 2)]
+    pairs = [
+        cells[n] + (cells[n + 1] if n + 1 < len(cells) else "<td></td><td></td>")
+        for n in range(0, len(cells), 2)
+    ]
     table = "<table cellspacing=0>" + "".join(f"<tr>{pair}</tr>" for pair in pairs) + "</table>"
     above = {spec.field for spec in shown if _is_told(part, spec)}
     told = _conflicts(part) + _unpublished(part, above, numbers) + _unverified(part, above)
@@ -62,7 +69,9 @@ def _figure(part: AnyPart, spec: Column, numbers: _Numbers) -> str:
         return f"<span class=unknown>? {tr('unknown')}</span>"
     figure = figure_cell(value, spec)
     unit = f"\u202f<span class=soft>{escape(figure.unit)}</span>" if figure.unit else ""
-    return f"{escape(shortened(figure.text, 120))}{unit}{numbers.marks(sources_of(part, spec.field))}"
+    return (
+        f"{escape(shortened(figure.text, 120))}{unit}{numbers.marks(sources_of(part, spec.field))}"
+    )
 
 
 def _doubt(part: Part, field: str) -> Doubt | None:
@@ -83,7 +92,9 @@ def _unpublished_by(part: Part, field: str) -> list[str]:
 
 def field_title(part: AnyPart, field: str) -> str:
     """Return what the window calls a field: the title of its column, or its words in findings."""
-    title = next((spec.title for spec in (*COLUMNS[kind_of(part)], *COMMON) if spec.field == field), None)
+    title = next(
+        (spec.title for spec in (*COLUMNS[kind_of(part)], *COMMON) if spec.field == field), None
+    )
     last = field.rpartition(".")[2]
     return tr(title or FIELD_WORDS.get(last, last.replace("_", " ")))
 
@@ -94,7 +105,8 @@ def _conflicts(part: AnyPart) -> str:
     if not disputed:
         return ""
     rows = "".join(
-        f"<tr><td class=soft>{escape(field_title(part, field))}</td><td>{escape('  ·  '.join(doubt.values))}"
+        "<tr><td"
+        f" class=soft>{escape(field_title(part, field))}</td><td>{escape('  ·  '.join(doubt.values))}"
         + (f" <span class=soft>{escape(doubt.note)}</span>" if doubt.note else "")
         + "</td></tr>"
         for field, doubt in disputed
@@ -104,9 +116,13 @@ def _conflicts(part: AnyPart) -> str:
 
 def _unpublished(part: AnyPart, above: set[str], numbers: _Numbers) -> str:
     """Return which further figures pages of the maker leave out."""
-    left_out = {key: [field for field in fields if field not in above] for key, fields in part.unpublished.items()}
+    left_out = {
+        key: [field for field in fields if field not in above]
+        for key, fields in part.unpublished.items()
+    }
     lines = [
-        tr("The maker does not publish: {fields}.", fields=escape(_titles(part, fields))) + numbers.marks([key])
+        tr("The maker does not publish: {fields}.", fields=escape(_titles(part, fields)))
+        + numbers.marks([key])
         for key, fields in left_out.items()
         if fields
     ]
@@ -115,8 +131,16 @@ def _unpublished(part: AnyPart, above: set[str], numbers: _Numbers) -> str:
 
 def _unverified(part: AnyPart, above: set[str]) -> str:
     """Return which further figures rest on no source that was read."""
-    fields = [field for field, doubt in part.doubts.items() if doubt.state == "unverified" and field not in above]
-    return f"<p class=soft>{tr('Not verified: {fields}.', fields=escape(_titles(part, fields)))}</p>" if fields else ""
+    fields = [
+        field
+        for field, doubt in part.doubts.items()
+        if doubt.state == "unverified" and field not in above
+    ]
+    return (
+        f"<p class=soft>{tr('Not verified: {fields}.', fields=escape(_titles(part, fields)))}</p>"
+        if fields
+        else ""
+    )
 
 
 def _titles(part: AnyPart, fields: list[str]) -> str:
@@ -131,5 +155,9 @@ def _source(number: int, key: str, sources: dict[str, Source]) -> str:
     if source.url and source.url.startswith(("https://", "http://")):
         title = f'<a href="{escape(source.url)}">{title}</a>'
     return tr(
-        "[{number}] {title}, {trust}, read {read}", number=number, title=title, trust=escape(source.trust), read=day(source.read)
+        "[{number}] {title}, {trust}, read {read}",
+        number=number,
+        title=title,
+        trust=escape(source.trust),
+        read=day(source.read),
     )

@@ -9,14 +9,14 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtWidgets import QAbstractItemView, QMenu
 
-from rigplanner.catalog.parts import AnyPart
-from rigplanner.desktop import icons
-from rigplanner.desktop.exports import ask_export, write
+from rigplanner.catalog.schema.parts import AnyPart
+from rigplanner.desktop.document.exports import ask_export, write
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.look import icons
 from rigplanner.desktop.parts.carried import part_data
 from rigplanner.desktop.parts.clipboard import catalog_rows
 from rigplanner.desktop.parts.details import Details
 from rigplanner.desktop.parts.model import PartsModel
-from rigplanner.desktop.session import Session
 from rigplanner.desktop.words import KIND_WORDS
 from rigplanner.report.language import tr, trn
 from rigplanner.report.quote.export import cell_text
@@ -57,7 +57,11 @@ def catalog_deeds(details: Details, model: PartsModel, part: AnyPart) -> list[De
         *deeds,
         ("star", tr("Favourite"), details.toggle_favourite),
         None,
-        ("copy", tr("Copy {name}", name=part.name), lambda: QGuiApplication.clipboard().setMimeData(part_data(part))),
+        (
+            "copy",
+            tr("Copy {name}", name=part.name),
+            lambda: QGuiApplication.clipboard().setMimeData(part_data(part)),
+        ),
         ("", tr("Copy the table"), lambda: copy_table(session, model)),
         ("export", tr("Export the table as CSV…"), lambda: ask_table(details, session, model)),
     ]
@@ -73,7 +77,9 @@ def copy_table(session: Session, model: PartsModel) -> None:
 def table_csv(model: PartsModel) -> bytes:
     """Return all rows that the catalog lists as CSV."""
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows([cell_text(cell) for cell in row] for row in catalog_rows(model))
+    csv.writer(buffer, lineterminator="\n").writerows(
+        [cell_text(cell) for cell in row] for row in catalog_rows(model)
+    )
     return buffer.getvalue().encode()
 
 

@@ -4,13 +4,20 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
-from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QMimeData,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+)
 
-from rigplanner.catalog.parts import AnyPart, Price
-from rigplanner.desktop import icons
+from rigplanner.catalog.schema.parts import AnyPart, Price
+from rigplanner.desktop.look import icons
+from rigplanner.desktop.look.tokens import STATE_OF
 from rigplanner.desktop.parts.carried import ITEMS, part_data
 from rigplanner.desktop.parts.columns import FACETS, Column, Value, table_columns
-from rigplanner.desktop.tokens import STATE_OF
 from rigplanner.desktop.words import VERDICT_ICONS, VERDICT_WORDS, age, cell, number
 from rigplanner.report.format import as_wished
 from rigplanner.report.language import tr
@@ -25,14 +32,16 @@ Find = Callable[[str, str], list[AnyPart]]
 
 
 class Fit(Struct, frozen=True, gc=False):
-    """Whether a part would do in the rig: the worst verdict of what it brings, and the codes of the rules that say why."""
+    """Whether a part would do in the rig: the worst verdict of what it brings, and the codes of the
+    rules that say why."""
 
     verdict: str
     codes: tuple[str, ...] = ()
 
 
 class Cell(Struct, frozen=True):
-    """What a cell shows: text, unit, and an icon with the token that colours it (without an icon, the text)."""
+    """What a cell shows: text, unit, and an icon with the token that colours it (without an icon,
+    the text)."""
 
     text: str
     unit: str = ""
@@ -60,7 +69,9 @@ def figure_cell(value: Value, spec: Column) -> Cell:
 class PartsModel(QAbstractTableModel):
     """One kind of part. Columns: fit, name, the kind's own, price."""
 
-    def __init__(self, find: Find, currency: str, today: str, parent: QObject | None = None) -> None:
+    def __init__(
+        self, find: Find, currency: str, today: str, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._find = find
         self._currency = currency
@@ -215,12 +226,21 @@ class PartsModel(QAbstractTableModel):
             figures = (figure_cell(spec.of(part), spec) for spec in self.columns)
             star = "star-full" if part.id in self.favourites else ""
             name = Cell(part.name, icon=star, tone="accent" if star else "text")
-            cells = self._cells[part.id] = [self._fit_cell(part), name, *figures, self._price_cell(part)]
+            cells = self._cells[part.id] = [
+                self._fit_cell(part),
+                name,
+                *figures,
+                self._price_cell(part),
+            ]
         return cells
 
     def _fit_cell(self, part: AnyPart) -> Cell:
         fit = self._shown_fit(part.id)
-        return Cell(VERDICT_WORDS[fit.verdict], "", VERDICT_ICONS[fit.verdict], STATE_OF[fit.verdict]) if fit else Cell("…")
+        return (
+            Cell(VERDICT_WORDS[fit.verdict], "", VERDICT_ICONS[fit.verdict], STATE_OF[fit.verdict])
+            if fit
+            else Cell("…")
+        )
 
     def _price_cell(self, part: AnyPart) -> Cell:
         price = self.price_of(part)
@@ -245,20 +265,36 @@ class PartsModel(QAbstractTableModel):
         fit = self._shown_fit(part.id)
         if fit is None:
             return None
-        return "\n".join([VERDICT_WORDS[fit.verdict].capitalize(), *(f"{code}  {rule_title(code)}" for code in fit.codes)])
+        return "\n".join(
+            [
+                VERDICT_WORDS[fit.verdict].capitalize(),
+                *(f"{code}  {rule_title(code)}" for code in fit.codes),
+            ]
+        )
 
     def price_of(self, part: AnyPart) -> Price | None:
         """Return the newest price, in the rig's currency if there is one."""
         prices = [price for price in part.prices if price.currency == self._currency] or part.prices
         return max(prices, key=lambda price: price.day, default=None)
 
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
         if orientation != Qt.Orientation.Horizontal or not 0 <= section < self.columnCount():
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return (tr("Fit"), tr("Name"), *(tr(column.title) for column in self.columns), tr("Price"))[section]
+            return (
+                tr("Fit"),
+                tr("Name"),
+                *(tr(column.title) for column in self.columns),
+                tr("Price"),
+            )[section]
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if self.is_figure(section) else Qt.AlignmentFlag.AlignLeft
+            side = (
+                Qt.AlignmentFlag.AlignRight
+                if self.is_figure(section)
+                else Qt.AlignmentFlag.AlignLeft
+            )
             return side | Qt.AlignmentFlag.AlignVCenter
         return None
 
@@ -271,7 +307,9 @@ class PartsModel(QAbstractTableModel):
         self._sort = (column, order)
         self._arrange(column, order)
         rows = {part.id: row for row, part in enumerate(self.parts)}
-        self.changePersistentIndexList(kept, [self.index(rows[i], old.column()) for i, old in zip(ids, kept, strict=True)])
+        self.changePersistentIndexList(
+            kept, [self.index(rows[i], old.column()) for i, old in zip(ids, kept, strict=True)]
+        )
         self.layoutChanged.emit()
 
     def _arrange(self, column: int, order: Qt.SortOrder) -> None:
@@ -287,13 +325,18 @@ class PartsModel(QAbstractTableModel):
             parts: Iterable[Any] = self._find("", self.kind)
             values = {part.id: self._key(part, column) for part in parts}
             mixed = len({type(value) is str for value in values.values() if value is not None}) > 1
-            self._keys[column] = {part_id: (value is not None, str(value) if mixed else value) for part_id, value in values.items()}
+            self._keys[column] = {
+                part_id: (value is not None, str(value) if mixed else value)
+                for part_id, value in values.items()
+            }
         return self._keys[column]
 
     def _key(self, part: AnyPart, column: int) -> Value:
         if column == FIT:
             fit = self._shown_fit(part.id)
-            return None if fit is None else ("fits", "warning", "unknown", "error").index(fit.verdict)
+            return (
+                None if fit is None else ("fits", "warning", "unknown", "error").index(fit.verdict)
+            )
         if column == NAME:
             return part.name.casefold()
         if column == self.columnCount() - 1:

@@ -1,10 +1,18 @@
-"""The Parts tab: what can be bought of one kind, filtered while typing, judged against the open rig."""
+"""The Parts tab: what can be bought of one kind, filtered while typing, judged against the open
+rig."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, QTimer, Signal
-from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFontMetrics,
+    QKeyEvent,
+    QPaintEvent,
+    QResizeEvent,
+    QShowEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -17,17 +25,26 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rigplanner.catalog.parts import KINDS, AnyPart
-from rigplanner.desktop.change import Change
-from rigplanner.desktop.flow_row import flow_strip
+from rigplanner.catalog.schema.parts import KINDS, AnyPart
+from rigplanner.desktop.controls.flow_row import flow_strip
+from rigplanner.desktop.controls.widgets import (
+    button,
+    clear,
+    column,
+    give_viewport,
+    label,
+    panel,
+    row,
+    strip,
+)
+from rigplanner.desktop.document.change import Change
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.document.tasks import Ticket
+from rigplanner.desktop.look.theme import look, row_px, sized_font, small_font
 from rigplanner.desktop.parts.cells import PartsCells
 from rigplanner.desktop.parts.columns import FACETS
 from rigplanner.desktop.parts.details import Details
 from rigplanner.desktop.parts.model import NAME, PART_ROLE, Fit, PartsModel, Wish
-from rigplanner.desktop.session import Session
-from rigplanner.desktop.tasks import Ticket
-from rigplanner.desktop.theme import look, row_px, sized_font, small_font
-from rigplanner.desktop.widgets import button, clear, column, give_viewport, label, panel, row, strip
 from rigplanner.desktop.words import KIND_WORDS, number
 from rigplanner.report.language import tr, trn
 from rigplanner.rig.document import part_of
@@ -41,7 +58,8 @@ MOST_CHARS = 24
 USUAL_PRICE = "99 999 USD"
 """For which the last column has room, whatever the first rows cost."""
 LEAST_NAME, KEPT_FIGURES = 34, 3
-"""Characters that a name has room for, and figures that give way only to half of that; the first stays."""
+"""Characters that a name has room for, and figures that give way only to half of that; the first
+stays."""
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -76,13 +94,16 @@ class PartsTable(QTableView):
         return index.data(PART_ROLE) if index.isValid() else None
 
     def make_room(self) -> None:
-        """Hide columns, the last ones before the price first, until names can be told apart; the pane shows all figures."""
+        """Hide columns, the last ones before the price first, until names can be told apart; the
+        pane shows all figures."""
         header = self.horizontalHeader()
         own = range(NAME + 1, header.count() - 1)
         for n in own:
             self.setColumnHidden(n, False)
         wanted = LEAST_NAME * QFontMetrics(sized_font(1.0)).averageCharWidth()
-        room = self.viewport().width() - sum(header.sectionSize(n) for n in range(header.count()) if n != NAME)
+        room = self.viewport().width() - sum(
+            header.sectionSize(n) for n in range(header.count()) if n != NAME
+        )
         for n in reversed(own):
             if room >= (wanted if n > NAME + KEPT_FIGURES else wanted / 2) or n == own[0]:
                 return
@@ -174,18 +195,25 @@ class PartsView(QWidget):
         self.fitting.toggled.connect(self._toggle_fitting)
         self.starred = QCheckBox(tr("Favourites"))
         self.starred.toggled.connect(lambda _: self.apply_filter())
-        self.narrow = button(tr("Narrow"), self._toggle_facets, name=tr("Narrow by vendor and form"))
+        self.narrow = button(
+            tr("Narrow"), self._toggle_facets, name=tr("Narrow by vendor and form")
+        )
         self.narrow.setCheckable(True)
         self._facet_strip = strip(row(self._facet_line, 1))
         self._facet_strip.hide()
         self.count.setMinimumWidth(
-            QFontMetrics(small_font()).horizontalAdvance(tr("{shown} of {total}", shown=number(99_999), total=number(99_999)))
+            QFontMetrics(small_font()).horizontalAdvance(
+                tr("{shown} of {total}", shown=number(99_999), total=number(99_999))
+            )
         )
-        first = flow_strip(self.kinds, self.words, self.narrow, self.fitting, self.starred, self.count)
+        first = flow_strip(
+            self.kinds, self.words, self.narrow, self.fitting, self.starred, self.count
+        )
         return column(first, self._facet_strip, margins=(12, 6, 12, 6), spacing=4)
 
     def show_kind(self, kind: str, uid: str) -> None:
-        """Show the parts of a kind; `uid` is the item that a choice would replace, "" to add one: badges answer for one of them."""
+        """Show the parts of a kind; `uid` is the item that a choice would replace, "" to add one:
+        badges answer for one of them."""
         if uid != self._uid:
             self.model.forget_fits()
         self._uid = uid
@@ -249,8 +277,15 @@ class PartsView(QWidget):
 
     def wish(self) -> Wish:
         """Return what the filter widgets ask for."""
-        chosen = {title: box.currentData() for title, box in self._facets.items() if box.currentData()}
-        return Wish(words=self.words.text(), facets=chosen, favourites=self.starred.isChecked(), fitting=self.fitting.isChecked())
+        chosen = {
+            title: box.currentData() for title, box in self._facets.items() if box.currentData()
+        }
+        return Wish(
+            words=self.words.text(),
+            facets=chosen,
+            favourites=self.starred.isChecked(),
+            fitting=self.fitting.isChecked(),
+        )
 
     def apply_filter(self) -> None:
         """Show what the filter leaves, keeping the selected part in sight."""
@@ -281,14 +316,18 @@ class PartsView(QWidget):
     def _size_columns(self) -> None:
         header = self.table.horizontalHeader()
         metrics = QFontMetrics(sized_font(1.0))
-        first = [self.model.cells(line) for line in range(min(MEASURED_ROWS, len(self.model.parts)))]
+        first = [
+            self.model.cells(line) for line in range(min(MEASURED_ROWS, len(self.model.parts)))
+        ]
         for n in range(self.model.columnCount()):
             header.setSectionResizeMode(n, QHeaderView.ResizeMode.Interactive)
             texts = [str(self.model.headerData(n, Qt.Orientation.Horizontal)) + "  "]
             texts += [f"{cells[n].text} {cells[n].unit}" for cells in first]
             texts += [USUAL_PRICE] * (n == self.model.columnCount() - 1)
             widest = max(metrics.horizontalAdvance(text) for text in texts)
-            header.resizeSection(n, min(MOST_CHARS * metrics.averageCharWidth(), widest) + 16 if n else row_px() * 5)
+            header.resizeSection(
+                n, min(MOST_CHARS * metrics.averageCharWidth(), widest) + 16 if n else row_px() * 5
+            )
         header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
         self.table.make_room()
 
@@ -356,11 +395,19 @@ class PartsView(QWidget):
         if session.assessment is None or not self.isVisible():
             return
         top = max(0, self.table.rowAt(0))
-        seen: list[Any] = [part for part in model.parts[top : top + FIRST_ROWS] if model.fit_of(part.id) is None]
+        seen: list[Any] = [
+            part for part in model.parts[top : top + FIRST_ROWS] if model.fit_of(part.id) is None
+        ]
         judged = model.judged() | {part.id for part in seen}
         if not seen and len(judged) >= model.total:
             return
-        rig, catalog, uid, today, kind = session.rig, session.catalog, self._uid, session.today, model.kind
+        rig, catalog, uid, today, kind = (
+            session.rig,
+            session.catalog,
+            self._uid,
+            session.today,
+            model.kind,
+        )
 
         def work(ticket: Ticket) -> Iterator[dict[str, Fit]]:
             from rigplanner.desktop.parts.badges import badges

@@ -1,4 +1,5 @@
-"""Figures of the quote that open what they rest on: which one a click on the preview means, and all of them as a list."""
+"""Figures of the quote that open what they rest on: which one a click on the preview means, and all
+of them as a list."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -7,7 +8,15 @@ from msgspec import Struct
 from PySide6.QtCore import QPointF, QRectF
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.desktop.reasons import Reason, lanes_reason, load_reason, memory_reason, price_reason, slots_reason, speed_reason
+from rigplanner.desktop.panels.reasons import (
+    Reason,
+    lanes_reason,
+    load_reason,
+    memory_reason,
+    price_reason,
+    slots_reason,
+    speed_reason,
+)
 from rigplanner.report.language import tr
 from rigplanner.report.quote.jobs import workload_title
 from rigplanner.rules.assess import Assessment, Job
@@ -43,7 +52,9 @@ def figure_entries(assessment: Assessment, catalog: Catalog) -> list[FigureEntry
         if job.memory:
             made.append(FigureEntry(tr("{job}: memory", job=title), lambda job=job: _memory(job)))  # type: ignore[misc]
         if job.speed is not None:
-            made.append(FigureEntry(tr("{job}: speed", job=title), lambda job=job: speed_reason(job)))  # type: ignore[misc]
+            made.append(
+                FigureEntry(tr("{job}: speed", job=title), lambda job=job: speed_reason(job))
+            )  # type: ignore[misc]
     return made
 
 
@@ -59,7 +70,8 @@ class Pages:
         self._boxes: dict[int, list[QRectF]] = {}
 
     def page_at(self, x: float, y: float) -> tuple[int, QPointF] | None:
-        """Return the page under a point of the view, and the point on it; pages are as wide as the view (QPdfView's layout)."""
+        """Return the page under a point of the view, and the point on it; pages are as wide as the
+        view (QPdfView's layout)."""
         view, margins = self._view, self._view.documentMargins()
         width = view.viewport().width() - margins.left() - margins.right()
         top = margins.top() - view.verticalScrollBar().value()
@@ -67,34 +79,46 @@ class Pages:
             size = self._document.pagePointSize(page)
             scale = width / size.width()
             if top <= y <= top + size.height() * scale:
-                return page, QPointF((x - margins.left() + view.horizontalScrollBar().value()) / scale, (y - top) / scale)
+                return page, QPointF(
+                    (x - margins.left() + view.horizontalScrollBar().value()) / scale,
+                    (y - top) / scale,
+                )
             top += round(size.height() * scale) + view.pageSpacing()
         return None
 
     def box_at(self, page: int, point: QPointF) -> QRectF | None:
         """Return the box of text at a point of a page."""
         if page not in self._boxes:
-            self._boxes[page] = [polygon.boundingRect() for polygon in self._document.getAllText(page).bounds()]
+            self._boxes[page] = [
+                polygon.boundingRect() for polygon in self._document.getAllText(page).bounds()
+            ]
         near = (box.adjusted(-2, -2, 2, 2) for box in self._boxes[page])
         return next((box.adjusted(2, 2, -2, -2) for box in near if box.contains(point)), None)
 
     def text_in(self, page: int, box: QRectF) -> str:
         """Return the text of a box."""
         middle = box.center().y()
-        return self._document.getSelection(page, QPointF(box.left() + EDGE, middle), QPointF(box.right() - EDGE, middle)).text()
+        return self._document.getSelection(
+            page, QPointF(box.left() + EDGE, middle), QPointF(box.right() - EDGE, middle)
+        ).text()
 
     def text_before(self, page: int, box: QRectF) -> str:
         """Return all text up to a box, from the first page on."""
         earlier = [self._document.getAllText(each).text() for each in range(page)]
         first = self._boxes[page][0]
         here = self._document.getSelection(
-            page, QPointF(first.left() + EDGE, first.center().y()), QPointF(box.right() - EDGE, box.center().y())
+            page,
+            QPointF(first.left() + EDGE, first.center().y()),
+            QPointF(box.right() - EDGE, box.center().y()),
         )
         return "\n".join((*earlier, here.text()))
 
 
-def figure_reason(text: str, before: str, assessment: Assessment, catalog: Catalog) -> Reason | str | None:
-    """Return what a figure of the quote rests on, by the section that it stands in; None for what is no figure."""
+def figure_reason(
+    text: str, before: str, assessment: Assessment, catalog: Catalog
+) -> Reason | str | None:
+    """Return what a figure of the quote rests on, by the section that it stands in; None for what
+    is no figure."""
     if not any(letter.isdigit() for letter in text):
         return None
     lines = [line.strip() for line in before.splitlines()]
@@ -106,7 +130,9 @@ def figure_reason(text: str, before: str, assessment: Assessment, catalog: Catal
         tr("Slots and ports"): lambda: slots_reason(assessment),
         tr("Power, circuit and heat"): lambda: load_reason(assessment, catalog),
         tr("Against renting"): lambda: COSTS,
-        **dict.fromkeys((tr("Findings"), tr("Annex: setting it up"), tr("What was not checked")), lambda: None),
+        **dict.fromkeys(
+            (tr("Findings"), tr("Annex: setting it up"), tr("What was not checked")), lambda: None
+        ),
     }
     section = next((line for line in reversed(lines) if line in makers), None)
     return makers[section]() if section is not None else None
@@ -117,5 +143,8 @@ def _workload_reason(text: str, lines: list[str], assessment: Assessment) -> Rea
     job = next((titles[line] for line in reversed(lines) if line in titles), None)
     if job is None:
         return None
-    of_speed = any(text.startswith(tr(word).partition("{")[0][:6]) for word in ("Expected speed: {speed}", "Measured: {anchor}"))
+    of_speed = any(
+        text.startswith(tr(word).partition("{")[0][:6])
+        for word in ("Expected speed: {speed}", "Measured: {anchor}")
+    )
     return speed_reason(job) if of_speed else _memory(job) if job.memory else None

@@ -1,4 +1,5 @@
-"""What the quote needs to know: details, money, costs, site, parties. Every field is an edit at once."""
+"""What the quote needs to know: details, money, costs, site, parties. Every field is an edit at
+once."""
 
 from collections.abc import Callable
 from datetime import date
@@ -18,12 +19,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rigplanner.catalog.parts import Price
-from rigplanner.desktop.ask_file import ask_file
+from rigplanner.catalog.schema.parts import Price
+from rigplanner.desktop.controls.widgets import (
+    column,
+    icon_button,
+    indented,
+    label,
+    panel,
+    restyle,
+    row,
+)
+from rigplanner.desktop.document.ask_file import ask_file
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.look.theme import row_px
 from rigplanner.desktop.quote.logos import picture_files, usable_logo
-from rigplanner.desktop.session import Session
-from rigplanner.desktop.theme import row_px
-from rigplanner.desktop.widgets import column, icon_button, indented, label, panel, restyle, row
 from rigplanner.report.language import THIN, tr
 from rigplanner.report.quote.logo import logo_name
 from rigplanner.rig.document import MOST_CIRCUITS, QuoteDetails, part_of
@@ -54,13 +63,35 @@ class QuoteForm(QWidget):
     def _make_forms(self) -> list[QWidget]:
         rig, money = QFormLayout(), QFormLayout()
         self._text(
-            rig, tr("Rig name"), lambda: self._session.rig.name, lambda text: Edit("rename", {"name": text or tr("Untitled rig")})
+            rig,
+            tr("Rig name"),
+            lambda: self._session.rig.name,
+            lambda text: Edit("rename", {"name": text or tr("Untitled rig")}),
         )
-        self._text(rig, tr("Quote number"), lambda: self._quote().number, self._quote_edit("number"))
+        self._text(
+            rig, tr("Quote number"), lambda: self._quote().number, self._quote_edit("number")
+        )
         self._text(rig, tr("Date"), lambda: self._quote().date or "", self._date_edit, tr("today"))
-        self._number(rig, tr("Valid"), lambda: self._quote().valid_days, self._quote_edit("valid_days"), 0, 3650, tr("days"))
+        self._number(
+            rig,
+            tr("Valid"),
+            lambda: self._quote().valid_days,
+            self._quote_edit("valid_days"),
+            0,
+            3650,
+            tr("days"),
+        )
         self._text(money, tr("Currency"), lambda: self._session.rig.currency, self._currency_edit)
-        self._number(money, tr("Budget"), lambda: self._session.rig.budget or 0, self._budget_edit, 2, 1e9, "", tr("none"))
+        self._number(
+            money,
+            tr("Budget"),
+            lambda: self._session.rig.budget or 0,
+            self._budget_edit,
+            2,
+            1e9,
+            "",
+            tr("none"),
+        )
         self._number(
             money,
             tr("Tax"),
@@ -82,7 +113,11 @@ class QuoteForm(QWidget):
             tr("none"),
         )
         included = QCheckBox(tr("Prices include tax"))
-        included.toggled.connect(lambda on: self._edit(tr("Prices include tax"), self._quote_edit("prices_include_tax")(on)))
+        included.toggled.connect(
+            lambda on: self._edit(
+                tr("Prices include tax"), self._quote_edit("prices_include_tax")(on)
+            )
+        )
         self._setters.append(lambda: included.setChecked(self._quote().prices_include_tax))
         money.addRow(included)
         boxes = [_group(tr("Quote"), rig), _group(tr("Money"), money), self._costs(), self._site()]
@@ -91,7 +126,14 @@ class QuoteForm(QWidget):
     def _site(self) -> QWidget:
         site = QFormLayout()
         self._number(
-            site, tr("Mains"), lambda: self._session.rig.site.volts or 0, self._site_edit("volts"), 0, 500, "V", tr("not set")
+            site,
+            tr("Mains"),
+            lambda: self._session.rig.site.volts or 0,
+            self._site_edit("volts"),
+            0,
+            500,
+            "V",
+            tr("not set"),
         )
         self._number(
             site,
@@ -104,9 +146,15 @@ class QuoteForm(QWidget):
             tr("not set"),
         )
         self._number(
-            site, tr("Circuits"), self._circuits, lambda count: Edit("change_site", {"circuits": max(1, count)}), 0, MOST_CIRCUITS,
-            "", tr("one"),
-        )  # fmt: skip
+            site,
+            tr("Circuits"),
+            self._circuits,
+            lambda count: Edit("change_site", {"circuits": max(1, count)}),
+            0,
+            MOST_CIRCUITS,
+            "",
+            tr("one"),
+        )
         self._number(
             site,
             tr("Other load"),
@@ -123,19 +171,49 @@ class QuoteForm(QWidget):
         """What years cost, and the tax of single parts."""
         costs = QFormLayout()
         self._number(
-            costs, tr("Energy"), self._site_amount("energy_per_kwh"), self._site_price("energy_per_kwh", "own tariff"), 4, 100,
-            tr("a kWh"), tr("not set"),
-        )  # fmt: skip
+            costs,
+            tr("Energy"),
+            self._site_amount("energy_per_kwh"),
+            self._site_price("energy_per_kwh", "own tariff"),
+            4,
+            100,
+            tr("a kWh"),
+            tr("not set"),
+        )
         self._number(
-            costs, tr("In use"), lambda: self._session.rig.site.hours_per_day or 0, self._site_edit("hours_per_day"), 1, 24,
-            tr("h a day"), tr("not set"),
-        )  # fmt: skip
+            costs,
+            tr("In use"),
+            lambda: self._session.rig.site.hours_per_day or 0,
+            self._site_edit("hours_per_day"),
+            1,
+            24,
+            tr("h a day"),
+            tr("not set"),
+        )
         self._number(
-            costs, tr("Resale"), lambda: self._quote().resale_percent or 0,
-            lambda share: self._quote_edit("resale_percent")(share or None), 1, 100, "%", tr("not set"),
-        )  # fmt: skip
-        for field, name in (("hire_per_hour", tr("Hire an hour")), ("hire_per_month", tr("Hire a month"))):
-            self._number(costs, name, self._site_amount(field), self._site_price(field, "own offer"), 2, 1e7, "", tr("not set"))
+            costs,
+            tr("Resale"),
+            lambda: self._quote().resale_percent or 0,
+            lambda share: self._quote_edit("resale_percent")(share or None),
+            1,
+            100,
+            "%",
+            tr("not set"),
+        )
+        for field, name in (
+            ("hire_per_hour", tr("Hire an hour")),
+            ("hire_per_month", tr("Hire a month")),
+        ):
+            self._number(
+                costs,
+                name,
+                self._site_amount(field),
+                self._site_price(field, "own offer"),
+                2,
+                1e7,
+                "",
+                tr("not set"),
+            )
         self.taxed = QComboBox()
         self.taxed.setAccessibleName(tr("Part with a tax of its own"))
         self.taxed.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -158,16 +236,23 @@ class QuoteForm(QWidget):
     def _site_price(self, field: str, source: str) -> Callable[[float], Edit]:
         def made(amount: float) -> Edit:
             day, currency = self._session.today, self._session.rig.currency
-            price = Price(amount=amount, currency=currency, day=day, source=source) if amount else None
+            price = (
+                Price(amount=amount, currency=currency, day=day, source=source) if amount else None
+            )
             return Edit("change_site", {field: price})
 
         return made
 
     def _list_taxed(self) -> None:
         chosen = self.taxed.currentData()
-        held = [(item.uid, part_of(self._session.rig, self._session.catalog, item.part)) for item in self._session.rig.items]
+        held = [
+            (item.uid, part_of(self._session.rig, self._session.catalog, item.part))
+            for item in self._session.rig.items
+        ]
         names = [(uid, part.name if part else uid) for uid, part in held]
-        if [(self.taxed.itemData(n), self.taxed.itemText(n)) for n in range(self.taxed.count())] != names:
+        if [
+            (self.taxed.itemData(n), self.taxed.itemText(n)) for n in range(self.taxed.count())
+        ] != names:
             self.taxed.clear()
             for uid, name in names:
                 self.taxed.addItem(name, uid)
@@ -178,7 +263,9 @@ class QuoteForm(QWidget):
         item = self._session.rig.item(self.taxed.currentData() or "")
         self.own_tax.setEnabled(item is not None)
         self.own_tax.blockSignals(True)
-        self.own_tax.setValue(item.tax_percent if item is not None and item.tax_percent is not None else -1)
+        self.own_tax.setValue(
+            item.tax_percent if item is not None and item.tax_percent is not None else -1
+        )
         self.own_tax.blockSignals(False)
 
     def _set_own_tax(self, percent: float) -> None:
@@ -213,9 +300,20 @@ class QuoteForm(QWidget):
         self.logo.editingFinished.connect(lambda: self.use_logo(self.logo.text().strip()))
         self.logo_note = label("", "small", wrap=True, state="fails")
         self.logo_note.hide()
-        form.addRow(tr("Logo"), panel(row(self.logo, icon_button("open", tr("Choose a logo"), self._ask_logo), spacing=4)))
+        form.addRow(
+            tr("Logo"),
+            panel(
+                row(self.logo, icon_button("open", tr("Choose a logo"), self._ask_logo), spacing=4)
+            ),
+        )
         form.addRow("", self.logo_note)
-        self._setters.append(lambda: None if self.logo.hasFocus() else self.logo.setText(logo_name(self._quote().seller.logo)))
+        self._setters.append(
+            lambda: (
+                None
+                if self.logo.hasFocus()
+                else self.logo.setText(logo_name(self._quote().seller.logo))
+            )
+        )
 
     def _ask_logo(self) -> None:
         ask_file(self, tr("Choose a logo"), lambda path: self.use_logo(str(path)), picture_files())
@@ -237,9 +335,12 @@ class QuoteForm(QWidget):
         self._long(texts, tr("Terms"), lambda: self._quote().terms, self._quote_edit("terms"))
         self._long(texts, tr("Remarks"), lambda: self._quote().remarks, self._quote_edit("remarks"))
         self._long(
-            texts, tr("Own notes"), lambda: self._session.rig.notes, lambda text: Edit("set_notes", {"notes": text}),
+            texts,
+            tr("Own notes"),
+            lambda: self._session.rig.notes,
+            lambda text: Edit("set_notes", {"notes": text}),
             tr("Stay in the file, not on the quote."),
-        )  # fmt: skip
+        )
         return _group(tr("Text"), texts)
 
     def _quote(self) -> QuoteDetails:
@@ -257,7 +358,9 @@ class QuoteForm(QWidget):
     def _currency_edit(self, text: str) -> Edit | None:
         code = text.strip().upper()
         return (
-            Edit("set_money", {"currency": code, "budget": self._session.rig.budget}) if len(code) == 3 and code.isalpha() else None
+            Edit("set_money", {"currency": code, "budget": self._session.rig.budget})
+            if len(code) == 3 and code.isalpha()
+            else None
         )
 
     def _budget_edit(self, amount: float) -> Edit:
@@ -275,10 +378,19 @@ class QuoteForm(QWidget):
         return lambda: getattr(getattr(self._quote(), party), field)
 
     def _party_edit(self, party: str, field: str) -> Callable[[str], Edit]:
-        return lambda text: self._quote_edit(party)(replace(getattr(self._quote(), party), **{field: text}))
+        return lambda text: self._quote_edit(party)(
+            replace(getattr(self._quote(), party), **{field: text})
+        )
 
-    def _text(self, form: QFormLayout, title: str, value: Callable[[], str], edit: Callable[[str], Edit | None], empty: str = "",
-              spoken: str = "") -> None:  # fmt: skip
+    def _text(
+        self,
+        form: QFormLayout,
+        title: str,
+        value: Callable[[], str],
+        edit: Callable[[str], Edit | None],
+        empty: str = "",
+        spoken: str = "",
+    ) -> None:
         field = QLineEdit()
         field.setAccessibleName(spoken or title)
         field.setPlaceholderText(empty)
@@ -292,7 +404,8 @@ class QuoteForm(QWidget):
             if made is None:
                 self._session.tell(
                     tr(
-                        "{title}: {text} is not understood. A date is written 2026-11-20, a currency EUR.",
+                        "{title}: {text} is not understood. A date is written 2026-11-20, a"
+                        " currency EUR.",
                         title=title,
                         text=f"{field.text()[:40]!r}",
                     ),
@@ -312,10 +425,19 @@ class QuoteForm(QWidget):
         form.addRow(title, narrowing(field))
 
     def _number(
-        self, form: QFormLayout, title: str, value: Callable[[], float], edit: Callable[[Any], Edit], digits: int, most: float,
-        unit: str, empty: str = "",
-    ) -> None:  # fmt: skip
-        field: Any = QDoubleSpinBox(decimals=digits, maximum=most) if digits else QSpinBox(maximum=int(most))
+        self,
+        form: QFormLayout,
+        title: str,
+        value: Callable[[], float],
+        edit: Callable[[Any], Edit],
+        digits: int,
+        most: float,
+        unit: str,
+        empty: str = "",
+    ) -> None:
+        field: Any = (
+            QDoubleSpinBox(decimals=digits, maximum=most) if digits else QSpinBox(maximum=int(most))
+        )
         field.setAccessibleName(title)
         field.setKeyboardTracking(False)
         indented(field)
@@ -327,14 +449,29 @@ class QuoteForm(QWidget):
         self._setters.append(lambda: field.setValue(value() if digits else int(value())))
         form.addRow(title, narrowing(field))
 
-    def _long(self, form: QFormLayout, title: str, value: Callable[[], str], edit: Callable[[str], Edit], empty: str = "") -> None:
+    def _long(
+        self,
+        form: QFormLayout,
+        title: str,
+        value: Callable[[], str],
+        edit: Callable[[str], Edit],
+        empty: str = "",
+    ) -> None:
         field = QPlainTextEdit()
         field.setPlaceholderText(empty)
         field.setAccessibleName(title)
         field.setTabChangesFocus(True)
         field.setMaximumHeight(72)
-        field.textChanged.connect(lambda: self._edit(title, edit(field.toPlainText()[:20_000]), merge=title))
-        self._setters.append(lambda: None if field.hasFocus() or field.toPlainText() == value() else field.setPlainText(value()))
+        field.textChanged.connect(
+            lambda: self._edit(title, edit(field.toPlainText()[:20_000]), merge=title)
+        )
+        self._setters.append(
+            lambda: (
+                None
+                if field.hasFocus() or field.toPlainText() == value()
+                else field.setPlainText(value())
+            )
+        )
         form.addRow(title, narrowing(field))
 
     def _edit(self, name: str, edit: Edit, merge: str = "") -> None:
@@ -360,8 +497,13 @@ def narrowing(field: QWidget) -> QWidget:
 
 
 def align_names(forms: list[QFormLayout]) -> None:
-    """Give the names of all forms one width, that of the longest within limits; what is longer still wraps."""
-    items = (form.itemAt(n, QFormLayout.ItemRole.LabelRole) for form in forms for n in range(form.rowCount()))
+    """Give the names of all forms one width, that of the longest within limits; what is longer
+    still wraps."""
+    items = (
+        form.itemAt(n, QFormLayout.ItemRole.LabelRole)
+        for form in forms
+        for n in range(form.rowCount())
+    )
     names = [name for item in items if item is not None and (name := item.widget()) is not None]
     longest = max(name.sizeHint().width() for name in names)
     for name in names:

@@ -1,4 +1,5 @@
-"""Logos that people choose: made into pictures of the letterhead's room that travel inside the rig, everything else refused."""
+"""Logos that people choose: made into pictures of the letterhead's room that travel inside the rig,
+everything else refused."""
 
 import re
 from pathlib import Path
@@ -13,10 +14,20 @@ LARGEST_SVG_BYTES = 1_000_000
 DRAWN_WIDTH_PX, DRAWN_HEIGHT_PX = 1250, 384
 """Pixels that a drawing is made into: the room of the logo on paper at 600 dots an inch."""
 KEPT_BYTES = 300_000
-"""A smaller picture is kept as it is, byte by byte, unless it is stored in inks of a press or to be turned when shown."""
+"""A smaller picture is kept as it is, byte by byte, unless it is stored in inks of a press or to be
+turned when shown."""
 DOCTYPE = re.compile(rb"<!doctype[^>\[]*>", re.IGNORECASE)
-"""What older drawing programs write before a drawing; with definitions of its own (in brackets) it stays, and is refused."""
-FORBIDDEN = (b"<!entity", b"<!doctype", b"<image", b"<script", b"<foreignobject", b"url(http", b"@import")
+"""What older drawing programs write before a drawing; with definitions of its own (in brackets) it
+stays, and is refused."""
+FORBIDDEN = (
+    b"<!entity",
+    b"<!doctype",
+    b"<image",
+    b"<script",
+    b"<foreignobject",
+    b"url(http",
+    b"@import",
+)
 """What a drawing must not hold: it could read other files or never end."""
 
 
@@ -26,8 +37,8 @@ def picture_files() -> str:
 
 
 def usable_logo(text: str, now: str = "") -> tuple[str, str]:
-    """Return the logo for a chosen file ("" for none), a picture as text, and why it cannot be one ("" when it can). What names
-    the logo that is there `now` leaves it."""
+    """Return the logo for a chosen file ("" for none), a picture as text, and why it cannot be one
+    ("" when it can). What names the logo that is there `now` leaves it."""
     path = Path(text)
     if not text or (now and text == logo_name(now)):
         return (now if text else ""), ""
@@ -41,7 +52,13 @@ def usable_logo(text: str, now: str = "") -> tuple[str, str]:
     turned = reader.transformation() != QImageIOHandler.Transformation.TransformationNone
     image = reader.read()
     printed = image.format() == QImage.Format.Format_CMYK8888
-    if turned or printed or image.width() > DRAWN_WIDTH_PX or image.height() > DRAWN_HEIGHT_PX or len(content) > KEPT_BYTES:
+    if (
+        turned
+        or printed
+        or image.width() > DRAWN_WIDTH_PX
+        or image.height() > DRAWN_HEIGHT_PX
+        or len(content) > KEPT_BYTES
+    ):
         content, kind = _encoded(image), "png"
     return carried(content, kind, path.name), ""
 
@@ -54,7 +71,11 @@ def _from_drawing(path: Path) -> tuple[str, str]:
         if any(word in content.lower() for word in FORBIDDEN) or not (picture := _drawn(content)):
             return "", tr("{name}: not a plain drawing.", name=path.name)
     except OSError as fault:
-        return "", tr("{path}: cannot be read ({reason}).", path=str(path)[:200], reason=fault.strerror or fault)
+        return "", tr(
+            "{path}: cannot be read ({reason}).",
+            path=str(path)[:200],
+            reason=fault.strerror or fault,
+        )
     return carried(picture, "png", path.name), ""
 
 
@@ -67,7 +88,8 @@ def _drawn(content: bytes) -> bytes:
     if not renderer.isValid() or size.isEmpty():
         return b""
     image = QImage(
-        size.scaled(QSize(DRAWN_WIDTH_PX, DRAWN_HEIGHT_PX), Qt.AspectRatioMode.KeepAspectRatio), QImage.Format.Format_ARGB32
+        size.scaled(QSize(DRAWN_WIDTH_PX, DRAWN_HEIGHT_PX), Qt.AspectRatioMode.KeepAspectRatio),
+        QImage.Format.Format_ARGB32,
     )
     image.fill(Qt.GlobalColor.transparent)
     painter = QPainter(image)
@@ -80,8 +102,12 @@ def _encoded(image: QImage) -> bytes:
     """Return a picture as PNG, made smaller where it is larger than the room of a logo."""
     room = QSize(DRAWN_WIDTH_PX, DRAWN_HEIGHT_PX)
     if image.width() > room.width() or image.height() > room.height():
-        image = image.scaled(room, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation)
+        image = image.scaled(
+            room, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
+        )
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    QImageWriter(buffer, QByteArray(b"png")).write(image.convertToFormat(QImage.Format.Format_ARGB32))
+    QImageWriter(buffer, QByteArray(b"png")).write(
+        image.convertToFormat(QImage.Format.Format_ARGB32)
+    )
     return bytes(buffer.data().data())

@@ -7,7 +7,7 @@ from PySide6.QtPrintSupport import QPrintDialog, QPrinter
 from PySide6.QtWidgets import QDialog
 
 from rigplanner.desktop.desk import Desk
-from rigplanner.desktop.exports import quote_bytes
+from rigplanner.desktop.document.exports import quote_bytes
 from rigplanner.report.language import tr
 
 DOTS_PER_INCH = 300
@@ -15,7 +15,8 @@ POINTS_PER_INCH = 72
 
 
 def print_pdf(content: bytes, printer: QPrinter) -> int:
-    """Draw every page of a PDF on the printer's pages of the same size and return how many; 0 when it cannot be read or printed."""
+    """Draw every page of a PDF on the printer's pages of the same size and return how many; 0 when
+    it cannot be read or printed."""
     held = QByteArray(content)
     buffer = QBuffer(held)
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)
@@ -36,7 +37,9 @@ def print_pdf(content: bytes, printer: QPrinter) -> int:
             printer.newPage()
         points = document.pagePointSize(page)
         scale = DOTS_PER_INCH / POINTS_PER_INCH
-        image = document.render(page, QSize(round(points.width() * scale), round(points.height() * scale)))
+        image = document.render(
+            page, QSize(round(points.width() * scale), round(points.height() * scale))
+        )
         painter.drawImage(QRectF(painter.viewport()), image)
     painter.end()
     document.close()
@@ -58,10 +61,19 @@ def print_quote(desk: Desk) -> QPrintDialog | None:
         pages = print_pdf(content, printer)
         if pages:
             session.tell(
-                tr("Sent {pages} pages to {printer}.", pages=pages, printer=printer.printerName() or printer.outputFileName())
+                tr(
+                    "Sent {pages} pages to {printer}.",
+                    pages=pages,
+                    printer=printer.printerName() or printer.outputFileName(),
+                )
             )
         else:
-            session.tell(tr("The printer did not take the quote."), "error", tr("Try again"), lambda: print_quote(desk))
+            session.tell(
+                tr("The printer did not take the quote."),
+                "error",
+                tr("Try again"),
+                lambda: print_quote(desk),
+            )
 
     dialog.accepted.connect(accepted)
     QDialog.open(dialog)

@@ -1,4 +1,5 @@
-"""The Quote tab: what the quote needs to know at the left, the very bytes that will be saved at the right."""
+"""The Quote tab: what the quote needs to know at the left, the very bytes that will be saved at the
+right."""
 
 from collections.abc import Callable
 from datetime import date
@@ -10,9 +11,10 @@ from PySide6.QtCore import QBuffer, QByteArray, QEvent, QIODevice, QObject, Qt, 
 from PySide6.QtGui import QMouseEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import QComboBox, QMenu, QPushButton, QSplitter, QWidget
 
-from rigplanner.desktop.breakdown import show_breakdown
-from rigplanner.desktop.change import Change
-from rigplanner.desktop.exports import (
+from rigplanner.desktop.controls.flow_row import flow_strip
+from rigplanner.desktop.controls.widgets import button, column, label, panel, scrolled
+from rigplanner.desktop.document.change import Change
+from rigplanner.desktop.document.exports import (
     EXPORT_WORDS,
     QUOTE_FORMS,
     ask_export,
@@ -22,13 +24,12 @@ from rigplanner.desktop.exports import (
     paper_of,
     write,
 )
-from rigplanner.desktop.flow_row import flow_strip
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.look.theme import look
+from rigplanner.desktop.panels.breakdown import show_breakdown
+from rigplanner.desktop.panels.reasons import Reason, cost_steps
 from rigplanner.desktop.quote.figures import COSTS, Pages, figure_entries, figure_reason
 from rigplanner.desktop.quote.form import QuoteForm
-from rigplanner.desktop.reasons import Reason, cost_steps
-from rigplanner.desktop.session import Session
-from rigplanner.desktop.theme import look
-from rigplanner.desktop.widgets import button, column, label, panel, scrolled
 from rigplanner.desktop.words import money
 from rigplanner.evidence import Step
 from rigplanner.report.language import THIN, tr, trn
@@ -53,18 +54,30 @@ class QuoteView(QWidget):
         self.note = label("", wrap=True)
         self._note = panel(column(self.note, margins=(16, 16, 16, 16)))
         self._page = column(self._note, spacing=0)
-        self.save = button(tr("Save as PDF…"), lambda: ask_save_quote(self, session), "quote", "primary")
+        self.save = button(
+            tr("Save as PDF…"), lambda: ask_save_quote(self, session), "quote", "primary"
+        )
         self.pages = label("", "small")
         self.copy = button(tr("Copy as"), self._open_copy, "copy")
         self.export = button(tr("Export"), self._open_export, "export")
-        self.figures = button(tr("Figures"), self._open_figures, "info", name=tr("Show what the figures rest on"))
+        self.figures = button(
+            tr("Figures"), self._open_figures, "info", name=tr("Show what the figures rest on")
+        )
         self.paper = QComboBox()
         self.paper.setAccessibleName(tr("Paper"))
         self.paper.setToolTip(tr("Paper of quotes and comparisons"))
         self.paper.addItems(list(SIZES))
         self.paper.setCurrentText(paper_of(session))
         self.paper.textActivated.connect(self._use_paper)
-        head = flow_strip(self.save, self.copy, self.export, self.figures, self.paper, self.pages, margins=(12, 6, 12, 6))
+        head = flow_strip(
+            self.save,
+            self.copy,
+            self.export,
+            self.figures,
+            self.paper,
+            self.pages,
+            margins=(12, 6, 12, 6),
+        )
         split = QSplitter()
         self._details = scrolled(self.form, tr("Details of the quote"))
         split.addWidget(self._details)
@@ -96,10 +109,15 @@ class QuoteView(QWidget):
         assessment, catalog = self._session.assessment, self._session.catalog
         if assessment is None:
             return
-        note = tr("Energy and years need a tariff and hours a day; hire is compared where the rig's whole price is known.")
+        note = tr(
+            "Energy and years need a tariff and hours a day; hire is compared where the rig's whole"
+            " price is known."
+        )
 
         def show(steps: tuple[Step, ...]) -> None:
-            headline = tr("Price {total}", total=money(assessment.totals.total, assessment.totals.currency))
+            headline = tr(
+                "Price {total}", total=money(assessment.totals.total, assessment.totals.currency)
+            )
             show_breakdown(self, Reason(tr("Costs"), headline, steps, note))
 
         self._session.tasks.run_task("costs", lambda _: cost_steps(assessment, catalog), show)
@@ -123,16 +141,26 @@ class QuoteView(QWidget):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """A click on a figure of the preview opens what it rests on."""
-        if isinstance(event, QMouseEvent) and self._view is not None and watched is self._view.viewport():
+        if (
+            isinstance(event, QMouseEvent)
+            and self._view is not None
+            and watched is self._view.viewport()
+        ):
             if event.type() == QEvent.Type.MouseMove and not event.buttons():
                 over = self._reason_at(event) is not None
-                self._view.viewport().setCursor(Qt.CursorShape.PointingHandCursor if over else Qt.CursorShape.ArrowCursor)
-            elif event.type() == QEvent.Type.MouseButtonRelease and event.button() == Qt.MouseButton.LeftButton:
+                self._view.viewport().setCursor(
+                    Qt.CursorShape.PointingHandCursor if over else Qt.CursorShape.ArrowCursor
+                )
+            elif (
+                event.type() == QEvent.Type.MouseButtonRelease
+                and event.button() == Qt.MouseButton.LeftButton
+            ):
                 self._show_reason(self._reason_at(event))
         return super().eventFilter(watched, event)
 
     def _reason_at(self, event: QMouseEvent) -> Reason | str | None:
-        """Return what the figure under the pointer rests on; the last answer is kept while the pointer stays in its box."""
+        """Return what the figure under the pointer rests on; the last answer is kept while the
+        pointer stays in its box."""
         pages, assessment = self._pages, self._session.assessment
         at = pages.page_at(event.position().x(), event.position().y()) if pages else None
         box = pages.box_at(*at) if pages and at else None
@@ -140,17 +168,28 @@ class QuoteView(QWidget):
             return None
         key = (at[0], box.getRect(), id(pages))
         if self._pointed[0] != key:
-            found = figure_reason(pages.text_in(at[0], box), pages.text_before(at[0], box), assessment, self._session.catalog)
+            found = figure_reason(
+                pages.text_in(at[0], box),
+                pages.text_before(at[0], box),
+                assessment,
+                self._session.catalog,
+            )
             self._pointed = key, found
         return self._pointed[1]
 
     def _open_copy(self) -> None:
-        self._open_menu(self.copy, [form for form in QUOTE_FORMS if form != "xlsx"], partial(copy_as, self._session))
+        self._open_menu(
+            self.copy,
+            [form for form in QUOTE_FORMS if form != "xlsx"],
+            partial(copy_as, self._session),
+        )
 
     def _open_export(self) -> None:
         self._open_menu(self.export, list(QUOTE_FORMS), self._ask_export)
 
-    def _open_menu(self, at: QPushButton, forms: list[str], chosen: Callable[[str], object]) -> None:
+    def _open_menu(
+        self, at: QPushButton, forms: list[str], chosen: Callable[[str], object]
+    ) -> None:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for form in forms:
@@ -159,7 +198,14 @@ class QuoteView(QWidget):
 
     def _ask_export(self, form: str) -> None:
         name = self._session.rig.name
-        ask_export(self, self._session, tr("Export the quote"), name, form, lambda path: self.save_as(path, form))
+        ask_export(
+            self,
+            self._session,
+            tr("Export the quote"),
+            name,
+            form,
+            lambda path: self.save_as(path, form),
+        )
 
     def save_as(self, path: Path, form: str) -> None:
         """Write the quote in one of the forms of export."""
@@ -175,7 +221,11 @@ class QuoteView(QWidget):
         if assessment is None:
             self._say(session.fault or tr("Open or start a rig to see its quote."))
             return
-        catalog, today, paper = session.catalog, date.fromisoformat(session.today), paper_of(session)
+        catalog, today, paper = (
+            session.catalog,
+            date.fromisoformat(session.today),
+            paper_of(session),
+        )
 
         def work(_: object) -> bytes:
             from rigplanner.report.quote.pdf import quote_pdf
@@ -183,7 +233,10 @@ class QuoteView(QWidget):
             return quote_pdf(assessment, catalog, today, paper)
 
         session.tasks.run_task(
-            "quote", work, self._show, lambda fault: self._say(tr("The quote could not be made: {fault}", fault=fault))
+            "quote",
+            work,
+            self._show,
+            lambda fault: self._say(tr("The quote could not be made: {fault}", fault=fault)),
         )
 
     def _tone(self) -> None:
@@ -226,6 +279,11 @@ class QuoteView(QWidget):
         self._view.verticalScrollBar().setValue(at)
         count = self._document.pageCount()
         self.pages.setText(trn("{count} page", "{count} pages", count))
-        self.pages.setToolTip(tr("The preview shows the bytes that are saved: {size}.", size=f"{len(content) // 1024}{THIN}kB"))
+        self.pages.setToolTip(
+            tr(
+                "The preview shows the bytes that are saved: {size}.",
+                size=f"{len(content) // 1024}{THIN}kB",
+            )
+        )
         self._note.hide()
         self._view.show()

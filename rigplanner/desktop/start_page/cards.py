@@ -4,17 +4,18 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy
 
-from rigplanner.desktop import icons
+from rigplanner.desktop.controls.widgets import column, label, row, stretchy
+from rigplanner.desktop.look import icons
+from rigplanner.desktop.look.theme import row_px
+from rigplanner.desktop.look.tokens import STATE_OF
 from rigplanner.desktop.start_page.rig_sketch import Sketch, SketchView
-from rigplanner.desktop.theme import row_px
-from rigplanner.desktop.tokens import STATE_OF
-from rigplanner.desktop.widgets import column, label, row, stretchy
 from rigplanner.desktop.words import VERDICT_ICONS, VERDICT_WORDS, shortened
 from rigplanner.report.language import tr
 
 
 class OneLine(QLabel):
-    """A label of one line that ends in an ellipsis where there is no room; the tool tip has all of it."""
+    """A label of one line that ends in an ellipsis where there is no room; the tool tip has all of
+    it."""
 
     def __init__(self, text: str, role: str = "") -> None:
         super().__init__()
@@ -28,7 +29,9 @@ class OneLine(QLabel):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.setText(self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, self.width()))
+        self.setText(
+            self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, self.width())
+        )
 
 
 class Card(QFrame):
@@ -73,7 +76,9 @@ class Tile(Card):
         self.paint_icons()
 
     def paint_icons(self) -> None:
-        self._sign.setPixmap(icons.pixmap(self._icon, "accent", self.devicePixelRatioF(), px=icons.size_px() + 4))
+        self._sign.setPixmap(
+            icons.pixmap(self._icon, "accent", self.devicePixelRatioF(), px=icons.size_px() + 4)
+        )
 
 
 class SampleCard(Card):
@@ -91,9 +96,14 @@ class SampleCard(Card):
         foot = row(self._sign, stretchy(self.verdict), self.price, spacing=4)
         self.setLayout(
             column(
-                self.picture, OneLine(title, "strong"), OneLine(note, "small"), foot, margins=(12, 10, 12, 8), spacing=4
+                self.picture,
+                OneLine(title, "strong"),
+                OneLine(note, "small"),
+                foot,
+                margins=(12, 10, 12, 8),
+                spacing=4,
             )
-        )  # fmt: skip
+        )
 
     def show_verdict(self, verdict: str, price: str, sketch: Sketch) -> None:
         """Say how the rig does and what it costs, and draw it."""
@@ -106,5 +116,7 @@ class SampleCard(Card):
 
     def paint_icons(self) -> None:
         if self._verdict:
-            sign = icons.pixmap(VERDICT_ICONS[self._verdict], STATE_OF[self._verdict], self.devicePixelRatioF())
+            sign = icons.pixmap(
+                VERDICT_ICONS[self._verdict], STATE_OF[self._verdict], self.devicePixelRatioF()
+            )
             self._sign.setPixmap(sign)

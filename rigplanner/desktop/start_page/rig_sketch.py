@@ -1,4 +1,5 @@
-"""The small picture of a rig: sockets, memory, cards by their thickness, NVLink, drives, drawn from the machine as assembled."""
+"""The small picture of a rig: sockets, memory, cards by their thickness, NVLink, drives, drawn from
+the machine as assembled."""
 
 import math
 from typing import TYPE_CHECKING
@@ -8,8 +9,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from rigplanner.catalog.parts import GPU, MemoryKit
-from rigplanner.desktop.theme import look, row_px
+from rigplanner.catalog.schema.parts import GPU, MemoryKit
+from rigplanner.desktop.look.theme import look, row_px
 from rigplanner.report.language import tr, trn
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ SLOT_WIDTH = 5.0
 
 
 class Sketch(Struct, frozen=True, kw_only=True):
-    """What is drawn: sockets, memory modules, the thickness of each card in slots, GPU modules on a baseboard, pairs of GPUs (by
-    their number) that NVLink joins, drives and network cards."""
+    """What is drawn: sockets, memory modules, the thickness of each card in slots, GPU modules on a
+    baseboard, pairs of GPUs (by their number) that NVLink joins, drives and network cards."""
 
     sockets: int = 0
     sticks: int = 0
@@ -51,15 +52,23 @@ def sketch_of(assessment: "Assessment") -> Sketch:
     machine = assessment.machine
     boards = {node.piece: node for node in machine.gpus}
     gpus = [node.gpu for node in boards.values()]
-    sticks = sum(piece.part.modules for piece in machine.pieces if isinstance(piece.part, MemoryKit))
-    direct = {tuple(sorted((edge.a, edge.b))) for edge in machine.edges if edge.kind in ("nvlink", "xgmi")}
-    numbers = {f"gpu{node.index}": node.index for node in machine.gpus} | {node.piece: node.index for node in machine.gpus}
+    sticks = sum(
+        piece.part.modules for piece in machine.pieces if isinstance(piece.part, MemoryKit)
+    )
+    direct = {
+        tuple(sorted((edge.a, edge.b))) for edge in machine.edges if edge.kind in ("nvlink", "xgmi")
+    }
+    numbers = {f"gpu{node.index}": node.index for node in machine.gpus} | {
+        node.piece: node.index for node in machine.gpus
+    }
     return Sketch(
         sockets=len(machine.cpus),
         sticks=min(sticks, MOST_STICKS),
         cards=tuple(gpu.slots or 2.0 for gpu in gpus if gpu.form_factor in CARD_FORMS),
         modules=sum(isinstance(gpu, GPU) and gpu.form_factor not in CARD_FORMS for gpu in gpus),
-        joined=tuple(sorted((numbers[a], numbers[b]) for a, b in direct if a in numbers and b in numbers)),
+        joined=tuple(
+            sorted((numbers[a], numbers[b]) for a, b in direct if a in numbers and b in numbers)
+        ),
         drives=len(machine.storage),
         nics=len(machine.nics),
     )
@@ -101,7 +110,9 @@ def paint_sketch(painter: QPainter, area: QRectF, sketch: Sketch) -> None:
     painter.translate(area.left(), area.top() + (area.height() - 40 * scale) / 2)
     painter.scale(scale, scale)
     tokens = look.tokens
-    ink, soft, accent, back = (tokens.color(name) for name in ("strong_line", "line", "accent", "raised"))
+    ink, soft, accent, back = (
+        tokens.color(name) for name in ("strong_line", "line", "accent", "raised")
+    )
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(back)
     painter.drawRoundedRect(QRectF(0, 0, wide, 40), 2.5, 2.5)
@@ -116,8 +127,12 @@ def paint_sketch(painter: QPainter, area: QRectF, sketch: Sketch) -> None:
 
 def _width(sketch: Sketch) -> float:
     sockets = math.ceil(sketch.sockets / 2) * 15
-    sticks = math.ceil(sketch.sticks / (1 if sketch.sticks <= 8 else 2)) * 2.4 + (4 if sketch.sticks else 0)
-    cards = sum(math.ceil(slots) * SLOT_WIDTH + 1.5 for slots in sketch.cards) + (4 if sketch.cards else 0)
+    sticks = math.ceil(sketch.sticks / (1 if sketch.sticks <= 8 else 2)) * 2.4 + (
+        4 if sketch.sticks else 0
+    )
+    cards = sum(math.ceil(slots) * SLOT_WIDTH + 1.5 for slots in sketch.cards) + (
+        4 if sketch.cards else 0
+    )
     modules = math.ceil(sketch.modules / 2) * 15 + (4 if sketch.modules else 0)
     small = math.ceil((sketch.drives + sketch.nics) / 3) * 12
     return max(60.0, 10 + sockets + sticks + cards + modules + small)
@@ -145,7 +160,9 @@ def _paint_sticks(painter: QPainter, sketch: Sketch, x: float, ink: QColor) -> f
     return x + columns * 2.4 + (4 if sketch.sticks else 0)
 
 
-def _paint_cards(painter: QPainter, sketch: Sketch, x: float, line: QColor, fill: QColor, bridge: QColor) -> float:
+def _paint_cards(
+    painter: QPainter, sketch: Sketch, x: float, line: QColor, fill: QColor, bridge: QColor
+) -> float:
     middles = []
     for slots in sketch.cards:
         wide = math.ceil(slots) * SLOT_WIDTH
@@ -159,15 +176,26 @@ def _paint_cards(painter: QPainter, sketch: Sketch, x: float, line: QColor, fill
                 painter.drawEllipse(QPointF(box.center().x(), middle), fan / 2, fan / 2)
         middles.append(box.center().x())
         x += wide + 1.5
-    painter.setPen(QPen(bridge, 1.8, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap, Qt.PenJoinStyle.MiterJoin))
+    painter.setPen(
+        QPen(bridge, 1.8, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap, Qt.PenJoinStyle.MiterJoin)
+    )
     painter.setBrush(Qt.BrushStyle.NoBrush)
     for a, b in sketch.joined:
         if b < len(middles):
-            painter.drawPolyline([QPointF(middles[a], 6), QPointF(middles[a], 3), QPointF(middles[b], 3), QPointF(middles[b], 6)])
+            painter.drawPolyline(
+                [
+                    QPointF(middles[a], 6),
+                    QPointF(middles[a], 3),
+                    QPointF(middles[b], 3),
+                    QPointF(middles[b], 6),
+                ]
+            )
     return x + (2.5 if sketch.cards else 0)
 
 
-def _paint_modules(painter: QPainter, sketch: Sketch, x: float, line: QColor, fill: QColor) -> float:
+def _paint_modules(
+    painter: QPainter, sketch: Sketch, x: float, line: QColor, fill: QColor
+) -> float:
     painter.setPen(QPen(line, 0.9))
     painter.setBrush(fill)
     for n in range(sketch.modules):

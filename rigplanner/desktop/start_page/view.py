@@ -1,4 +1,5 @@
-"""The Start tab: ways to a rig (guide, new, this machine, a file, a pasted list), samples, recent files, edits that were left."""
+"""The Start tab: ways to a rig (guide, new, this machine, a file, a pasted list), samples, recent
+files, edits that were left."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,44 +10,87 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import GPU
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.data import sample_files
+from rigplanner.desktop.controls.widgets import (
+    button,
+    clear,
+    column,
+    icon_button,
+    label,
+    panel,
+    row,
+    scrolled,
+)
+from rigplanner.desktop.document.preferences import with_wishes
+from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.documents import take_rig
-from rigplanner.desktop.preferences import with_wishes
-from rigplanner.desktop.session import Session
+from rigplanner.desktop.look.theme import look, row_px
 from rigplanner.desktop.start_page.cards import Card, OneLine, SampleCard, Tile
 from rigplanner.desktop.start_page.rig_sketch import Sketch
-from rigplanner.desktop.theme import look, row_px
-from rigplanner.desktop.widgets import button, clear, column, icon_button, label, panel, row, scrolled
 from rigplanner.desktop.words import money, shortened
 from rigplanner.report.language import tr
 from rigplanner.rig import journal
 from rigplanner.rig.document import Rig, part_of
 from rigplanner.rig.files import RigFault, read_rig
-from rigplanner.rig.parts_list import read_parts_list, rig_from_entries
-from rigplanner.rig.workbook_list import parts_list_of_workbook
+from rigplanner.rig.from_text.parts_list import read_parts_list, rig_from_entries
+from rigplanner.rig.from_text.workbook_list import parts_list_of_workbook
 
 COLUMNS = 4
-"""Tiles stand in four columns; samples take the first three, recent files and the parts list the last."""
+"""Tiles stand in four columns; samples take the first three, recent files and the parts list the
+last."""
 LARGEST_LIST_BYTES = 2**20
 MOST_RECENT_SHOWN = 8
 TOUR = (
-    ("Build", "The list on the left says what is in the rig. A click opens the catalog for that kind."),
-    ("Parts", "Each row says whether the part would fit. The pane below shows what choosing it would change."),
-    ("Findings", "The list on the right says what is wrong, with what was needed and what is there, and fixes it by a click."),
-    ("Gauges", "The bars below show how far the rig is from its limits. A click opens the calculation."),
+    (
+        "Build",
+        "The list on the left says what is in the rig. A click opens the catalog for that kind.",
+    ),
+    (
+        "Parts",
+        (
+            "Each row says whether the part would fit. The pane below shows what choosing it would"
+            " change."
+        ),
+    ),
+    (
+        "Findings",
+        (
+            "The list on the right says what is wrong, with what was needed and what is there, and"
+            " fixes it by a click."
+        ),
+    ),
+    (
+        "Gauges",
+        "The bars below show how far the rig is from its limits. A click opens the calculation.",
+    ),
 )
 TILES = (
-    ("guide", "Let me be guided", "A few questions, an honest answer with today's parts, and why.", "question"),
-    ("new", "New rig", "Pick parts and see at once what works, what it can train and how fast.", "new"),
-    ("machine", "Read this machine", "What this computer is made of, as far as it tells.", "system"),
+    (
+        "guide",
+        "Let me be guided",
+        "A few questions, an honest answer with today's parts, and why.",
+        "question",
+    ),
+    (
+        "new",
+        "New rig",
+        "Pick parts and see at once what works, what it can train and how fast.",
+        "new",
+    ),
+    (
+        "machine",
+        "Read this machine",
+        "What this computer is made of, as far as it tells.",
+        "system",
+    ),
     ("open", "Open…", "A rig file from a folder; it may also be dropped here.", "open"),
 )
 
 
 class StartView(QWidget):
-    """`file_asked` carries a path and whether it is a sample, `command_asked` the id of a command, `locate_asked` a lost file.
-    `rig_made` tells that all of a pasted list is in the rig."""
+    """`file_asked` carries a path and whether it is a sample, `command_asked` the id of a command,
+    `locate_asked` a lost file. `rig_made` tells that all of a pasted list is in the rig."""
 
     file_asked = Signal(Path, bool)
     command_asked = Signal(str)
@@ -71,7 +115,11 @@ class StartView(QWidget):
         head = column(
             label(tr("What shall the rig be"), "large"),
             label(
-                tr("Plan it, check it, see what it runs and what it costs, and print the quote. Nothing needs an account."), "small"
+                tr(
+                    "Plan it, check it, see what it runs and what it costs, and print the quote."
+                    " Nothing needs an account."
+                ),
+                "small",
             ),
             spacing=2,
         )
@@ -97,7 +145,9 @@ class StartView(QWidget):
         self._grid.addWidget(_section(tr("Recent")), 1, COLUMNS - 1)
         readable = [(path, rig) for path in sample_files() if (rig := _read(path)) is not None]
         if not readable:
-            self._grid.addWidget(label(tr("No samples came with this installation."), "small"), 2, 0, 1, COLUMNS - 1)
+            self._grid.addWidget(
+                label(tr("No samples came with this installation."), "small"), 2, 0, 1, COLUMNS - 1
+            )
         for n, (path, rig) in enumerate(readable):
             card = SampleCard(*describe(rig, self._session))
             card.clicked.connect(lambda path=path: self.file_asked.emit(path, True))
@@ -111,29 +161,46 @@ class StartView(QWidget):
 
     def _make_paste(self) -> tuple[QWidget, ...]:
         self.paste = QPlainTextEdit()
-        self.paste.setPlaceholderText(tr("One part a line, for example\n2x RTX 3090\nRyzen 9 5950X\n4x 32 GB DDR4-3200"))
+        self.paste.setPlaceholderText(
+            tr("One part a line, for example\n2x RTX 3090\nRyzen 9 5950X\n4x 32 GB DDR4-3200")
+        )
         self.paste.setAccessibleName(tr("Parts list, one part a line"))
         self.paste.setTabChangesFocus(True)
         self.paste.setMinimumHeight(row_px() * 4)
         self.unmatched = label("", "small", wrap=True)
         self.unmatched.hide()
-        return self.paste, self.unmatched, panel(row(button(tr("Make a rig of the list"), self.make_from_list, "paste"), 1))
+        return (
+            self.paste,
+            self.unmatched,
+            panel(row(button(tr("Make a rig of the list"), self.make_from_list, "paste"), 1)),
+        )
 
     def focus_paste(self) -> None:
         """Put the cursor into the field for a parts list."""
         self.paste.setFocus()
 
     def read_list(self, path: Path) -> None:
-        """Put the text of a file, or of a workbook that we exported, into the field for a parts list, and make a rig of it."""
+        """Put the text of a file, or of a workbook that we exported, into the field for a parts
+        list, and make a rig of it."""
         try:
             with path.open("rb") as file:
                 content = file.read(LARGEST_LIST_BYTES)
-            text = parts_list_of_workbook(content) if path.suffix.casefold() == ".xlsx" else content.decode("utf-8", "replace")
+            text = (
+                parts_list_of_workbook(content)
+                if path.suffix.casefold() == ".xlsx"
+                else content.decode("utf-8", "replace")
+            )
         except ValueError as fault:
             self._say_unmatched(tr("{name}: {fault}.", name=path.name, fault=fault))
             return
         except OSError as fault:
-            self._say_unmatched(tr("{path} cannot be read ({reason}).", path=path, reason=fault.strerror or str(fault)))
+            self._say_unmatched(
+                tr(
+                    "{path} cannot be read ({reason}).",
+                    path=path,
+                    reason=fault.strerror or str(fault),
+                )
+            )
             return
         self.paste.setPlainText(text)
         self.make_from_list()
@@ -152,15 +219,23 @@ class StartView(QWidget):
             return
         missing = [entry.wish.text for entry in entries if not entry.wish.parts]
         if not matched:
-            self._say_unmatched(tr("No line names a part of the catalog.") if entries else tr("The list is empty."))
+            self._say_unmatched(
+                tr("No line names a part of the catalog.") if entries else tr("The list is empty.")
+            )
             return
         wished = with_wishes(rig, preferences)
-        rig = replace(wished, currency=rig.currency) if any(entry.price for entry in matched) else wished
+        rig = (
+            replace(wished, currency=rig.currency)
+            if any(entry.price for entry in matched)
+            else wished
+        )
         rig = replace(rig, notes="\n".join(list_notes(entries)))
         left_unsaved = session.is_open and session.unsaved
         take_rig(session, rig, tr("Paste list"))
         self.paste.setPlainText("\n".join(missing))
-        self._say_unmatched(tr("Not in the catalog: {lines}", lines=", ".join(missing)) if missing else "")
+        self._say_unmatched(
+            tr("Not in the catalog: {lines}", lines=", ".join(missing)) if missing else ""
+        )
         if not left_unsaved:
             session.tell(taken_text(entries))
         if not missing:
@@ -180,10 +255,20 @@ class StartView(QWidget):
         steps.setContentsMargins(16, 10, 8, 12)
         steps.setHorizontalSpacing(24)
         for n, (title, text) in enumerate(TOUR):
-            step = column(label(f"{n + 1}  {tr(title)}", "strong"), label(tr(text), "small", wrap=True), 1, spacing=2)
+            step = column(
+                label(f"{n + 1}  {tr(title)}", "strong"),
+                label(tr(text), "small", wrap=True),
+                1,
+                spacing=2,
+            )
             steps.addLayout(step, 0, n)
             steps.setColumnStretch(n, 1)
-        steps.addWidget(icon_button("cross", tr("Dismiss the tour"), self._dismiss_tour), 0, len(TOUR), Qt.AlignmentFlag.AlignTop)
+        steps.addWidget(
+            icon_button("cross", tr("Dismiss the tour"), self._dismiss_tour),
+            0,
+            len(TOUR),
+            Qt.AlignmentFlag.AlignTop,
+        )
         frame.setLayout(steps)
         self._tour.addWidget(frame)
 
@@ -201,7 +286,12 @@ class StartView(QWidget):
         if self._judged_by is not catalog and self._samples and self.isVisible():
             self._judged_by = catalog
             paths = [path for _, path in self._samples]
-            self._session.tasks.run_task("samples", lambda _: _verdicts(paths, catalog), lambda _: None, piece=self._take_verdict)
+            self._session.tasks.run_task(
+                "samples",
+                lambda _: _verdicts(paths, catalog),
+                lambda _: None,
+                piece=self._take_verdict,
+            )
 
     def _take_verdict(self, answer: tuple[Path, str, str, Sketch]) -> None:
         for card, path in self._samples:
@@ -212,7 +302,9 @@ class StartView(QWidget):
         clear(self._recent)
         names = self._session.preferences.now.recent[:MOST_RECENT_SHOWN]
         if not names:
-            self._recent.addWidget(label(tr("Rigs that you save or open appear here."), "small", wrap=True))
+            self._recent.addWidget(
+                label(tr("Rigs that you save or open appear here."), "small", wrap=True)
+            )
         for name in names:
             self._recent.addLayout(self._recent_line(name))
 
@@ -223,10 +315,17 @@ class StartView(QWidget):
         line = button(shortened(path.stem, 30), ask, role="link", name=tr("Open {name}", name=name))
         line.setToolTip(name)
         line.setEnabled(there)
-        find = button(tr("Locate…"), lambda: self.locate_asked.emit(name), role="link", name=tr("Locate {name}", name=path.name))
+        find = button(
+            tr("Locate…"),
+            lambda: self.locate_asked.emit(name),
+            role="link",
+            name=tr("Locate {name}", name=path.name),
+        )
         find.setVisible(not there)
         drop = icon_button("cross", tr("Forget {name}", name=path.name), lambda: self._forget(name))
-        where = OneLine(str(path.parent) if there else tr("not found in {folder}", folder=path.parent), "small")
+        where = OneLine(
+            str(path.parent) if there else tr("not found in {folder}", folder=path.parent), "small"
+        )
         where.setContentsMargins(4, 0, 0, 0)
         return column(row(line, 1, find, drop), where, spacing=0)
 
@@ -240,7 +339,12 @@ class StartView(QWidget):
             frame = QFrame()
             frame.setProperty("role", "card")
             text = label(
-                tr("{name}{where} has edits that were not saved.", name=shortened(found.rig.name, 50), where=where), wrap=True
+                tr(
+                    "{name}{where} has edits that were not saved.",
+                    name=shortened(found.rig.name, 50),
+                    where=where,
+                ),
+                wrap=True,
             )
 
             def restore(found: journal.Unsaved = found, frame: QFrame = frame) -> None:
@@ -252,7 +356,13 @@ class StartView(QWidget):
                 journal.forget(found.journal)
 
             frame.setLayout(
-                row(text, 1, button(tr("Restore"), restore, "history"), button(tr("Discard"), drop), margins=(12, 8, 12, 8))
+                row(
+                    text,
+                    1,
+                    button(tr("Restore"), restore, "history"),
+                    button(tr("Discard"), drop),
+                    margins=(12, 8, 12, 8),
+                )
             )
             self._restore.addWidget(frame)
 

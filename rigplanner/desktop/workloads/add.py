@@ -1,4 +1,5 @@
-"""The line that adds a workload: search with suggestions while typing, a starting point, and files dropped on it."""
+"""The line that adds a workload: search with suggestions while typing, a starting point, and files
+dropped on it."""
 
 from pathlib import Path
 
@@ -6,17 +7,17 @@ from PySide6.QtCore import QStringListModel, Qt, QTimer
 from PySide6.QtWidgets import QComboBox, QCompleter, QHBoxLayout, QLineEdit, QSizePolicy, QWidget
 
 from rigplanner.catalog.zoo import Model
-from rigplanner.desktop.ask_file import ask_file
-from rigplanner.desktop.session import Session
-from rigplanner.desktop.widgets import button, icon_button
+from rigplanner.desktop.controls.widgets import button, icon_button
+from rigplanner.desktop.document.ask_file import ask_file
+from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.words import number, shortened
+from rigplanner.errors import WorkloadFault
 from rigplanner.planning.model_files import SUFFIXES, workload_of_file
 from rigplanner.planning.presets import Preset, preset_fields, presets
 from rigplanner.report.language import THIN, tr
 from rigplanner.report.words.workloads import PRESET_WORDS
 from rigplanner.rig.edits import Edit
-from rigplanner.rig.task import Workload
-from rigplanner.workload.answer import WorkloadFault
+from rigplanner.rig.workload import Workload
 
 MOST_SUGGESTED = 60
 FILE_FILTER = "config.json, GGUF, safetensors (*.json *.gguf *.safetensors)"
@@ -29,7 +30,9 @@ class AddWorkload(QWidget):
         super().__init__()
         self._session = session
         self.field = QLineEdit()
-        self.field.setPlaceholderText(tr("Add a model: llama-3-8b, resnet-50, sdxl … or drop config.json, GGUF, safetensors"))
+        self.field.setPlaceholderText(
+            tr("Add a model: llama-3-8b, resnet-50, sdxl … or drop config.json, GGUF, safetensors")
+        )
         self.field.setAccessibleName(tr("Model to add as a workload"))
         self.field.setMaxLength(200)
         self.field.setClearButtonEnabled(True)
@@ -47,7 +50,9 @@ class AddWorkload(QWidget):
         self.preset.setAccessibleName(tr("What it shall do"))
         self.preset.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.preset.setMinimumContentsLength(18)
-        self.preset.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.preset.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
         self.preset.hide()
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 6, 12, 6)
@@ -58,7 +63,8 @@ class AddWorkload(QWidget):
         layout.addWidget(icon_button("open", tr("Add a model from a file"), self._ask_file))
 
     def model_named(self) -> Model | None:
-        """Return the model that the field names, by a suggestion, a name, or the first that holds its words."""
+        """Return the model that the field names, by a suggestion, a name, or the first that holds
+        its words."""
         from rigplanner.catalog.zoo import shipped_zoo
 
         words = self.field.text().strip()
@@ -95,7 +101,9 @@ class AddWorkload(QWidget):
         if found is None:
             near = ", ".join(shipped_zoo().nearest(words))
             said = tr("No model is called {words}.", words=repr(shortened(words, 40)))
-            self._session.tell(f"{said} {tr('Near: {near}.', near=near)}" if near else said, "warning")
+            self._session.tell(
+                f"{said} {tr('Near: {near}.', near=near)}" if near else said, "warning"
+            )
             return
         chosen = self.preset.currentData()
         offered = presets(found.kind)
@@ -107,7 +115,9 @@ class AddWorkload(QWidget):
         self._suggest("")
 
     def _put(self, work: Workload, name: str) -> None:
-        self._session.edit(tr("Add workload {name}", name=name), Edit("add_workload", {"workload": work}))
+        self._session.edit(
+            tr("Add workload {name}", name=name), Edit("add_workload", {"workload": work})
+        )
 
     def takes(self, path: str) -> bool:
         """Return whether a dropped file could be a model."""
@@ -118,7 +128,9 @@ class AddWorkload(QWidget):
         try:
             work = workload_of_file(path)
         except WorkloadFault as fault:
-            self._session.tell(tr("{name}: not a model ({fault})", name=path.name, fault=fault), "error")
+            self._session.tell(
+                tr("{name}: not a model ({fault})", name=path.name, fault=fault), "error"
+            )
             return False
         self._put(work, work.name or path.name)
         return True
@@ -131,5 +143,9 @@ def _suggestion(model: Model) -> str:
     """A model's name with its size where that tells it from its neighbours."""
     if not model.params_m:
         return model.name
-    size = f"{number(model.params_m / 1000)}{THIN}B" if model.params_m >= 1000 else f"{number(model.params_m)}{THIN}M"
+    size = (
+        f"{number(model.params_m / 1000)}{THIN}B"
+        if model.params_m >= 1000
+        else f"{number(model.params_m)}{THIN}M"
+    )
     return f"{model.name}  ({size})"

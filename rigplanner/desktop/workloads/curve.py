@@ -1,13 +1,23 @@
-"""A small curve with its interval as a band, drawn like an engineering chart; the same figures are its accessible text."""
+"""A small curve with its interval as a band, drawn like an engineering chart; the same figures are
+its accessible text."""
 
 from collections.abc import Sequence
 
 from msgspec import Struct
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import (
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+)
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from rigplanner.desktop.theme import look, row_px, sized_font, small_font
+from rigplanner.desktop.look.theme import look, row_px, sized_font, small_font
 from rigplanner.desktop.words import number
 
 LEFT, RIGHT, TOP = 6.0, 10.0, 6.0
@@ -16,7 +26,8 @@ OUTER_ALPHA = 46
 
 
 class Mark(Struct, frozen=True, kw_only=True):
-    """A point: `text` stands under it, `tip` explains it. `own` is what the rig is, `dim` what it cannot be as it stands."""
+    """A point: `text` stands under it, `tip` explains it. `own` is what the rig is, `dim` what it
+    cannot be as it stands."""
 
     x: float
     value: float
@@ -40,8 +51,9 @@ def nice_step(most: float, count: int = 4) -> float:
 
 
 class Curve(QWidget):
-    """Marks from left to right over a zero line, joined by a line inside the band of their intervals. A click, or Enter on the
-    point that the arrow keys chose, asks for the steps of the point with that number."""
+    """Marks from left to right over a zero line, joined by a line inside the band of their
+    intervals. A click, or Enter on the point that the arrow keys chose, asks for the steps of the
+    point with that number."""
 
     clicked = Signal(int)
 
@@ -76,9 +88,16 @@ class Curve(QWidget):
         if self._area is not None and self._area[0] == self.size():
             return self._area[1]
         metrics = QFontMetricsF(small_font())
-        widest = max((metrics.horizontalAdvance(number(tick)) for tick in self._ticks()), default=0.0)
+        widest = max(
+            (metrics.horizontalAdvance(number(tick)) for tick in self._ticks()), default=0.0
+        )
         left = LEFT + widest + 6
-        area = QRectF(left, TOP + metrics.height() / 2, self.width() - left - RIGHT, self.height() - TOP - metrics.height() * 2 - 2)
+        area = QRectF(
+            left,
+            TOP + metrics.height() / 2,
+            self.width() - left - RIGHT,
+            self.height() - TOP - metrics.height() * 2 - 2,
+        )
         self._area = (self.size(), area)
         return area
 
@@ -93,7 +112,9 @@ class Curve(QWidget):
         plot = self._plot()
         first, last = self._marks[0].x, self._marks[-1].x
         share = 0.5 if last == first else 0.06 + 0.88 * (mark.x - first) / (last - first)
-        return QPointF(plot.left() + plot.width() * share, plot.bottom() - plot.height() * value / self._most())
+        return QPointF(
+            plot.left() + plot.width() * share, plot.bottom() - plot.height() * value / self._most()
+        )
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if not self._marks:
@@ -114,7 +135,12 @@ class Curve(QWidget):
             painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
             painter.setPen(tokens.color("soft"))
             text = number(tick)
-            painter.drawText(QPointF(plot.left() - 6 - metrics.horizontalAdvance(text), y + metrics.ascent() / 2 - 1), text)
+            painter.drawText(
+                QPointF(
+                    plot.left() - 6 - metrics.horizontalAdvance(text), y + metrics.ascent() / 2 - 1
+                ),
+                text,
+            )
 
     def _paint_band(self, painter: QPainter) -> None:
         tokens = look.tokens
@@ -149,7 +175,9 @@ class Curve(QWidget):
 
     def mark_at(self, x: float) -> Mark | None:
         """Return the point nearest to a place across, None when there are none."""
-        return min(self._marks, key=lambda mark: abs(self._at(mark, mark.value).x() - x), default=None)
+        return min(
+            self._marks, key=lambda mark: abs(self._at(mark, mark.value).x() - x), default=None
+        )
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         mark = self.mark_at(event.position().x())

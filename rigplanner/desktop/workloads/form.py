@@ -1,24 +1,34 @@
-"""The settings of one workload. Every change is an edit at once; an empty field means the stack's usual value."""
+"""The settings of one workload. Every change is an edit at once; an empty field means the stack's
+usual value."""
 
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QFormLayout, QLabel, QLineEdit, QSizePolicy, QSpinBox, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDoubleSpinBox,
+    QFormLayout,
+    QLabel,
+    QLineEdit,
+    QSizePolicy,
+    QSpinBox,
+    QWidget,
+)
 
-from rigplanner.desktop.session import Session
-from rigplanner.desktop.theme import row_px
-from rigplanner.desktop.widgets import indented, label
+from rigplanner.desktop.controls.widgets import indented, label
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.look.theme import row_px
 from rigplanner.desktop.words import shortened
 from rigplanner.desktop.workloads.step_slider import BATCHES, LENGTHS, StepSlider
+from rigplanner.memory.mig import geometry_of
 from rigplanner.planning.presets import Preset, preset_fields, presets
 from rigplanner.planning.what_if import TEXT_KINDS, gpu_item
 from rigplanner.report.language import THIN, Words, tr
 from rigplanner.report.quote.jobs import workload_title
 from rigplanner.report.words.workloads import PRESET_WORDS
 from rigplanner.rig.edits import Edit
-from rigplanner.rig.task import Parallelism, Workload
+from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.rules.assess import Assessment, Job
-from rigplanner.workload.mig import geometry_of
 
 TASKS = Words(
     {
@@ -32,8 +42,29 @@ TASKS = Words(
         "serve": "Serving",
     }
 )
-PRECISIONS = ("fp32", "tf32", "fp16", "bf16", "amp_fp16", "amp_bf16", "fp8", "int8", "int4", "nf4", "q4_k_m")
-OPTIMIZERS = ("adamw", "adam", "sgd", "sgd_momentum", "adafactor", "adamw_8bit", "paged_adamw_8bit", "lion")
+PRECISIONS = (
+    "fp32",
+    "tf32",
+    "fp16",
+    "bf16",
+    "amp_fp16",
+    "amp_bf16",
+    "fp8",
+    "int8",
+    "int4",
+    "nf4",
+    "q4_k_m",
+)
+OPTIMIZERS = (
+    "adamw",
+    "adam",
+    "sgd",
+    "sgd_momentum",
+    "adafactor",
+    "adamw_8bit",
+    "paged_adamw_8bit",
+    "lion",
+)
 CHECKPOINTING = ("none", "selective", "full")
 ATTENTION = ("eager", "sdpa", "flash")
 DATA_PLACES = Words({"drives": "drives of the rig", "network": "network"})
@@ -72,7 +103,9 @@ class WorkloadForm(QWidget):
     def _add_model(self) -> None:
         self.name = QLineEdit()
         self.name.setMaxLength(200)
-        self.name.editingFinished.connect(lambda: self._change("name", self.name.text().strip() or None, tr("Name")))
+        self.name.editingFinished.connect(
+            lambda: self._change("name", self.name.text().strip() or None, tr("Name"))
+        )
         self._add("name", tr("Name"), self.name)
         self.preset = QComboBox()
         self.preset.setAccessibleName(tr("Start again as"))
@@ -96,23 +129,36 @@ class WorkloadForm(QWidget):
 
     def _add_details(self) -> None:
         self._choice("optimizer", tr("Optimizer"), [(code, code) for code in OPTIMIZERS])
-        self._choice("gradient_checkpointing", tr("Checkpointing"), [(code, code) for code in CHECKPOINTING])
+        self._choice(
+            "gradient_checkpointing", tr("Checkpointing"), [(code, code) for code in CHECKPOINTING]
+        )
         self._choice("attention", tr("Attention"), [(code, code) for code in ATTENTION])
         self._number("lora_rank", tr("LoRA rank"), 4096)
-        self._choice("kv_precision", tr("KV cache"), [(code, code) for code in ("fp16", "bf16", "fp8", "int8")])
+        self._choice(
+            "kv_precision",
+            tr("KV cache"),
+            [(code, code) for code in ("fp16", "bf16", "fp8", "int8")],
+        )
         self._number("zero", tr("ZeRO stage"), 3, parallel=True)
         self._number("tensor", tr("Tensor parallel"), 64, parallel=True)
         self._number("pipeline", tr("Pipeline"), 64, parallel=True)
 
     def _add_data(self) -> None:
-        """How much is trained on what: from these come the time of a training and the input pipeline."""
+        """How much is trained on what: from these come the time of a training and the input
+        pipeline."""
         self._data_title = label(tr("Data set").upper(), "section")
         self._form.addRow(self._data_title)
         self._figure("dataset_gb", tr("Size"), 1e7, "GB")
         self._figure("dataset_samples", tr("Samples"), 1e12, "", whole=True)
-        self._choice("dataset_format", tr("Stored as"), [(DATA_FORMATS[code], code) for code in DATA_FORMATS])
-        self._choice("dataset_place", tr("Kept on"), [(DATA_PLACES[code], code) for code in DATA_PLACES])
-        self._choice("dataset_decoding", tr("Decoded by"), [(DECODERS[code], code) for code in DECODERS])
+        self._choice(
+            "dataset_format", tr("Stored as"), [(DATA_FORMATS[code], code) for code in DATA_FORMATS]
+        )
+        self._choice(
+            "dataset_place", tr("Kept on"), [(DATA_PLACES[code], code) for code in DATA_PLACES]
+        )
+        self._choice(
+            "dataset_decoding", tr("Decoded by"), [(DECODERS[code], code) for code in DECODERS]
+        )
         self._figure("epochs", tr("Epochs"), 1e6, "")
         self._figure("train_tokens", tr("Train on"), 1e9, tr("million tokens"), factor=1e6)
 
@@ -122,7 +168,9 @@ class WorkloadForm(QWidget):
         self._fields[field] = widget
         self._form.addRow(title, widget)
 
-    def _choice(self, field: str, title: str, choices: list[tuple[str, str]], usual: bool = True) -> None:
+    def _choice(
+        self, field: str, title: str, choices: list[tuple[str, str]], usual: bool = True
+    ) -> None:
         box = QComboBox()
         if usual:
             box.addItem(tr("usual"), None)
@@ -136,7 +184,15 @@ class WorkloadForm(QWidget):
         slider.field.setSpecialValueText(tr("usual"))
         self._add(field, title, slider)
 
-    def _figure(self, field: str, title: str, most: float, unit: str, factor: float = 1.0, whole: bool = False) -> None:
+    def _figure(
+        self,
+        field: str,
+        title: str,
+        most: float,
+        unit: str,
+        factor: float = 1.0,
+        whole: bool = False,
+    ) -> None:
         box = QDoubleSpinBox(minimum=0, maximum=most, decimals=0 if whole else 1)
         box.setSpecialValueText(tr("not set"))
         box.setGroupSeparatorShown(True)
@@ -145,17 +201,23 @@ class WorkloadForm(QWidget):
         indented(box)
         if unit:
             box.setSuffix(f"{THIN}{unit}")
-        box.valueChanged.connect(lambda n: self._change(field, (round(n) if whole else n * factor) or None, title))
+        box.valueChanged.connect(
+            lambda n: self._change(field, (round(n) if whole else n * factor) or None, title)
+        )
         self._add(field, title, box)
 
-    def _number(self, field: str, title: str, most: int, unit: str = "", parallel: bool = False) -> None:
+    def _number(
+        self, field: str, title: str, most: int, unit: str = "", parallel: bool = False
+    ) -> None:
         box = QSpinBox(minimum=0, maximum=most)
         box.setSpecialValueText(tr("usual") if not parallel else tr("none"))
         indented(box)
         if unit:
             box.setSuffix(f"{THIN}{unit}")
         set_value: Callable[[int], None] = (
-            self._parallel(field, title) if parallel else lambda n: self._change(field, n or None, title)
+            self._parallel(field, title)
+            if parallel
+            else lambda n: self._change(field, n or None, title)
         )
         box.valueChanged.connect(set_value)
         self._add(field, title, box)
@@ -258,7 +320,9 @@ class WorkloadForm(QWidget):
         }
         self._form.setRowVisible(self._data_title, training)
         for field, on in shown.items():
-            self._form.setRowVisible(self._fields[field], on or _value(work, field) not in (None, 0, 1))
+            self._form.setRowVisible(
+                self._fields[field], on or _value(work, field) not in (None, 0, 1)
+            )
 
     def _show_presets(self, kind: str | None) -> None:
         offered = presets(kind)
@@ -276,7 +340,9 @@ class WorkloadForm(QWidget):
             return
         edit = Edit("change_workload", {"index": self._index, field: value})
         self._session.edit(
-            tr("{title} of workload {number}", title=title, number=self._index + 1), edit, merge=f"workload {self._index} {field}"
+            tr("{title} of workload {number}", title=title, number=self._index + 1),
+            edit,
+            merge=f"workload {self._index} {field}",
         )
 
 

@@ -2,20 +2,40 @@
 
 from msgspec import Struct
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import (
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from rigplanner.desktop import icons
-from rigplanner.desktop.theme import look, row_px, sized_font, small_font
-from rigplanner.desktop.tokens import STATE_OF
-from rigplanner.desktop.words import VERDICT_ICONS, VERDICT_WORDS, interval, number, percent, quantity
+from rigplanner.desktop.look import icons
+from rigplanner.desktop.look.theme import look, row_px, sized_font, small_font
+from rigplanner.desktop.look.tokens import STATE_OF
+from rigplanner.desktop.words import (
+    VERDICT_ICONS,
+    VERDICT_WORDS,
+    interval,
+    number,
+    percent,
+    quantity,
+)
 from rigplanner.report.language import tr
 from rigplanner.report.quote.jobs import MemoryBar
 
 HUES = {
-    "weights": "weights", "gradients": "gradients", "optimizer": "optimizer", "activations": "activations", "KV cache": "kv_cache",
-    "workspace": "other", "context": "other",
-}  # fmt: skip
+    "weights": "weights",
+    "gradients": "gradients",
+    "optimizer": "optimizer",
+    "activations": "activations",
+    "KV cache": "kv_cache",
+    "workspace": "other",
+    "context": "other",
+}
 """Part of memory to its hue; workspace and driver context share the grey one."""
 VERDICTS = {"fits": "fits", "tight": "warning", "does not fit": "error", "unknown": "unknown"}
 
@@ -76,7 +96,9 @@ class MemoryBars(QWidget):
         return row_px() * 2.1
 
     def sizeHint(self) -> QSize:
-        return QSize(row_px() * 16, round(self._bar_height() * max(1, len(self._bars)) + row_px() * 1.1))
+        return QSize(
+            row_px() * 16, round(self._bar_height() * max(1, len(self._bars)) + row_px() * 1.1)
+        )
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -91,7 +113,9 @@ class MemoryBars(QWidget):
 
     def _scale(self, bar: MemoryBar) -> float:
         """Pixels per GiB: the bar's end is a little beyond the larger of capacity and need."""
-        return self.width() / (1.08 * max(bar.capacity_gib or 0.0, bar.high_gib, bar.total_gib, 1e-6))
+        return self.width() / (
+            1.08 * max(bar.capacity_gib or 0.0, bar.high_gib, bar.total_gib, 1e-6)
+        )
 
     def _paint_bar(self, painter: QPainter, bar: MemoryBar, top: float) -> None:
         tokens = look.tokens
@@ -101,7 +125,8 @@ class MemoryBars(QWidget):
         baseline = top + metrics.ascent() + 2
         side = icons.size_px()
         painter.drawPixmap(
-            QPointF(0, baseline + 3 - side), icons.pixmap(VERDICT_ICONS[verdict], STATE_OF[verdict], self.devicePixelRatioF())
+            QPointF(0, baseline + 3 - side),
+            icons.pixmap(VERDICT_ICONS[verdict], STATE_OF[verdict], self.devicePixelRatioF()),
         )
         painter.setPen(tokens.color("text"))
         title = f"{bar.count} × {bar.gpu}" if bar.count > 1 else bar.gpu
@@ -119,10 +144,16 @@ class MemoryBars(QWidget):
         )
         room = self.width() - metrics.horizontalAdvance(right) - 12
         painter.drawText(QPointF(self.width() - metrics.horizontalAdvance(right), baseline), right)
-        left = metrics.elidedText(title, Qt.TextElideMode.ElideRight, room - side - 6 - metrics.horizontalAdvance(f", {word}"))
+        left = metrics.elidedText(
+            title,
+            Qt.TextElideMode.ElideRight,
+            room - side - 6 - metrics.horizontalAdvance(f", {word}"),
+        )
         painter.drawText(QPointF(side + 6, baseline), f"{left}, {word}")
         scale, x, y, height = self._scale(bar), 0.0, top + metrics.height() + 5, row_px() * 0.62
-        painter.fillRect(QRectF(0, y, (bar.capacity_gib or 0) * scale, height), tokens.color("raised"))
+        painter.fillRect(
+            QRectF(0, y, (bar.capacity_gib or 0) * scale, height), tokens.color("raised")
+        )
         for segment in segments(bar):
             width = segment.gib * scale
             painter.fillRect(QRectF(x, y, max(0.0, width - 1), height), tokens.color(segment.hue))
@@ -130,11 +161,16 @@ class MemoryBars(QWidget):
         pen = QPen(tokens.color("text"), 1)
         painter.setPen(pen)
         middle = y + height / 2
-        painter.drawLine(QPointF(bar.low_gib * scale, middle), QPointF(bar.high_gib * scale, middle))
+        painter.drawLine(
+            QPointF(bar.low_gib * scale, middle), QPointF(bar.high_gib * scale, middle)
+        )
         for end in (bar.low_gib, bar.high_gib):
             painter.drawLine(QPointF(end * scale, middle - 3), QPointF(end * scale, middle + 3))
         if bar.capacity_gib:
-            painter.fillRect(QRectF(bar.capacity_gib * scale - 1, y - 3, 2, height + 6), tokens.color(STATE_OF[verdict]))
+            painter.fillRect(
+                QRectF(bar.capacity_gib * scale - 1, y - 3, 2, height + 6),
+                tokens.color(STATE_OF[verdict]),
+            )
 
     def _paint_legend(self, painter: QPainter, top: float) -> None:
         tokens = look.tokens
@@ -169,7 +205,10 @@ class MemoryBars(QWidget):
         if isinstance(event, QHelpEvent):
             n = int(event.pos().y() // self._bar_height())
             if 0 <= n < len(self._bars):
-                lines = [f"{segment.word}: {quantity(segment.gib, 'GiB', 2)}" for segment in segments(self._bars[n])]
+                lines = [
+                    f"{segment.word}: {quantity(segment.gib, 'GiB', 2)}"
+                    for segment in segments(self._bars[n])
+                ]
                 QToolTip.showText(event.globalPos(), "\n".join(lines), self)
             return True
         return super().event(event)

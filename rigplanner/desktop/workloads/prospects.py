@@ -1,4 +1,5 @@
-"""What a workload could become, shown in two blocks: sizes and ways that fit, and speed over GPUs and under power caps."""
+"""What a workload could become, shown in two blocks: sizes and ways that fit, and speed over GPUs
+and under power caps."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -7,23 +8,43 @@ from msgspec import Struct
 from msgspec.structs import replace
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from rigplanner.desktop.breakdown import show_breakdown
-from rigplanner.desktop.flow_row import FlowRow
-from rigplanner.desktop.reasons import Reason, memory_reason
-from rigplanner.desktop.session import Session
-from rigplanner.desktop.widgets import button, clear, column, icon_button, label, panel, row, rule, stretchy
+from rigplanner.desktop.controls.flow_row import FlowRow
+from rigplanner.desktop.controls.widgets import (
+    button,
+    clear,
+    column,
+    icon_button,
+    label,
+    panel,
+    row,
+    rule,
+    stretchy,
+)
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.panels.breakdown import show_breakdown
+from rigplanner.desktop.panels.reasons import Reason, memory_reason
 from rigplanner.desktop.words import interval, number, percent, quantity
 from rigplanner.desktop.workloads.curve import Curve, Mark
+from rigplanner.memory.capacity.capacity_search import Reach
+from rigplanner.memory.capacity.changes import Change
 from rigplanner.performance.answer import TIME_METRICS
-from rigplanner.planning.what_if import CapPoint, Room, ScalePoint, Scaling, changed_fields, gpu_item, power_caps, room, scaling
+from rigplanner.planning.what_if import (
+    CapPoint,
+    Room,
+    ScalePoint,
+    Scaling,
+    changed_fields,
+    gpu_item,
+    power_caps,
+    room,
+    scaling,
+)
 from rigplanner.report.format import unit_text
 from rigplanner.report.language import listed, tr, trn
 from rigplanner.report.quote.jobs import memory_bars
 from rigplanner.report.words.speed import BOUND_WORDS
 from rigplanner.report.words.workloads import CHANGE_WORDS
 from rigplanner.rig.edits import Edit
-from rigplanner.workload.changes import Change
-from rigplanner.workload.reach import Reach
 
 if TYPE_CHECKING:
     from rigplanner.catalog.load import Catalog
@@ -44,7 +65,11 @@ class Prospects(Struct, frozen=True):
 
 def prospects(job: "Job", assessment: "Assessment", catalog: "Catalog") -> Prospects:
     """Return what a workload could become; takes up to some hundred milliseconds."""
-    return Prospects(room(job, assessment.machine), scaling(assessment, job, catalog), power_caps(assessment, job, catalog))
+    return Prospects(
+        room(job, assessment.machine),
+        scaling(assessment, job, catalog),
+        power_caps(assessment, job, catalog),
+    )
 
 
 class ProspectsPanel:
@@ -65,13 +90,22 @@ class ProspectsPanel:
         self.caps.clicked.connect(self._open_cap)
         self._scale_points: tuple[ScalePoint, ...] = ()
         self._cap_points: tuple[CapPoint, ...] = ()
-        self.scale_note, self.cap_note = label("", "small", wrap=True), label("", "small", wrap=True)
+        self.scale_note, self.cap_note = (
+            label("", "small", wrap=True),
+            label("", "small", wrap=True),
+        )
         self.use_cap = button("", self._use_cap, role="link", name=tr("Use the power cap"))
         self._cap: CapPoint | None = None
         self._units = (label("", "small"), label("", "small"))
-        self._scale_box = self._boxed(tr("Speed by number of GPUs"), self._units[0], self.scale, self.scale_note)
-        self._cap_box = self._boxed(tr("Speed under a power cap"), self._units[1], self.caps, self.cap_note, self.use_cap)
-        self.curves.setLayout(column(rule(), row(self._scale_box, self._cap_box, spacing=16), spacing=4))
+        self._scale_box = self._boxed(
+            tr("Speed by number of GPUs"), self._units[0], self.scale, self.scale_note
+        )
+        self._cap_box = self._boxed(
+            tr("Speed under a power cap"), self._units[1], self.caps, self.cap_note, self.use_cap
+        )
+        self.curves.setLayout(
+            column(rule(), row(self._scale_box, self._cap_box, spacing=16), spacing=4)
+        )
         for box in (self._scale_box, self._cap_box):
             stretchy(box)
         self.curves.hide()
@@ -83,7 +117,8 @@ class ProspectsPanel:
         return panel(column(head, *things, 1, spacing=4))
 
     def begin(self, job: "Job", assessment: "Assessment") -> None:
-        """Another state of a workload is shown; its figures will follow. Those of another workload are taken away at once."""
+        """Another state of a workload is shown; its figures will follow. Those of another workload
+        are taken away at once."""
         if self._job is None or self._job.index != job.index or job.speed is None:
             self.sizes.hide()
             self.curves.hide()
@@ -96,7 +131,9 @@ class ProspectsPanel:
         self._show_sizes(found.room)
         self._show_scaling(found.scaling)
         self._show_caps(found.caps)
-        self.curves.setVisible(self._scale_box.isVisibleTo(self.curves) or self._cap_box.isVisibleTo(self.curves))
+        self.curves.setVisible(
+            self._scale_box.isVisibleTo(self.curves) or self._cap_box.isVisibleTo(self.curves)
+        )
 
     def _show_sizes(self, found: Room) -> None:
         clear(self._links)
@@ -104,11 +141,19 @@ class ProspectsPanel:
         links: list[tuple[str, Reach, dict[str, object]]] = []
         if found.batch and found.batch.value:
             size = found.batch.value
-            links.append((trn("batch {count}", "batch {count}", size), found.batch, {"batch_per_gpu": size}))
+            links.append(
+                (trn("batch {count}", "batch {count}", size), found.batch, {"batch_per_gpu": size})
+            )
         if found.users and found.users.value:
             users = found.users
             each = max(1, users.value // (users.users.replicas if users.users else 1))
-            links.append((trn("{count} user at once", "{count} users at once", users.value), users, {"batch_per_gpu": each}))
+            links.append(
+                (
+                    trn("{count} user at once", "{count} users at once", users.value),
+                    users,
+                    {"batch_per_gpu": each},
+                )
+            )
         if found.context and found.context.value:
             length = found.context.value
             words = trn("context of {count} token", "context of {count} tokens", length)
@@ -119,7 +164,9 @@ class ProspectsPanel:
             self._largest.setText(tr("Not even one sample fits."))
         self._largest.setVisible(bool(links) or found.batch is not None or found.users is not None)
         for text, reach, fields in links:
-            use = button(text, partial(self._use, fields), role="link", name=tr("Use {size}", size=text))
+            use = button(
+                text, partial(self._use, fields), role="link", name=tr("Use {size}", size=text)
+            )
             use.setToolTip(f"{tr('Use {size}', size=text)}. {_sure(reach)}")
             pair = row(use, spacing=0)
             if reach.at is not None:
@@ -130,7 +177,8 @@ class ProspectsPanel:
         self.sizes.setVisible(bool(self._largest.isVisibleTo(self.sizes) or self._ways.count()))
 
     def _open_reach(self, text: str, reach: Reach, fields: dict[str, object]) -> None:
-        """Show what the largest size rests on: the memory that it needs on the smallest card, in the room there is."""
+        """Show what the largest size rests on: the memory that it needs on the smallest card, in
+        the room there is."""
         from rigplanner.rules.assess import memory_of
 
         if self._job is None or self._assessment is None:
@@ -138,9 +186,15 @@ class ProspectsPanel:
         gpus = self._assessment.machine.gpus
         smallest = min(gpus, key=lambda node: node.gpu.memory_gib or 0.0).gpu
         found = memory_of(replace(self._job.workload, **fields), smallest, len(gpus))
-        room = f"{tr('{size} are free for it.', size=quantity(reach.room_gib, 'GiB', 1))} {_sure(reach)}"
+        room = (
+            f"{tr('{size} are free for it.', size=quantity(reach.room_gib, 'GiB', 1))}"
+            f" {_sure(reach)}"
+        )
         made = Reason(text, found, (), room) if isinstance(found, str) else memory_reason(found)
-        show_breakdown(self.sizes, replace(made, title=text, note=f"{room} {made.note}" if made.steps else room))
+        show_breakdown(
+            self.sizes,
+            replace(made, title=text, note=f"{room} {made.note}" if made.steps else room),
+        )
 
     def _length_field(self) -> str:
         work = self._job.workload if self._job else None
@@ -156,8 +210,17 @@ class ProspectsPanel:
         for change in found.changes[:MOST_WAYS]:
             codes = change.code.split("+")
             words = listed((CHANGE_WORDS.get(code, code.replace("_", " ")) for code in codes), "; ")
-            title = words if len(codes) == 1 else trn("{count} change", "{count} changes together", len(codes))
-            use = button(title, partial(self._use_change, change), role="link", name=tr("Use {size}", size=words))
+            title = (
+                words
+                if len(codes) == 1
+                else trn("{count} change", "{count} changes together", len(codes))
+            )
+            use = button(
+                title,
+                partial(self._use_change, change),
+                role="link",
+                name=tr("Use {size}", size=words),
+            )
             use.setToolTip(change.source)
             use.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
             kept = tr("{share} of the speed", share=percent(change.speed_share))
@@ -170,7 +233,13 @@ class ProspectsPanel:
                 self._ways.addWidget(what)
         if not found.changes:
             self._ways.addWidget(
-                label(tr("No single change of its settings needs less; a larger GPU or more of them would."), "small")
+                label(
+                    tr(
+                        "No single change of its settings needs less; a larger GPU or more of them"
+                        " would."
+                    ),
+                    "small",
+                )
             )
 
     def _use(self, fields: dict[str, object]) -> None:
@@ -183,7 +252,10 @@ class ProspectsPanel:
         if self._job is None or self._assessment is None:
             return
         edits = [Edit("change_workload", {"index": self._job.index, **changed_fields(change)})]
-        uid, own = gpu_item(self._session.rig, self._assessment.machine), len(self._assessment.machine.gpus)
+        uid, own = (
+            gpu_item(self._session.rig, self._assessment.machine),
+            len(self._assessment.machine.gpus),
+        )
         if change.count > own and uid is not None:
             edits.append(Edit("set_quantity", {"uid": uid, "quantity": change.count}))
         self._session.edit(tr("Change workload {number}", number=self._job.index + 1), *edits)
@@ -221,29 +293,46 @@ class ProspectsPanel:
         metric = job.speed.metric
         self.caps.show_marks(
             [
-                Mark(x=p.cap_w, value=p.value, low=p.low, high=p.high, text=number(p.cap_w, 0), own=p.cap_w == (now or full.cap_w),
-                     tip=_cap_tip(p, metric))
+                Mark(
+                    x=p.cap_w,
+                    value=p.value,
+                    low=p.low,
+                    high=p.high,
+                    text=number(p.cap_w, 0),
+                    own=p.cap_w == (now or full.cap_w),
+                    tip=_cap_tip(p, metric),
+                )
                 for p in found
             ],
             metric,
-        )  # fmt: skip
+        )
         enough = [p for p in found if _kept(p, full, metric) >= KEPT_AT_CAP]
         self._cap = min(enough, key=lambda p: p.cap_w)
         kept = percent(_kept(self._cap, full, metric))
         self.cap_note.setText(
-            tr("At {cap} a card it keeps {share} and saves {saved}.", cap=quantity(self._cap.cap_w, "W", 0), share=kept,
-               saved=quantity(self._cap.saved_w, "W", 0))
-        )  # fmt: skip
+            tr(
+                "At {cap} a card it keeps {share} and saves {saved}.",
+                cap=quantity(self._cap.cap_w, "W", 0),
+                share=kept,
+                saved=quantity(self._cap.saved_w, "W", 0),
+            )
+        )
         self.use_cap.setText(tr("Cap to {cap}", cap=quantity(self._cap.cap_w, "W", 0)))
         self.use_cap.setVisible(self._cap.saved_w > 0 and now != self._cap.cap_w)
 
     def _open_scale(self, n: int) -> None:
         point, metric = self._scale_points[n], self._metric()
-        show_breakdown(self.curves, Reason(tr("Speed by number of GPUs"), _scale_tip(point, metric), point.steps))
+        show_breakdown(
+            self.curves,
+            Reason(tr("Speed by number of GPUs"), _scale_tip(point, metric), point.steps),
+        )
 
     def _open_cap(self, n: int) -> None:
         point = self._cap_points[n]
-        show_breakdown(self.curves, Reason(tr("Speed under a power cap"), _cap_tip(point, self._metric()), point.steps))
+        show_breakdown(
+            self.curves,
+            Reason(tr("Speed under a power cap"), _cap_tip(point, self._metric()), point.steps),
+        )
 
     def _metric(self) -> str:
         return self._job.speed.metric if self._job and self._job.speed else ""
@@ -266,7 +355,15 @@ def _kept(point: CapPoint, full: CapPoint, metric: str) -> float:
 def _scale_tip(point: ScalePoint, metric: str) -> str:
     speed = quantity(point.value, metric)
     span = interval(point.low, point.high, metric)
-    said = [trn("{count} GPU: {speed}, {span}", "{count} GPUs: {speed}, {span}", point.gpus, speed=speed, span=span)]
+    said = [
+        trn(
+            "{count} GPU: {speed}, {span}",
+            "{count} GPUs: {speed}, {span}",
+            point.gpus,
+            speed=speed,
+            span=span,
+        )
+    ]
     if point.fits is False:
         said.append(tr("does not fit into the memory of so many"))
     elif not point.placed:
@@ -293,4 +390,9 @@ def _scale_words(found: Scaling) -> str:
 
 def _cap_tip(point: CapPoint, metric: str) -> str:
     span = interval(point.low, point.high, metric)
-    return tr("{cap} a card: {speed}, {span}", cap=quantity(point.cap_w, "W", 0), speed=quantity(point.value, metric), span=span)
+    return tr(
+        "{cap} a card: {speed}, {span}",
+        cap=quantity(point.cap_w, "W", 0),
+        speed=quantity(point.value, metric),
+        span=span,
+    )

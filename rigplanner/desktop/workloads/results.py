@@ -1,16 +1,26 @@
-"""What a workload does on the rig: memory and what fits, speed and what limits it, more GPUs, power caps, the input pipeline."""
+"""What a workload does on the rig: memory and what fits, speed and what limits it, more GPUs, power
+caps, the input pipeline."""
 
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QHeaderView, QPushButton, QWidget
 
-from rigplanner.desktop.breakdown import show_breakdown
-from rigplanner.desktop.flow_row import FlowRow, flow_strip
-from rigplanner.desktop.reasons import memory_reason, speed_reason
-from rigplanner.desktop.session import Session
-from rigplanner.desktop.tables import fill, fit_height, plain_table
-from rigplanner.desktop.unit_cells import UnitCells
-from rigplanner.desktop.widgets import button, column, icon_button, label, panel, row, rule, stretchy
+from rigplanner.desktop.controls.flow_row import FlowRow, flow_strip
+from rigplanner.desktop.controls.tables import fill, fit_height, plain_table
+from rigplanner.desktop.controls.unit_cells import UnitCells
+from rigplanner.desktop.controls.widgets import (
+    button,
+    column,
+    icon_button,
+    label,
+    panel,
+    row,
+    rule,
+    stretchy,
+)
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.panels.breakdown import show_breakdown
+from rigplanner.desktop.panels.reasons import memory_reason, speed_reason
 from rigplanner.desktop.words import interval, percent, quantity, shortened
 from rigplanner.desktop.workloads.memory_bars import MemoryBars
 from rigplanner.desktop.workloads.prospects import Prospects, ProspectsPanel
@@ -53,7 +63,8 @@ class WorkloadResults(QWidget):
         self.pipeline.setItemDelegateForColumn(1, UnitCells(self.pipeline))
         self.pipeline_note = label("", "small", wrap=True)
         self.anchors = plain_table(
-            tr("Measurements that the prediction leans on"), (tr("Measured on"), tr("Model"), tr("Value"), tr("Weight"))
+            tr("Measurements that the prediction leans on"),
+            (tr("Measured on"), tr("Model"), tr("Value"), tr("Weight")),
         )
         for n in (2, 3):
             self.anchors.setItemDelegateForColumn(n, UnitCells(self.anchors))
@@ -61,9 +72,17 @@ class WorkloadResults(QWidget):
 
     def _make_layout(self) -> None:
         self._pipeline = panel(
-            column(rule(), label(tr("Input pipeline").upper(), "section"), self.pipeline, self.pipeline_note, spacing=4)
+            column(
+                rule(),
+                label(tr("Input pipeline").upper(), "section"),
+                self.pipeline,
+                self.pipeline_note,
+                spacing=4,
+            )
         )
-        self._measured = panel(column(rule(), label(tr("Measured").upper(), "section"), self.anchors, spacing=4))
+        self._measured = panel(
+            column(rule(), label(tr("Measured").upper(), "section"), self.anchors, spacing=4)
+        )
         self.setLayout(
             column(
                 row(stretchy(self.title), self.remove),
@@ -114,13 +133,20 @@ class WorkloadResults(QWidget):
         assumed = dict(job.memory[0].assumed) if job.memory else {}
         if speed is None:
             self.speed_note.setText(
-                tr("Not predicted: {reason}", reason=fault_text(job.speed_fault) or tr("There is no GPU in the rig."))
+                tr(
+                    "Not predicted: {reason}",
+                    reason=fault_text(job.speed_fault) or tr("There is no GPU in the rig."),
+                )
             )
             self.stack_note.setText(assumed_text(assumed))
             return
         self.speed.setText(quantity(speed.value, speed.metric))
-        self.speed.setAccessibleName(tr("Speed {speed}, opens its steps", speed=quantity(speed.value, speed.metric)))
-        self.speed_span.setText(tr("80 % interval {interval}", interval=interval(speed.low, speed.high, speed.metric)))
+        self.speed.setAccessibleName(
+            tr("Speed {speed}, opens its steps", speed=quantity(speed.value, speed.metric))
+        )
+        self.speed_span.setText(
+            tr("80 % interval {interval}", interval=interval(speed.low, speed.high, speed.metric))
+        )
         limited = tr("Limited by {limit}.", limit=BOUND_WORDS[speed.bound])
         lift = LIFT_WORDS.get(speed.lift or "", "")
         self.speed_note.setText(f"{limited} {lift}".strip())
@@ -129,7 +155,8 @@ class WorkloadResults(QWidget):
         self._show_anchors(speed)
 
     def _show_facts(self, facts: list[tuple[str, str]]) -> None:
-        """One button a fact; buttons are kept, since making one takes longer than all the rest of an edit."""
+        """One button a fact; buttons are kept, since making one takes longer than all the rest of
+        an edit."""
         while len(self._fact_buttons) < len(facts):
             made = button("", self._open_speed, role="link")
             self._fact_buttons.append(made)
@@ -158,14 +185,18 @@ class WorkloadResults(QWidget):
         fit_height(self.anchors, MOST_ANCHORS)
 
     def _show_pipeline(self, job: "Job", assessment: "Assessment") -> None:
-        from rigplanner.performance.host import fastest_drives, feed_of
+        from rigplanner.performance.limits.host import fastest_drives, feed_of
 
         feed = feed_of(job.workload, assessment.machine)
         self._pipeline.setVisible(feed is not None)
         if feed is None:
             return
         stages = (("storage", feed.storage_s), ("cpu", feed.decode_s), ("link", feed.bus_s))
-        rows = [(STAGE_WORDS[name], quantity(rate, "samples/s")) for name, rate in stages if rate is not None]
+        rows = [
+            (STAGE_WORDS[name], quantity(rate, "samples/s"))
+            for name, rate in stages
+            if rate is not None
+        ]
         fill(self.pipeline, rows, numbers=(1,))
         self.pipeline.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.pipeline.horizontalHeader().setStretchLastSection(False)
@@ -176,7 +207,10 @@ class WorkloadResults(QWidget):
         if feed.cached:
             note = tr("The data set fits into RAM, so it is read from there after the first epoch.")
         elif job.workload.dataset_place == "network":
-            note = tr("The data set is read over the network, at what the rig's fastest port gives of its rate to files.")
+            note = tr(
+                "The data set is read over the network, at what the rig's fastest port gives of its"
+                " rate to files."
+            )
         elif drives is None:
             note = tr("There is no drive in the rig to hold the data set.")
         elif drives.count > 1:
@@ -192,8 +226,13 @@ class WorkloadResults(QWidget):
     def _remove_current(self) -> None:
         if self._job is not None and self._job.index < len(self._session.rig.workloads):
             name = self.title.text()
-            if self._session.edit(tr("Remove workload {name}", name=name), Edit("remove_workload", {"index": self._job.index})):
-                self._session.tell(tr("Removed {name}.", name=name), "info", tr("Undo"), self._session.undo)
+            if self._session.edit(
+                tr("Remove workload {name}", name=name),
+                Edit("remove_workload", {"index": self._job.index}),
+            ):
+                self._session.tell(
+                    tr("Removed {name}.", name=name), "info", tr("Undo"), self._session.undo
+                )
 
     def _open_memory(self, bar: int) -> None:
         job, assessment = self._job, self._session.assessment

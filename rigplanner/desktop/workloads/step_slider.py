@@ -1,4 +1,5 @@
-"""A slider over sizes that people choose, and the number field beside it. Moves of one turn of the loop become one change."""
+"""A slider over sizes that people choose, and the number field beside it. Moves of one turn of the
+loop become one change."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -6,19 +7,67 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QSpinBox, QWidget
 
-from rigplanner.desktop.widgets import indented
+from rigplanner.desktop.controls.widgets import indented
 
-BATCHES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096)
+BATCHES = (
+    1,
+    2,
+    3,
+    4,
+    6,
+    8,
+    12,
+    16,
+    24,
+    32,
+    48,
+    64,
+    96,
+    128,
+    192,
+    256,
+    384,
+    512,
+    768,
+    1024,
+    1536,
+    2048,
+    3072,
+    4096,
+)
 LENGTHS = (
-    128, 256, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152, 65536, 98304, 131072,
-    196608, 262144, 524288, 1048576,
-)  # fmt: skip
+    128,
+    256,
+    512,
+    768,
+    1024,
+    1536,
+    2048,
+    3072,
+    4096,
+    6144,
+    8192,
+    12288,
+    16384,
+    24576,
+    32768,
+    49152,
+    65536,
+    98304,
+    131072,
+    196608,
+    262144,
+    524288,
+    1048576,
+)
 
 
 class StepSlider(QWidget):
     """`changed` is called with the new size; 0 in the field stands for the usual one."""
 
-    def __init__(self, name: str, stops: Sequence[int], most: int, changed: Callable[[int], None]) -> None:
+    def __init__(
+        self, name: str, stops: Sequence[int], most: int, changed: Callable[[int], None]
+    ) -> None:
         super().__init__()
         self._stops, self._changed = tuple(stops), changed
         self.slider = QSlider(Qt.Orientation.Horizontal)

@@ -1,4 +1,5 @@
-"""The Workloads tab: what the rig shall do, whether it fits into memory, how fast it runs and what limits it."""
+"""The Workloads tab: what the rig shall do, whether it fits into memory, how fast it runs and what
+limits it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,12 +8,12 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHeaderView, QSplitter, QWidget
 
-from rigplanner.desktop.change import Change
-from rigplanner.desktop.session import Session
-from rigplanner.desktop.tables import fill, fit_height, plain_table
-from rigplanner.desktop.theme import row_px
-from rigplanner.desktop.unit_cells import UnitCells
-from rigplanner.desktop.widgets import column, label, panel, scrolled, strip
+from rigplanner.desktop.controls.tables import fill, fit_height, plain_table
+from rigplanner.desktop.controls.unit_cells import UnitCells
+from rigplanner.desktop.controls.widgets import column, label, panel, scrolled, strip
+from rigplanner.desktop.document.change import Change
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.look.theme import row_px
 from rigplanner.desktop.words import percent, quantity, shortened
 from rigplanner.desktop.workloads.add import AddWorkload
 from rigplanner.desktop.workloads.form import WorkloadForm
@@ -44,7 +45,9 @@ class WorkloadsView(QWidget):
         self.setAcceptDrops(True)
         self.add = AddWorkload(session)
         self.zoo = self.add.field
-        self.list = plain_table(tr("Workloads"), (tr("Workload"), tr("Memory"), tr("Speed"), tr("Limited by")))
+        self.list = plain_table(
+            tr("Workloads"), (tr("Workload"), tr("Memory"), tr("Speed"), tr("Limited by"))
+        )
         self.list.currentCellChanged.connect(lambda line, *_: self._choose(line))
         for n in (1, 2):
             self.list.setItemDelegateForColumn(n, UnitCells(self.list))
@@ -53,17 +56,27 @@ class WorkloadsView(QWidget):
         self.bars = self.results.bars
         self.speed = self.results.speed
         self._empty = label(
-            tr("No workloads yet. Add a model above to see its memory per GPU and its speed on this rig."), wrap=True
+            tr(
+                "No workloads yet. Add a model above to see its memory per GPU and its speed on"
+                " this rig."
+            ),
+            wrap=True,
         )
         split = QSplitter(Qt.Orientation.Horizontal)
-        split.addWidget(scrolled(panel(column(self.form, 1, margins=(12, 8, 12, 8))), tr("Settings of the workload")))
+        split.addWidget(
+            scrolled(
+                panel(column(self.form, 1, margins=(12, 8, 12, 8))), tr("Settings of the workload")
+            )
+        )
         split.addWidget(scrolled(self.results, tr("Results of the workload")))
         split.setChildrenCollapsible(False)
         self._split = split
         self._arrange(Qt.Orientation.Horizontal)
         self._rest = QWidget()
         self._none = strip(column(self._empty, margins=(12, 12, 12, 12)))
-        self.setLayout(column(strip(column(self.add)), self.list, self._none, split, self._rest, spacing=0))
+        self.setLayout(
+            column(strip(column(self.add)), self.list, self._none, split, self._rest, spacing=0)
+        )
         self._delay = QTimer(self, singleShot=True, interval=PROSPECTS_DELAY_MS)
         self._delay.timeout.connect(self._ask_prospects)
         self._stale = True
@@ -73,17 +86,24 @@ class WorkloadsView(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        narrow = event.size().width() < self.form.label_width() + row_px() * (FIELD_ROWS + RESULT_ROWS)
+        narrow = event.size().width() < self.form.label_width() + row_px() * (
+            FIELD_ROWS + RESULT_ROWS
+        )
         orientation = Qt.Orientation.Vertical if narrow else Qt.Orientation.Horizontal
         if orientation != self._split.orientation():
             self._arrange(orientation)
 
     def _arrange(self, orientation: Qt.Orientation) -> None:
-        """Put the results beside the settings, or below them where both would be cut; what limits a workload they tell too."""
+        """Put the results beside the settings, or below them where both would be cut; what limits a
+        workload they tell too."""
         beside = orientation == Qt.Orientation.Horizontal
         self._split.setOrientation(orientation)
         self.list.setColumnHidden(3, not beside)
-        form = min(self.form.label_width() + row_px() * FIELD_ROWS, row_px() * 14) if beside else row_px() * 5
+        form = (
+            min(self.form.label_width() + row_px() * FIELD_ROWS, row_px() * 14)
+            if beside
+            else row_px() * 5
+        )
         self._split.setSizes([form, row_px() * 24 if beside else row_px() * 8])
         self._split.setStretchFactor(0, 0 if beside else 5)
         self._split.setStretchFactor(1, 1 if beside else 8)
@@ -178,7 +198,9 @@ class WorkloadsView(QWidget):
             if self._session.assessment is assessment and self._index == index:
                 self.results.show_prospects(found)
 
-        self._session.tasks.run_task("prospects", lambda _: prospects(job, assessment, catalog), take)
+        self._session.tasks.run_task(
+            "prospects", lambda _: prospects(job, assessment, catalog), take
+        )
 
     def _point(self, subject: str) -> None:
         if self._stale:

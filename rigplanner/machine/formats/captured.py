@@ -1,4 +1,5 @@
-"""What a text captured on another machine names, whichever program wrote it; NCCL's logs speak of paths instead."""
+"""What a text captured on another machine names, whichever program wrote it; NCCL's logs speak of
+paths instead."""
 
 from pathlib import Path
 
@@ -18,8 +19,8 @@ class CapturedFault(ValueError):
 
 
 def said_in_file(path: Path) -> tuple[Fact, ...] | NcclRun:
-    """Return what the output of `nvidia-smi -q` or `lspci -tv`, or an hwloc XML file, names, or what NCCL found, from its log or
-    graph file. Raises CapturedFault."""
+    """Return what the output of `nvidia-smi -q` or `lspci -tv`, or an hwloc XML file, names, or
+    what NCCL found, from its log or graph file. Raises CapturedFault."""
     try:
         text = read_within(path, LARGEST_TEXT).decode("utf-8")
     except UnicodeDecodeError as fault:
@@ -37,5 +38,6 @@ def said_in_file(path: Path) -> tuple[Fact, ...] | NcclRun:
         return read_nccl(text)
     except (MatrixFault, XmlFault) as fault:
         raise CapturedFault(
-            f"{path.name}: names no part; expected nvidia-smi -q, lspci -tv, an hwloc XML file, or a log of NCCL."
+            f"{path.name}: names no part; expected nvidia-smi -q, lspci -tv, an hwloc XML file, or"
+            " a log of NCCL."
         ) from fault

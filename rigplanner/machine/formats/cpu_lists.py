@@ -1,4 +1,5 @@
-"""Logical CPUs as ranges ("0-19,40-59", nvidia-smi) and as masks in words of 32 ("000fffff,ffffffff", sysfs and NCCL)."""
+"""Logical CPUs as ranges ("0-19,40-59", nvidia-smi) and as masks in words of 32
+("000fffff,ffffffff", sysfs and NCCL)."""
 
 import re
 
@@ -31,4 +32,10 @@ def ranges_of(mask: str) -> str | None:
     cpus = [cpu for cpu in range(bits.bit_length()) if bits >> cpu & 1]
     starts = [cpu for cpu in cpus if not bits << 1 >> cpu & 1]
     ends = [cpu for cpu in cpus if not bits >> (cpu + 1) & 1]
-    return ",".join(f"{low}-{high}" if high > low else str(low) for low, high in zip(starts, ends, strict=True)) or None
+    return (
+        ",".join(
+            f"{low}-{high}" if high > low else str(low)
+            for low, high in zip(starts, ends, strict=True)
+        )
+        or None
+    )

@@ -1,4 +1,5 @@
-"""What a captured text names, as facts: each a part of some kind under the name that the machine itself gives it."""
+"""What a captured text names, as facts: each a part of some kind under the name that the machine
+itself gives it."""
 
 import re
 from typing import Literal
@@ -14,8 +15,8 @@ Kind = Literal["system", "motherboard", "cpu", "gpu", "storage", "memory"]
 
 
 class Fact(Struct, frozen=True):
-    """Something found: its kind, its name as the machine says it, how many, and details (bus address, link, size). A GPU may run
-    under a power limit in watts."""
+    """Something found: its kind, its name as the machine says it, how many, and details (bus
+    address, link, size). A GPU may run under a power limit in watts."""
 
     kind: Kind
     name: str
@@ -30,7 +31,10 @@ def counted(facts: list[Fact]) -> tuple[Fact, ...]:
     for fact in facts:
         key = (fact.kind, fact.name, fact.detail, fact.limit_w)
         counts[key] = counts.get(key, 0) + fact.count
-    return tuple(Fact(kind, name, count, detail, limit) for (kind, name, detail, limit), count in counts.items())
+    return tuple(
+        Fact(kind, name, count, detail, limit)
+        for (kind, name, detail, limit), count in counts.items()
+    )
 
 
 def facts_of_query(text: str) -> tuple[Fact, ...]:
@@ -40,7 +44,8 @@ def facts_of_query(text: str) -> tuple[Fact, ...]:
 
 
 def facts_of_hwloc(text: str) -> tuple[Fact, ...]:
-    """Return CPUs, memory, GPUs and NVMe drives that an hwloc XML file names; raise XmlFault for other text."""
+    """Return CPUs, memory, GPUs and NVMe drives that an hwloc XML file names; raise XmlFault for
+    other text."""
     found = read_hwloc(text)
     facts = [Fact("cpu", name) for name in found.cpus if name]
     if found.memory_bytes:
@@ -55,7 +60,11 @@ def facts_of_lspci(text: str) -> tuple[Fact, ...]:
 
 def _of_pci(devices: list[PciDevice]) -> list[Fact]:
     gpus = [Fact("gpu", _model(device.name)) for device in nvidia_gpus(devices)]
-    drives = [Fact("storage", device.name) for device in devices if re.search(r"NVMe SSD|Non-Volatile memory", device.name)]
+    drives = [
+        Fact("storage", device.name)
+        for device in devices
+        if re.search(r"NVMe SSD|Non-Volatile memory", device.name)
+    ]
     return gpus + drives
 
 

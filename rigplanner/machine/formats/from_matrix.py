@@ -2,26 +2,36 @@
 
 from typing import Literal
 
-from rigplanner.catalog.parts import GPU, NvlinkPort
+from rigplanner.catalog.schema.parts import GPU, NvlinkPort
 from rigplanner.machine.formats.smi_matrix import MatrixFault, SmiMatrix, numa_nodes
-from rigplanner.machine.links import islands, labels
-from rigplanner.machine.machine import Edge, GpuNode, Machine, NicNode, Piece, PowerTree
+from rigplanner.machine.model import Edge, GpuNode, Machine, NicNode, Piece, PowerTree
 from rigplanner.machine.pcie import link_gbs
-from rigplanner.machine.peer import peers
+from rigplanner.machine.topology.links import islands, labels
+from rigplanner.machine.topology.peer import peers
 
 NO_POWER = PowerTree(
-    loads=(), sustained_w=None, transient_w=None, supply_w=None, supply_transient_w=None, efficiency=None, wall_w=None,
-    circuit_w=None, circuit_peak_w=None,
-)  # fmt: skip
+    loads=(),
+    sustained_w=None,
+    transient_w=None,
+    supply_w=None,
+    supply_transient_w=None,
+    efficiency=None,
+    wall_w=None,
+    circuit_w=None,
+    circuit_peak_w=None,
+)
 
 
 Link = tuple[int | None, int | None]
 
 
-def machine_of_matrix(matrix: SmiMatrix, gpu: GPU | tuple[GPU, ...], links: tuple[Link, ...] = ()) -> Machine:
-    """Return the machine that a matrix of GPUs shows, all of one model or each of its own. `links` gives generation and width of
-    each GPU's slot where they are known; else slots are taken as wide and fast as the card's edge. Switches are drawn where the
-    letters need one. Raises MatrixFault when a card cannot have the links shown."""
+def machine_of_matrix(
+    matrix: SmiMatrix, gpu: GPU | tuple[GPU, ...], links: tuple[Link, ...] = ()
+) -> Machine:
+    """Return the machine that a matrix of GPUs shows, all of one model or each of its own. `links`
+    gives generation and width of each GPU's slot where they are known; else slots are taken as wide
+    and fast as the card's edge. Switches are drawn where the letters need one. Raises MatrixFault
+    when a card cannot have the links shown."""
     names = matrix.gpus
     cards = gpu if isinstance(gpu, tuple) else (gpu,) * len(names)
     check_links(matrix, cards)
@@ -33,17 +43,30 @@ def machine_of_matrix(matrix: SmiMatrix, gpu: GPU | tuple[GPU, ...], links: tupl
     node_of = _groups(cells, NEAR, [by_row.get(name) for name in names])
     bridge_of = _groups(cells, BELOW_A_BRIDGE, [None] * len(names))
     edges_of = tuple((card.edge_gen, card.edge_width) for card in cards)
-    slots = tuple((gen or edge[0], width or edge[1]) for (gen, width), edge in zip(links or edges_of, edges_of, strict=True))
+    slots = tuple(
+        (gen or edge[0], width or edge[1])
+        for (gen, width), edge in zip(links or edges_of, edges_of, strict=True)
+    )
     gpus = tuple(
         GpuNode(
-            index=index, piece=name, gpu=cards[index], place=None, width=slots[index][1], gen=slots[index][0],
-            host_gbs=link_gbs(*slots[index]), numa=by_row.get(name), bridge=str(bridge_of[index]), affinity=cpus.get(name),
+            index=index,
+            piece=name,
+            gpu=cards[index],
+            place=None,
+            width=slots[index][1],
+            gen=slots[index][0],
+            host_gbs=link_gbs(*slots[index]),
+            numa=by_row.get(name),
+            bridge=str(bridge_of[index]),
+            affinity=cpus.get(name),
             socket=node_of[index],
         )
         for index, name in enumerate(names)
-    )  # fmt: skip
+    )
     others = tuple(device for device in matrix.devices if not device.startswith("GPU"))
-    nics = tuple(NicNode(index=index, piece=name, place=None, gbps=None) for index, name in enumerate(others))
+    nics = tuple(
+        NicNode(index=index, piece=name, place=None, gbps=None) for index, name in enumerate(others)
+    )
     edges = (*_tree(cells, node_of, cards, slots), *_nvlinks(cells, cards))
     return Machine(
         pieces=tuple(Piece(name, name, card) for name, card in zip(names, cards, strict=True)),
@@ -67,7 +90,8 @@ SWITCHLESS = ("pcie", "sxm2")
 
 
 def check_links(matrix: SmiMatrix, cards: tuple[GPU, ...]) -> None:
-    """Raise MatrixFault when a label, or the labels of a card that no NVSwitch can serve, name more NVLinks than the card has."""
+    """Raise MatrixFault when a label, or the labels of a card that no NVSwitch can serve, name more
+    NVLinks than the card has."""
     where = dict(zip(matrix.gpus, cards, strict=True))
     for row, cells in zip(matrix.rows, matrix.cells, strict=False):
         if row not in where:
@@ -76,12 +100,17 @@ def check_links(matrix: SmiMatrix, cards: tuple[GPU, ...]) -> None:
         most = gpu.nvlink.links if gpu.nvlink is not None and not _is_xgmi(gpu) else 0
         for column, cell in zip(matrix.devices, cells, strict=True):
             if cell.startswith("NV") and int(cell[2:]) > most:
-                raise MatrixFault(f"Cell {row}/{column}: {cell}, but {gpu.name} has {most or 'no'} NVLinks.")
+                raise MatrixFault(
+                    f"Cell {row}/{column}: {cell}, but {gpu.name} has {most or 'no'} NVLinks."
+                )
             if cell == "XGMI" and not _is_xgmi(gpu):
                 raise MatrixFault(f"Cell {row}/{column}: XGMI, but {gpu.name} has no xGMI links.")
         together = sum(int(cell[2:]) for cell in cells if cell.startswith("NV"))
         if gpu.form_factor in SWITCHLESS and together > most:
-            raise MatrixFault(f"Row {row}: {together} NVLinks in all, but {gpu.name} has {most}, which no switch shares out.")
+            raise MatrixFault(
+                f"Row {row}: {together} NVLinks in all, but {gpu.name} has {most}, which no switch"
+                " shares out."
+            )
 
 
 def _is_xgmi(gpu: GPU) -> bool:
@@ -93,12 +122,14 @@ NEAR = (*BELOW_A_BRIDGE, "NODE")
 
 
 def _groups(cells: list[list[str]], near: tuple[str, ...], numas: list[int | None]) -> list[int]:
-    """Return a group per GPU, counted from 0: GPUs whose label is one of `near` share one. NVLink and xGMI hide the label: such
-    pairs are joined where their NUMA nodes are known and the same."""
+    """Return a group per GPU, counted from 0: GPUs whose label is one of `near` share one. NVLink
+    and xGMI hide the label: such pairs are joined where their NUMA nodes are known and the same."""
     groups = list(range(len(cells)))
     for a, row in enumerate(cells):
         for b, cell in enumerate(row):
-            hidden = cell.startswith(("NV", "XGMI")) and numas[a] is not None and numas[a] == numas[b]
+            hidden = (
+                cell.startswith(("NV", "XGMI")) and numas[a] is not None and numas[a] == numas[b]
+            )
             if cell in near or hidden:
                 low, high = sorted((groups[a], groups[b]))
                 groups = [low if group == high else group for group in groups]
@@ -106,8 +137,11 @@ def _groups(cells: list[list[str]], near: tuple[str, ...], numas: list[int | Non
     return [order[group] for group in groups]
 
 
-def _tree(cells: list[list[str]], node_of: list[int], cards: tuple[GPU, ...], slots: tuple[Link, ...]) -> list[Edge]:
-    """Return PCIe edges from a root per NUMA group, with a switch where GPUs share one and a second level for PXB."""
+def _tree(
+    cells: list[list[str]], node_of: list[int], cards: tuple[GPU, ...], slots: tuple[Link, ...]
+) -> list[Edge]:
+    """Return PCIe edges from a root per NUMA group, with a switch where GPUs share one and a second
+    level for PXB."""
     edges: list[Edge] = []
     switches: dict[str, str] = {}
     for index, row in enumerate(cells):
@@ -134,11 +168,17 @@ def _pcie(a: str, b: str, gen: int | None, width: int | None) -> Edge:
 
 
 def _nvlinks(cells: list[list[str]], cards: tuple[GPU, ...]) -> list[Edge]:
-    """Return direct NVLink or xGMI edges, or edges into an NVSwitch where the labels of a row sum to more links than the card has.
-    An XGMI label tells no count: the card's links are shared out evenly among its neighbours."""
-    counts = [{b: int(cell[2:]) for b, cell in enumerate(row) if cell.startswith("NV")} for row in cells]
+    """Return direct NVLink or xGMI edges, or edges into an NVSwitch where the labels of a row sum
+    to more links than the card has. An XGMI label tells no count: the card's links are shared out
+    evenly among its neighbours."""
+    counts = [
+        {b: int(cell[2:]) for b, cell in enumerate(row) if cell.startswith("NV")} for row in cells
+    ]
     ports = [card.nvlink for card in cards]
-    switched = any(port is not None and sum(row.values()) > port.links for row, port in zip(counts, ports, strict=True))
+    switched = any(
+        port is not None and sum(row.values()) > port.links
+        for row, port in zip(counts, ports, strict=True)
+    )
     most = max(row.count("XGMI") for row in cells)
     edges: list[Edge] = []
     for a, port in enumerate(ports):
@@ -146,11 +186,25 @@ def _nvlinks(cells: list[list[str]], cards: tuple[GPU, ...]) -> list[Edge]:
             continue
         if switched and counts[a]:
             links = max(counts[a].values())
-            edges.append(Edge(a=f"gpu{a}", b="nvswitch", kind="nvswitch", links=links, gbs=links * port.link_gbs))
+            edges.append(
+                Edge(
+                    a=f"gpu{a}",
+                    b="nvswitch",
+                    kind="nvswitch",
+                    links=links,
+                    gbs=links * port.link_gbs,
+                )
+            )
         elif not switched:
-            edges += [_direct(a, b, "nvlink", links, port) for b, links in counts[a].items() if a < b]
+            edges += [
+                _direct(a, b, "nvlink", links, port) for b, links in counts[a].items() if a < b
+            ]
         each = max(1, port.links // max(1, most))
-        edges += [_direct(a, b, "xgmi", each, port) for b, cell in enumerate(cells[a]) if a < b and cell == "XGMI"]
+        edges += [
+            _direct(a, b, "xgmi", each, port)
+            for b, cell in enumerate(cells[a])
+            if a < b and cell == "XGMI"
+        ]
     return edges
 
 
@@ -158,9 +212,16 @@ def _direct(a: int, b: int, kind: Literal["nvlink", "xgmi"], links: int, port: N
     return Edge(a=f"gpu{a}", b=f"gpu{b}", kind=kind, links=links, gbs=links * port.link_gbs)
 
 
-def _peers(matrix: SmiMatrix, gpus: tuple[GpuNode, ...], cells: list[list[str]]) -> tuple[tuple[str, ...], ...]:
+def _peers(
+    matrix: SmiMatrix, gpus: tuple[GpuNode, ...], cells: list[list[str]]
+) -> tuple[tuple[str, ...], ...]:
     """Return the peer table of the capture where it has one, else what the cards' policies say."""
     if matrix.peers and len(matrix.peers[0]) == len(cells):
         return matrix.peers[0]
-    linked = {(a, b) for a, row in enumerate(cells) for b, cell in enumerate(row) if cell.startswith(("NV", "XGMI"))}
+    linked = {
+        (a, b)
+        for a, row in enumerate(cells)
+        for b, cell in enumerate(row)
+        if cell.startswith(("NV", "XGMI"))
+    }
     return peers(gpus, tuple(map(tuple, cells)), linked, set(), patched=False)

@@ -10,7 +10,8 @@ from rigplanner.machine.formats.xml_tree import Element, XmlFault, parse_xml
 MOST_ELEMENTS = 60_000
 HOST_BRIDGE = "0-1"
 NVIDIA_DISPLAY = re.compile(r"03[0-9a-f]{2} \[10de:", re.IGNORECASE)
-"""Class and vendor of a GPU; drivers before 2021 and files without names of PCI devices leave the maker's name out."""
+"""Class and vendor of a GPU; drivers before 2021 and files without names of PCI devices leave the
+maker's name out."""
 
 
 class HwlocMachine(Struct, frozen=True):
@@ -31,15 +32,21 @@ def read_hwloc(text: str) -> HwlocMachine:
     """Return what an hwloc XML file tells. Raises XmlFault for text that is no such file."""
     root = parse_xml(text, MOST_ELEMENTS)
     if root.name != "topology" or not any(child.name == "object" for child in root.children):
-        raise XmlFault(f"The outermost element is {root.name!r}: expected topology with objects, as hwloc writes it.")
+        raise XmlFault(
+            f"The outermost element is {root.name!r}: expected topology with objects, as hwloc"
+            " writes it."
+        )
     reading = _Reading([], [], [])
     for child in root.children:
         _walk(child, "", "", (), reading)
     return HwlocMachine(tuple(reading.cpus), tuple(reading.memory), tuple(reading.devices))
 
 
-def _walk(element: Element, place: str, host: str, bridges: tuple[str, ...], reading: _Reading) -> None:
-    """Collect an object and what is in it. `place` is the number of the nearest NUMA node, or names the object that has it."""
+def _walk(
+    element: Element, place: str, host: str, bridges: tuple[str, ...], reading: _Reading
+) -> None:
+    """Collect an object and what is in it. `place` is the number of the nearest NUMA node, or names
+    the object that has it."""
     if element.name != "object":
         return
     kind = element.attributes.get("type", "")

@@ -1,5 +1,6 @@
-"""`lspci -tv` text: the PCI tree of a machine, read into devices with the bridges above them. A tree without names (`lspci -t`) is
-read too where a list of devices (`lspci`, `lspci -nnk`, `lspci -vv`) stands below it, which may tell NUMA nodes and widths."""
+"""`lspci -tv` text: the PCI tree of a machine, read into devices with the bridges above them. A
+tree without names (`lspci -t`) is read too where a list of devices (`lspci`, `lspci -nnk`, `lspci
+-vv`) stands below it, which may tell NUMA nodes and widths."""
 
 import re
 
@@ -9,9 +10,12 @@ from rigplanner.machine.formats.pci_paths import PciDevice
 
 LARGEST_TEXT = 2**20
 LONGEST_NAME = 400
-_TOKEN = re.compile(r"\[(?:([0-9a-f]{4,5}):)?([0-9a-f]{2})(?:-[0-9a-f]{2})?\]|(?<![0-9a-f.])([0-9a-f]{2}\.[0-7])(?![0-9a-f])")
+_TOKEN = re.compile(
+    r"\[(?:([0-9a-f]{4,5}):)?([0-9a-f]{2})(?:-[0-9a-f]{2})?\]|(?<![0-9a-f.])([0-9a-f]{2}\.[0-7])(?![0-9a-f])"
+)
 _LISTED = re.compile(
-    r"^\s*(?:([0-9a-f]{4,5}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) [^:]+: (.+?)(?: \[[0-9a-f]{4}:[0-9a-f]{4}\])?(?: \(.*\))?$"
+    r"^\s*(?:([0-9a-f]{4,5}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) [^:]+: (.+?)(?:"
+    r" \[[0-9a-f]{4}:[0-9a-f]{4}\])?(?: \(.*\))?$"
 )
 _NUMA = re.compile(r"^\s+NUMA node: (\d+)")
 _WIDTH = re.compile(r"^\s+LnkSta:.*\bWidth x(\d+)")
@@ -23,9 +27,12 @@ class TreeFault(ValueError):
 
 
 def parse_lspci(text: str) -> list[PciDevice]:
-    """Return the end devices of a tree as `lspci -tv` draws it, in its order. Raises TreeFault for text that is none."""
+    """Return the end devices of a tree as `lspci -tv` draws it, in its order. Raises TreeFault for
+    text that is none."""
     if len(text) > LARGEST_TEXT:
-        raise TreeFault(f"The text is longer than {LARGEST_TEXT // 2**20} MiB: no output of lspci -tv.")
+        raise TreeFault(
+            f"The text is longer than {LARGEST_TEXT // 2**20} MiB: no output of lspci -tv."
+        )
     devices: list[PciDevice] = []
     stack: list[tuple[int, str, str]] = []
     names: dict[str, str] = {}
@@ -50,17 +57,30 @@ def parse_lspci(text: str) -> list[PciDevice]:
                 stack.pop()
             if not stack and bus is None:
                 if started:
-                    raise TreeFault(f"Line {number}: the device {device} hangs on no bus; the tree is cut or its blanks are lost.")
+                    raise TreeFault(
+                        f"Line {number}: the device {device} hangs on no bus; the tree is cut or"
+                        " its blanks are lost."
+                    )
                 continue
             stack.append((column, "bus" if bus is not None else "device", bus or device or ""))
         if started and stack and stack[-1][1] == "device" and description is not None:
             devices.append(_device(stack, description))
     if not started:
-        raise TreeFault("No line with a bus such as -[0000:00]- was found: expected the output of lspci -tv.")
-    known = [replace(device, name=device.name or names.get(device.address, "")) for device in devices]
+        raise TreeFault(
+            "No line with a bus such as -[0000:00]- was found: expected the output of lspci -tv."
+        )
+    known = [
+        replace(device, name=device.name or names.get(device.address, "")) for device in devices
+    ]
     if known and not any(device.name for device in known):
-        raise TreeFault("The tree names no device: expected the output of lspci -tv, or lspci -t with a list of lspci below.")
-    return [replace(device, numa=numas.get(device.address), width=widths.get(device.address)) for device in known]
+        raise TreeFault(
+            "The tree names no device: expected the output of lspci -tv, or lspci -t with a list of"
+            " lspci below."
+        )
+    return [
+        replace(device, numa=numas.get(device.address), width=widths.get(device.address))
+        for device in known
+    ]
 
 
 def _split(line: str) -> tuple[str, str | None]:
@@ -72,7 +92,10 @@ def _split(line: str) -> tuple[str, str | None]:
 
 
 def _tokens(drawing: str) -> list[tuple[int, str | None, str | None]]:
-    return [(match.start(), f"{match[1] or ''}:{match[2]}" if match[2] else None, match[3]) for match in _TOKEN.finditer(drawing)]
+    return [
+        (match.start(), f"{match[1] or ''}:{match[2]}" if match[2] else None, match[3])
+        for match in _TOKEN.finditer(drawing)
+    ]
 
 
 def _device(stack: list[tuple[int, str, str]], name: str) -> PciDevice:

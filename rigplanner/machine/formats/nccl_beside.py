@@ -1,15 +1,17 @@
-"""NCCL's own findings beside the machine's: transports pair by pair, the worst path, the rate of its rings, NVLink SHARP."""
+"""NCCL's own findings beside the machine's: transports pair by pair, the worst path, the rate of
+its rings, NVLink SHARP."""
 
 from typing import Literal
 
 from msgspec import Struct
 
-from rigplanner.machine.collectives import allreduce
 from rigplanner.machine.formats.nccl_log import NcclRun
-from rigplanner.machine.machine import Machine
+from rigplanner.machine.model import Machine
+from rigplanner.machine.topology.collectives import allreduce
 
 P2P_PATHS = ("PIX", "PXB")
-"""Paths over PCIe on which NCCL takes peer access by default; further ones depend on its version and on NCCL_P2P_LEVEL."""
+"""Paths over PCIe on which NCCL takes peer access by default; further ones depend on its version
+and on NCCL_P2P_LEVEL."""
 WORST = ("NV", "PIX", "PXB", "PHB", "NODE", "SYS")
 SAID = {"NVL": "NV", "NVB": "NV", "XGMI": "NV", "C2C": "NV"}
 NEAR_SHARE = 0.15
@@ -17,7 +19,8 @@ NEAR_SHARE = 0.15
 
 
 class Beside(Struct, frozen=True):
-    """One thing that both speak of: `ours` is the prediction (None: not known), `theirs` what NCCL said. A pair for transports."""
+    """One thing that both speak of: `ours` is the prediction (None: not known), `theirs` what NCCL
+    said. A pair for transports."""
 
     what: Literal["ranks", "transport", "path", "rate", "nvls"]
     ours: str | float | None
@@ -27,7 +30,8 @@ class Beside(Struct, frozen=True):
 
 
 def beside(machine: Machine, run: NcclRun) -> tuple[Beside, ...]:
-    """Return what a run of NCCL and the machine say of the same things, in the order of the machine's GPUs as ranks."""
+    """Return what a run of NCCL and the machine say of the same things, in the order of the
+    machine's GPUs as ranks."""
     count = len(machine.gpus)
     rows = [Beside("ranks", float(count), float(run.ranks), count == run.ranks)]
     if count != run.ranks:
@@ -36,7 +40,9 @@ def beside(machine: Machine, run: NcclRun) -> tuple[Beside, ...]:
     ring = run.graph("ring")
     if ring is not None and count > 1:
         ours, theirs = _worst(machine), SAID.get(ring.intra, ring.intra)
-        rows.append(Beside("path", ours, theirs, ours == theirs or {ours, theirs} == {"PHB", "NODE"}))
+        rows.append(
+            Beside("path", ours, theirs, ours == theirs or {ours, theirs} == {"PHB", "NODE"})
+        )
         rows += _rate(machine, ring.gbs)
     if run.nvls is not None and count > 1:
         estimate = allreduce(machine)
@@ -57,7 +63,8 @@ def _transport(machine: Machine, a: int, b: int, theirs: str) -> Beside:
 
 
 def _worst(machine: Machine) -> str | None:
-    """Return the worst segment of a ring in the order of the GPUs, NVLink as "NV"; None where one is not known."""
+    """Return the worst segment of a ring in the order of the GPUs, NVLink as "NV"; None where one
+    is not known."""
     count = len(machine.gpus)
     if allreduce_kind(machine).startswith(("nv", "xgmi")):
         return "NV"
@@ -67,15 +74,24 @@ def _worst(machine: Machine) -> str | None:
 
 
 def allreduce_kind(machine: Machine) -> str:
-    """Return the kind of bottleneck of an all-reduce over the machine ("nvswitch", "pcie-peer"), "" where it is not known."""
+    """Return the kind of bottleneck of an all-reduce over the machine ("nvswitch", "pcie-peer"), ""
+    where it is not known."""
     estimate = allreduce(machine)
     return estimate.steps[-1].name if estimate is not None else ""
 
 
 def _rate(machine: Machine, theirs: float) -> list[Beside]:
-    """NCCL's sum over its rings against the number that the prediction starts from, before measured ratios."""
+    """NCCL's sum over its rings against the number that the prediction starts from, before measured
+    ratios."""
     estimate = allreduce(machine)
     if estimate is None or estimate.steps[-1].name == "nvls":
         return []
     ours = estimate.steps[0].value
-    return [Beside("rate", round(ours, 1), round(theirs, 1), abs(ours / theirs - 1) <= NEAR_SHARE if theirs else False)]
+    return [
+        Beside(
+            "rate",
+            round(ours, 1),
+            round(theirs, 1),
+            abs(ours / theirs - 1) <= NEAR_SHARE if theirs else False,
+        )
+    ]

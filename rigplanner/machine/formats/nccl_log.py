@@ -1,4 +1,5 @@
-"""What NCCL found and chose on a machine: its log (NCCL_DEBUG=INFO) and its graphs (NCCL_GRAPH_DUMP_FILE), read."""
+"""What NCCL found and chose on a machine: its log (NCCL_DEBUG=INFO) and its graphs
+(NCCL_GRAPH_DUMP_FILE), read."""
 
 import re
 
@@ -12,23 +13,31 @@ MOST_RANKS = 4096
 MOST_GRAPH_ELEMENTS = 100_000
 LARGEST_LOG = 4 * 2**20
 PATTERNS = {1: "tree", 2: "tree", 3: "tree", 4: "ring", 5: "nvls"}
-"""NCCL's numbers of patterns (`src/include/graph.h`): balanced, split and plain tree, ring, NVLink SHARP."""
+"""NCCL's numbers of patterns (`src/include/graph.h`): balanced, split and plain tree, ring, NVLink
+SHARP."""
 
 INFO = re.compile(r"NCCL INFO\s+(.*)$")
 VERSION = re.compile(r"N?R?CCL version\s*:?\s*([\w.+-]+)")
 RANKS = re.compile(r"rank (\d{1,6}) n[rR]anks (\d{1,6})")
 RING = re.compile(r"Channel (\d{1,6})/(\d{1,6})\s*:((?:\s+\d{1,6})+)\s*$")
 AROUND = re.compile(r"Ring (\d{1,6})\s*: (\d{1,6}) -> (\d{1,6}) -> (\d{1,6})\s*$")
-TREE = re.compile(r"\[(\d{1,6})\] (-?\d{1,6}(?:/-?\d{1,6})*)->(-?\d{1,6})->(-?\d{1,6}(?:/-?\d{1,6})*)")
-HOP = re.compile(r"(?:Channel|Ring) (\d{1,6})(?:/\d{1,6})?\s*: (\d{1,6})\[\w+\] -> (\d{1,6})\[\w+\] (?:\[\w+\] )?via ([A-Za-z].*)$")
+TREE = re.compile(
+    r"\[(\d{1,6})\] (-?\d{1,6}(?:/-?\d{1,6})*)->(-?\d{1,6})->(-?\d{1,6}(?:/-?\d{1,6})*)"
+)
+HOP = re.compile(
+    r"(?:Channel|Ring) (\d{1,6})(?:/\d{1,6})?\s*: (\d{1,6})\[\w+\] -> (\d{1,6})\[\w+\] (?:\[\w+\]"
+    r" )?via ([A-Za-z].*)$"
+)
 SEARCH = re.compile(
-    r"Pattern (\d{1,3}), crossNic \d{1,3}, nChannels (\d{1,6}), (?:bw|speed) ([\d.]{1,20})/([\d.]{1,20}), type (\w+)/(\w+)"
+    r"Pattern (\d{1,3}), crossNic \d{1,3}, nChannels (\d{1,6}), (?:bw|speed)"
+    r" ([\d.]{1,20})/([\d.]{1,20}), type (\w+)/(\w+)"
 )
 NVLS = re.compile(r"NVLS multicast support is (not )?available")
 
 
 class Hop(Struct, frozen=True, order=True):
-    """Two ranks that exchange, by what ("P2P", "SHM", "NET/IB", "NET/Socket"), and whether a port reaches GPU memory itself."""
+    """Two ranks that exchange, by what ("P2P", "SHM", "NET/IB", "NET/Socket"), and whether a port
+    reaches GPU memory itself."""
 
     a: int
     b: int
@@ -37,8 +46,8 @@ class Hop(Struct, frozen=True, order=True):
 
 
 class Graph(Struct, frozen=True):
-    """A pattern that NCCL's search found ("ring", "tree", "nvls"): channels, GB/s of each inside a node, and the worst path there
-    (NVL, PIX, PXB, PHB, SYS)."""
+    """A pattern that NCCL's search found ("ring", "tree", "nvls"): channels, GB/s of each inside a
+    node, and the worst path there (NVL, PIX, PXB, PHB, SYS)."""
 
     pattern: str
     channels: int
@@ -52,8 +61,9 @@ class Graph(Struct, frozen=True):
 
 
 class NcclRun(Struct, frozen=True, kw_only=True):
-    """One communicator, the largest that a log names. `rings` are the ranks in order, a channel each; `parents` the parent of each
-    rank by channel (-1: the root); `nvls` says whether NVLink SHARP is there; None: not said."""
+    """One communicator, the largest that a log names. `rings` are the ranks in order, a channel
+    each; `parents` the parent of each rank by channel (-1: the root); `nvls` says whether NVLink
+    SHARP is there; None: not said."""
 
     version: str | None
     ranks: int
@@ -70,15 +80,21 @@ class NcclRun(Struct, frozen=True, kw_only=True):
 
 
 def read_nccl(text: str) -> NcclRun:
-    """Return what a log or a graph file says. Raises MatrixFault for text that is neither, XmlFault for a broken
-    graph file."""
+    """Return what a log or a graph file says. Raises MatrixFault for text that is neither, XmlFault
+    for a broken graph file."""
     if len(text) > LARGEST_LOG:
-        raise MatrixFault(f"The text is longer than {LARGEST_LOG // 2**20} MiB: cut the log after the first collective.")
+        raise MatrixFault(
+            f"The text is longer than {LARGEST_LOG // 2**20} MiB: cut the log after the first"
+            " collective."
+        )
     if re.match(r"\s*(?:<\?xml[^>]*>\s*)?<graphs\b", text):
         return _of_graphs(text)
     run = _of_log([line for _, line in plain_lines(text)])
     if not run.ranks:
-        raise MatrixFault("No rings, trees or transports of NCCL were found: expected a log of NCCL_DEBUG=INFO or a graph file.")
+        raise MatrixFault(
+            "No rings, trees or transports of NCCL were found: expected a log of NCCL_DEBUG=INFO or"
+            " a graph file."
+        )
     return run
 
 
@@ -117,10 +133,17 @@ def _of_log(lines: list[str]) -> NcclRun:
 
 
 def _run(
-    version: str | None, most: int, rings: dict[int, tuple[int, ...]], parents: dict[int, dict[int, int]], hops: set[Hop],
-    graphs: list[Graph], nvls: bool | None,
-) -> NcclRun:  # fmt: skip
-    named = [rank for ring in rings.values() for rank in ring] + [rank for hop in hops for rank in (hop.a, hop.b)]
+    version: str | None,
+    most: int,
+    rings: dict[int, tuple[int, ...]],
+    parents: dict[int, dict[int, int]],
+    hops: set[Hop],
+    graphs: list[Graph],
+    nvls: bool | None,
+) -> NcclRun:
+    named = [rank for ring in rings.values() for rank in ring] + [
+        rank for hop in hops for rank in (hop.a, hop.b)
+    ]
     named += [rank for tree in parents.values() for rank in tree]
     ranks = max([most, *(rank + 1 for rank in named)]) if named or graphs else 0
     if ranks > MOST_RANKS:
@@ -163,7 +186,9 @@ def _followed(following: dict[int, int]) -> tuple[int, ...]:
 def _hop(a: int, b: int, via: str) -> Hop:
     words = via.split("/")
     net = words[0] == "NET" and len(words) > 1
-    return Hop(min(a, b), max(a, b), "/".join(words[:2]) if net else words[0].split()[0], "GDRDMA" in via)
+    return Hop(
+        min(a, b), max(a, b), "/".join(words[:2]) if net else words[0].split()[0], "GDRDMA" in via
+    )
 
 
 def _graph(pattern: int, channels: int, intra: str, path: str) -> Graph:
@@ -189,7 +214,10 @@ def _of_graphs(text: str) -> NcclRun:
     for element in (child for child in root.children if child.name == "graph"):
         given = element.attributes
         graph = _graph(
-            _whole(given, "pattern"), _whole(given, "nchannels"), given.get("speedintra", "0"), given.get("typeintra", "")
+            _whole(given, "pattern"),
+            _whole(given, "nchannels"),
+            given.get("speedintra", "0"),
+            given.get("typeintra", ""),
         )
         graphs.append(graph)
         if graph.pattern == "ring":
@@ -199,7 +227,9 @@ def _of_graphs(text: str) -> NcclRun:
 
 
 def _devices(channel: Element) -> tuple[int, ...]:
-    return tuple(_whole(child.attributes, "dev") for child in channel.children if child.name == "gpu")
+    return tuple(
+        _whole(child.attributes, "dev") for child in channel.children if child.name == "gpu"
+    )
 
 
 def _whole(given: dict[str, str], name: str) -> int:

@@ -1,25 +1,27 @@
-"""NCCL's topology XML (`NCCL_TOPO_FILE`, `NCCL_TOPO_DUMP_FILE`) read back into a machine: widths, switches, ports, NUMA nodes."""
+"""NCCL's topology XML (`NCCL_TOPO_FILE`, `NCCL_TOPO_DUMP_FILE`) read back into a machine: widths,
+switches, ports, NUMA nodes."""
 
 from typing import Literal
 
 from msgspec import Struct
 
-from rigplanner.catalog.parts import CPU, GPU
+from rigplanner.catalog.schema.parts import CPU, GPU
 from rigplanner.machine.formats.cpu_lists import ranges_of
 from rigplanner.machine.formats.cpu_models import socket_of
 from rigplanner.machine.formats.from_matrix import NO_POWER, check_links
 from rigplanner.machine.formats.nccl_xml import CPU_CLASS, SPEED, SWITCH_CLASS, VENDORS
 from rigplanner.machine.formats.smi_matrix import MatrixFault, SmiMatrix
 from rigplanner.machine.formats.xml_tree import Element, XmlFault, parse_xml
-from rigplanner.machine.links import islands, labels
-from rigplanner.machine.machine import CpuNode, Edge, GpuNode, Machine, NicNode, Piece
+from rigplanner.machine.model import CpuNode, Edge, GpuNode, Machine, NicNode, Piece
 from rigplanner.machine.pcie import link_gbs
-from rigplanner.machine.peer import peers
+from rigplanner.machine.topology.links import islands, labels
+from rigplanner.machine.topology.peer import peers
 
 MOST_NODES = 256
 """NCCL's own limit of nodes in a file."""
 GPU_CLASSES = ("0x0300", "0x0302", "0x0380", "0x1200")
-"""PCI classes of GPUs: VGA and 3D controllers (NVIDIA), display controllers and processing accelerators (AMD)."""
+"""PCI classes of GPUs: VGA and 3D controllers (NVIDIA), display controllers and processing
+accelerators (AMD)."""
 NIC_CLASSES = ("0x0200", "0x0207")
 """PCI classes of network ports: Ethernet and InfiniBand."""
 MAKERS = {word: maker for maker, (word, _) in VENDORS.items() if word}
@@ -35,7 +37,8 @@ class Bend(Struct, frozen=True):
 
 
 class NcclLink(Struct, frozen=True):
-    """Links from a GPU to a bus id: "nvlink", "xgmi" or "c2c"; `kind` is the PCI class at the other end."""
+    """Links from a GPU to a bus id: "nvlink", "xgmi" or "c2c"; `kind` is the PCI class at the other
+    end."""
 
     name: str
     target: str
@@ -44,7 +47,8 @@ class NcclLink(Struct, frozen=True):
 
 
 class NcclDevice(Struct, frozen=True, kw_only=True):
-    """A GPU or network port: its number and name, the CPU above it, the way down to it (itself last)."""
+    """A GPU or network port: its number and name, the CPU above it, the way down to it (itself
+    last)."""
 
     number: int
     cpu: int
@@ -89,7 +93,9 @@ def read_nccl_xml(text: str) -> NcclSystem:
     """Return what NCCL topology XML tells. Raises XmlFault for text that is no such file."""
     system = parse_xml(text, MOST_NODES * 8)
     if system.name != "system":
-        raise XmlFault(f"The outermost element is {system.name!r}: expected system, as NCCL writes it.")
+        raise XmlFault(
+            f"The outermost element is {system.name!r}: expected system, as NCCL writes it."
+        )
     gpus: list[NcclDevice] = []
     nics: list[NcclDevice] = []
     elements = [child for child in system.children if child.name == "cpu"]
@@ -114,15 +120,25 @@ def _cpu(element: Element) -> NcclCpu:
     family, model = values.get("familyid", ""), values.get("modelid", "")
     affinity = ranges_of(values.get("affinity", ""))
     return NcclCpu(
-        int(numa) if numa.isdigit() else None, values.get("host_hash", ""), affinity, MAKERS.get(vendor, ""), family, model
+        int(numa) if numa.isdigit() else None,
+        values.get("host_hash", ""),
+        affinity,
+        MAKERS.get(vendor, ""),
+        family,
+        model,
     )
 
 
 def _collect(
-    element: Element, cpu: int, above: tuple[Bend, ...], gpus: list[NcclDevice], nics: list[NcclDevice], by_class: bool
+    element: Element,
+    cpu: int,
+    above: tuple[Bend, ...],
+    gpus: list[NcclDevice],
+    nics: list[NcclDevice],
+    by_class: bool,
 ) -> None:
-    """Take the GPUs and ports below an element. `by_class`: PCI devices of their classes in their order, as the static files of
-    clouds have them, which name neither."""
+    """Take the GPUs and ports below an element. `by_class`: PCI devices of their classes in their
+    order, as the static files of clouds have them, which name neither."""
     if element.name != "pci":
         return
     values = element.attributes
@@ -134,13 +150,25 @@ def _collect(
     for child in element.children:
         if child.name == "gpu" and not by_class:
             number, sm = child.attributes.get("dev", ""), child.attributes.get("sm", "")
-            links = tuple(_nvlink(link) for link in child.children if link.name in ("nvlink", "xgmi", "c2c"))
+            links = tuple(
+                _nvlink(link) for link in child.children if link.name in ("nvlink", "xgmi", "c2c")
+            )
             gpus.append(
-                NcclDevice(number=int(number) if number.isdigit() else len(gpus), cpu=cpu, way=way, sm=sm, pci_id=_pci_id(values),
-                           links=links)
-            )  # fmt: skip
+                NcclDevice(
+                    number=int(number) if number.isdigit() else len(gpus),
+                    cpu=cpu,
+                    way=way,
+                    sm=sm,
+                    pci_id=_pci_id(values),
+                    links=links,
+                )
+            )
         elif child.name == "nic" and not by_class:
-            nics.extend(_port(net, len(nics) + n, cpu, way) for n, net in enumerate(child.children) if net.name == "net")
+            nics.extend(
+                _port(net, len(nics) + n, cpu, way)
+                for n, net in enumerate(child.children)
+                if net.name == "net"
+            )
         else:
             _collect(child, cpu, way, gpus, nics, by_class)
 
@@ -149,7 +177,11 @@ def _port(net: Element, order: int, cpu: int, way: tuple[Bend, ...]) -> NcclDevi
     number, speed = net.attributes.get("dev", ""), net.attributes.get("speed", "")
     gbps = int(speed) / 1000 if speed.isdigit() and int(speed) else None
     return NcclDevice(
-        number=int(number) if number.isdigit() else order, cpu=cpu, way=way, name=net.attributes.get("name", ""), gbps=gbps
+        number=int(number) if number.isdigit() else order,
+        cpu=cpu,
+        way=way,
+        name=net.attributes.get("name", ""),
+        gbps=gbps,
     )
 
 
@@ -171,27 +203,36 @@ def _nvlink(element: Element) -> NcclLink:
     values = element.attributes
     count = values.get("count", "")
     kind = CPU_CLASS if element.name == "c2c" else values.get("tclass", "")
-    return NcclLink(element.name, values.get("target", ""), int(count) if count.isdigit() else 0, kind)
+    return NcclLink(
+        element.name, values.get("target", ""), int(count) if count.isdigit() else 0, kind
+    )
 
 
 def _check_found(gpus: list[NcclDevice]) -> None:
     """Raise XmlFault for more GPUs than NCCL reads, and for two with one number or bus."""
     if len(gpus) > MOST_NODES:
         raise XmlFault(f"The file names {len(gpus)} GPUs: NCCL reads at most {MOST_NODES} nodes.")
-    for words, what in (([str(gpu.number) for gpu in gpus], "dev"), ([gpu.busid for gpu in gpus], "busid")):
+    for words, what in (
+        ([str(gpu.number) for gpu in gpus], "dev"),
+        ([gpu.busid for gpu in gpus], "busid"),
+    ):
         twice = next((word for word in words if words.count(word) > 1), None)
         if twice is not None:
             raise XmlFault(f"Two gpu elements have {what} {twice!r}: each GPU has its own.")
 
 
 def _letter(a: NcclDevice, b: NcclDevice, cpus: tuple[NcclCpu, ...]) -> str:
-    """Return the letter of a pair, "" between computers. Devices of other PCI domains hang on other host bridges."""
+    """Return the letter of a pair, "" between computers. Devices of other PCI domains hang on other
+    host bridges."""
     if cpus[a.cpu].host != cpus[b.cpu].host:
         return ""
     if a.cpu != b.cpu:
         return "SYS"
     ups, downs = [bend.busid for bend in a.way[:-1]], [bend.busid for bend in b.way[:-1]]
-    common = next((n for n, (one, other) in enumerate(zip(ups, downs, strict=False)) if one != other), min(len(ups), len(downs)))
+    common = next(
+        (n for n, (one, other) in enumerate(zip(ups, downs, strict=False)) if one != other),
+        min(len(ups), len(downs)),
+    )
     if common:
         return "PIX" if len(ups) == len(downs) == common else "PXB"
     if a.busid.rpartition(".")[0] == b.busid.rpartition(".")[0]:
@@ -204,15 +245,25 @@ def _domain(device: NcclDevice) -> str:
 
 
 def machine_of_nccl(system: NcclSystem, cards: tuple[GPU, ...]) -> Machine:
-    """Return the machine of a file, whose GPUs are `cards`. A slot whose link the file does not tell is as wide and fast as the
-    card's edge. Raises MatrixFault where the file contradicts the cards."""
+    """Return the machine of a file, whose GPUs are `cards`. A slot whose link the file does not
+    tell is as wide and fast as the card's edge. Raises MatrixFault where the file contradicts the
+    cards."""
     _check_cards(system, cards)
-    gpus = tuple(_gpu_node(index, device, cards[index], system) for index, device in enumerate(system.gpus))
+    gpus = tuple(
+        _gpu_node(index, device, cards[index], system) for index, device in enumerate(system.gpus)
+    )
     nics = tuple(
-        NicNode(index=index, piece=device.name or f"NIC{index}", place=None, gbps=device.gbps, socket=device.cpu,
-                numa=system.cpus[device.cpu].numa, bridge=f"{device.cpu}:{_domain(device)}")
+        NicNode(
+            index=index,
+            piece=device.name or f"NIC{index}",
+            place=None,
+            gbps=device.gbps,
+            socket=device.cpu,
+            numa=system.cpus[device.cpu].numa,
+            bridge=f"{device.cpu}:{_domain(device)}",
+        )
         for index, device in enumerate(system.nics)
-    )  # fmt: skip
+    )
     edges = (*_tree(system, gpus), *_links(system, cards))
     joined = labels(edges)
     cells = system.cells
@@ -221,8 +272,16 @@ def machine_of_nccl(system: NcclSystem, cards: tuple[GPU, ...]) -> Machine:
         cells[a][b] = cells[b][a] = label
     matrix = tuple(map(tuple, cells))
     names = tuple(gpu.piece for gpu in gpus)
-    check_links(SmiMatrix(devices=names, rows=names, cells=tuple(row[: len(gpus)] for row in matrix[: len(gpus)])), cards)
-    cpus = tuple(CpuNode(index=n, piece=f"CPU{n}", cpu=_cpu_part(cpu, len(system.cpus))) for n, cpu in enumerate(system.cpus))
+    check_links(
+        SmiMatrix(
+            devices=names, rows=names, cells=tuple(row[: len(gpus)] for row in matrix[: len(gpus)])
+        ),
+        cards,
+    )
+    cpus = tuple(
+        CpuNode(index=n, piece=f"CPU{n}", cpu=_cpu_part(cpu, len(system.cpus)))
+        for n, cpu in enumerate(system.cpus)
+    )
     sockets = {node.cpu.socket for node in cpus if node.cpu.socket is not None}
     linked = {(int(one[3:]), int(other[3:])) for one, other in joined}
     return Machine(
@@ -248,15 +307,28 @@ def _check_cards(system: NcclSystem, cards: tuple[GPU, ...]) -> None:
         own = (card.compute_capability or "").replace(".", "")
         if own.isdigit() and device.sm.isdigit() and own != device.sm:
             raise MatrixFault(
-                f"GPU{index}: the file has sm={device.sm!r}, but {card.name} has compute capability {card.compute_capability}: "
-                "another GPU is meant."
+                f"GPU{index}: the file has sm={device.sm!r}, but {card.name} has compute capability"
+                f" {card.compute_capability}: another GPU is meant."
             )
 
 
 def _cpu_part(cpu: NcclCpu, count: int) -> CPU:
     """Return as much of a CPU as the file tells: its maker, and its socket where there are several."""
-    name = " ".join(word for word in (cpu.maker, cpu.family and f"family {cpu.family}", cpu.model and f"model {cpu.model}") if word)
-    return CPU(id="", name=name, vendor=cpu.maker, socket=socket_of(cpu.family, cpu.model) if count > 1 else None)
+    name = " ".join(
+        word
+        for word in (
+            cpu.maker,
+            cpu.family and f"family {cpu.family}",
+            cpu.model and f"model {cpu.model}",
+        )
+        if word
+    )
+    return CPU(
+        id="",
+        name=name,
+        vendor=cpu.maker,
+        socket=socket_of(cpu.family, cpu.model) if count > 1 else None,
+    )
 
 
 def _gpu_node(index: int, device: NcclDevice, card: GPU, system: NcclSystem) -> GpuNode:
@@ -265,19 +337,32 @@ def _gpu_node(index: int, device: NcclDevice, card: GPU, system: NcclSystem) -> 
     rates = [link_gbs(gen, width), *(link_gbs(bend.gen, bend.width) for bend in device.way[:-1])]
     known = [rate for rate in rates if rate is not None]
     return GpuNode(
-        index=index, piece=f"GPU{index}", gpu=card, place=None, width=width, gen=gen,
+        index=index,
+        piece=f"GPU{index}",
+        gpu=card,
+        place=None,
+        width=width,
+        gen=gen,
         host_gbs=min(known) if len(known) == len(rates) else None,
-        socket=device.cpu, numa=cpu.numa, bridge=f"{device.cpu}:{_domain(device)}", affinity=cpu.affinity,
-    )  # fmt: skip
+        socket=device.cpu,
+        numa=cpu.numa,
+        bridge=f"{device.cpu}:{_domain(device)}",
+        affinity=cpu.affinity,
+    )
 
 
 def _own_link(device: NcclDevice, card: GPU) -> tuple[int | None, int | None]:
     own = device.way[-1]
-    return (card.edge_gen, card.edge_width) if own.gen is None and own.width is None else (own.gen, own.width)
+    return (
+        (card.edge_gen, card.edge_width)
+        if own.gen is None and own.width is None
+        else (own.gen, own.width)
+    )
 
 
 def _tree(system: NcclSystem, gpus: tuple[GpuNode, ...]) -> list[Edge]:
-    """Return the PCIe links from the CPUs down, each switch once, and the ways between the CPUs of one computer."""
+    """Return the PCIe links from the CPUs down, each switch once, and the ways between the CPUs of
+    one computer."""
     cpus = range(len(system.cpus))
     edges = [
         Edge(a=f"cpu{a}", b=f"cpu{b}", kind="cpu")
@@ -286,8 +371,13 @@ def _tree(system: NcclSystem, gpus: tuple[GpuNode, ...]) -> list[Edge]:
         if a < b and system.cpus[a].host == system.cpus[b].host
     ]
     drawn: set[str] = set()
-    leaves = [(f"gpu{n}", device, (gpus[n].gen, gpus[n].width)) for n, device in enumerate(system.gpus)]
-    leaves += [(f"nic{n}", device, (device.way[-1].gen, device.way[-1].width)) for n, device in enumerate(system.nics)]
+    leaves = [
+        (f"gpu{n}", device, (gpus[n].gen, gpus[n].width)) for n, device in enumerate(system.gpus)
+    ]
+    leaves += [
+        (f"nic{n}", device, (device.way[-1].gen, device.way[-1].width))
+        for n, device in enumerate(system.nics)
+    ]
     for node, device, link in leaves:
         parent = f"cpu{device.cpu}"
         for bend in device.way[:-1]:
@@ -304,7 +394,8 @@ def _pcie(a: str, b: str, gen: int | None, width: int | None) -> Edge:
 
 
 def _links(system: NcclSystem, cards: tuple[GPU, ...]) -> list[Edge]:
-    """Return NVLink, xGMI and C2C; raise MatrixFault where two GPUs count their common links differently."""
+    """Return NVLink, xGMI and C2C; raise MatrixFault where two GPUs count their common links
+    differently."""
     where = {device.busid: index for index, device in enumerate(system.gpus)}
     counts: dict[tuple[int, int], int] = {}
     edges: list[Edge] = []
@@ -328,18 +419,41 @@ def _links(system: NcclSystem, cards: tuple[GPU, ...]) -> list[Edge]:
                 )
             )
         if hosted:
-            word: Literal["c2c", "nvlink"] = "c2c" if cards[index].form_factor == "superchip" else "nvlink"
-            edges.append(Edge(a=f"gpu{index}", b=f"cpu{device.cpu}", kind=word, links=hosted, gbs=hosted * each))
+            word: Literal["c2c", "nvlink"] = (
+                "c2c" if cards[index].form_factor == "superchip" else "nvlink"
+            )
+            edges.append(
+                Edge(
+                    a=f"gpu{index}",
+                    b=f"cpu{device.cpu}",
+                    kind=word,
+                    links=hosted,
+                    gbs=hosted * each,
+                )
+            )
         for link in device.links:
             if link.target in where and where[link.target] != index and link.count:
                 pair = (index, where[link.target])
                 counts[pair] = counts.get(pair, 0) + link.count
     for (a, b), links in counts.items():
         if counts.get((b, a), links) != links:
-            raise MatrixFault(f"GPU{a} has {links} links to GPU{b}, which has {counts[b, a]} to GPU{a}: both have the same.")
+            raise MatrixFault(
+                f"GPU{a} has {links} links to GPU{b}, which has {counts[b, a]} to GPU{a}: both have"
+                " the same."
+            )
         if a < b or (b, a) not in counts:
             port = cards[a].nvlink
-            kind: Literal["xgmi", "nvlink"] = "xgmi" if port is not None and port.fabric == "xgmi" else "nvlink"
+            kind: Literal["xgmi", "nvlink"] = (
+                "xgmi" if port is not None and port.fabric == "xgmi" else "nvlink"
+            )
             each = port.link_gbs if port is not None else 0.0
-            edges.append(Edge(a=f"gpu{min(a, b)}", b=f"gpu{max(a, b)}", kind=kind, links=links, gbs=links * each))
+            edges.append(
+                Edge(
+                    a=f"gpu{min(a, b)}",
+                    b=f"gpu{max(a, b)}",
+                    kind=kind,
+                    links=links,
+                    gbs=links * each,
+                )
+            )
     return edges

@@ -1,8 +1,7 @@
 """NCCL's topology XML (`NCCL_TOPO_FILE`), written from a machine; `nccl_read` reads it back.
 
-NCCL has a CPU element per NUMA node and no element for host bridges: each host bridge gets a PCI domain of its own, the first four
-digits of its bus ids. Bus ids are invented, in tree order.
-"""
+NCCL has a CPU element per NUMA node and no element for host bridges: each host bridge gets a PCI
+domain of its own, the first four digits of its bus ids. Bus ids are invented, in tree order."""
 
 from itertools import pairwise
 from xml.sax.saxutils import quoteattr
@@ -12,12 +11,30 @@ from msgspec.structs import replace
 
 from rigplanner.machine.formats.cpu_lists import mask_of
 from rigplanner.machine.formats.cpu_models import numbers_of
-from rigplanner.machine.interconnect import path_up
-from rigplanner.machine.machine import Edge, GpuNode, Machine, NicNode
+from rigplanner.machine.model import Edge, GpuNode, Machine, NicNode
+from rigplanner.machine.topology.interconnect import path_up
 
-SPEED = {1: "2.5 GT/s PCIe", 2: "5.0 GT/s PCIe", 3: "8.0 GT/s PCIe", 4: "16.0 GT/s PCIe", 5: "32.0 GT/s PCIe", 6: "64.0 GT/s PCIe"}
-GPU_CLASS, BRIDGE_CLASS, NIC_CLASS, SWITCH_CLASS, CPU_CLASS = "0x030200", "0x060400", "0x020000", "0x068000", "0x068001"
-VENDORS = {"AMD": ("AuthenticAMD", "x86_64"), "Intel": ("GenuineIntel", "x86_64"), "IBM": ("", "ppc64"), "NVIDIA": ("", "arm64")}
+SPEED = {
+    1: "2.5 GT/s PCIe",
+    2: "5.0 GT/s PCIe",
+    3: "8.0 GT/s PCIe",
+    4: "16.0 GT/s PCIe",
+    5: "32.0 GT/s PCIe",
+    6: "64.0 GT/s PCIe",
+}
+GPU_CLASS, BRIDGE_CLASS, NIC_CLASS, SWITCH_CLASS, CPU_CLASS = (
+    "0x030200",
+    "0x060400",
+    "0x020000",
+    "0x068000",
+    "0x068001",
+)
+VENDORS = {
+    "AMD": ("AuthenticAMD", "x86_64"),
+    "Intel": ("GenuineIntel", "x86_64"),
+    "IBM": ("", "ppc64"),
+    "NVIDIA": ("", "arm64"),
+}
 
 
 class _Root(Struct, frozen=True):
@@ -49,7 +66,8 @@ class _Grown(Struct, frozen=True):
 
 
 def nccl_xml(machine: Machine) -> str:
-    """Return a machine as NCCL topology XML: NUMA nodes, switches, GPUs with their NVLinks, network ports."""
+    """Return a machine as NCCL topology XML: NUMA nodes, switches, GPUs with their NVLinks, network
+    ports."""
     grown = _grown(machine)
     lines = ['<system version="1">']
     for root, bridges in sorted(grown.bridges.items(), key=lambda item: item[0].number):
@@ -72,13 +90,17 @@ def _grown(machine: Machine) -> _Grown:
         for up, down in pairwise(one.way):
             _add(grown.below.setdefault(up.b, []), down)
     for cpu in machine.cpus:
-        if all(root.cpu != f"cpu{cpu.index}" and root.number != cpu.index for root in grown.bridges):
+        if all(
+            root.cpu != f"cpu{cpu.index}" and root.number != cpu.index for root in grown.bridges
+        ):
             grown.bridges[_Root(cpu.index, f"cpu{cpu.index}", "")] = []
     everywhere = [(root, bridge) for root, bridges in grown.bridges.items() for bridge in bridges]
     for domain, place in enumerate(everywhere):
         _number(grown, grown.below[place], domain, [1])
     switches = dict.fromkeys(edge.b for edge in machine.edges if edge.kind == "nvswitch")
-    grown.ids.update({switch: f"ffff:{number:02x}:00.0" for number, switch in enumerate(switches, 1)})
+    grown.ids.update(
+        {switch: f"ffff:{number:02x}:00.0" for number, switch in enumerate(switches, 1)}
+    )
     return grown
 
 
@@ -88,7 +110,8 @@ def _add(edges: list[Edge], edge: Edge) -> None:
 
 
 def _number(grown: _Grown, edges: list[Edge], domain: int, free: list[int]) -> None:
-    """Hand out bus ids below a host bridge, one bus per card: the ports of a network card are functions of one device."""
+    """Hand out bus ids below a host bridge, one bus per card: the ports of a network card are
+    functions of one device."""
     buses: dict[str, tuple[int, int]] = {}
     for edge in edges:
         one = grown.hung.get(edge.b)
@@ -101,14 +124,17 @@ def _number(grown: _Grown, edges: list[Edge], domain: int, free: list[int]) -> N
 
 
 def _hung(machine: Machine) -> list[_Hung]:
-    """Return the GPUs and ports that hang in the tree. NUMA nodes keep their numbers; of several without any, or of one number
-    below several CPUs, the first has -1 or that number, the others free ones: NCCL tells CPUs by them."""
+    """Return the GPUs and ports that hang in the tree. NUMA nodes keep their numbers; of several
+    without any, or of one number below several CPUs, the first has -1 or that number, the others
+    free ones: NCCL tells CPUs by them."""
     above = {edge.b: edge for edge in machine.edges if edge.kind in ("pcie", "chipset")}
     boards = {use.piece: use.board for use in machine.slots_in_use}
     several = len(set(boards.values())) > 1
     named: dict[tuple[str, int | None, str], _Root] = {}
     found: list[_Hung] = []
-    devices: list[tuple[str, GpuNode | NicNode]] = [(f"gpu{gpu.index}", gpu) for gpu in machine.gpus]
+    devices: list[tuple[str, GpuNode | NicNode]] = [
+        (f"gpu{gpu.index}", gpu) for gpu in machine.gpus
+    ]
     devices += [(f"nic{nic.index}", nic) for nic in machine.nics]
     for node, device in devices:
         way = _way(machine, path_up(node, above))
@@ -118,31 +144,51 @@ def _hung(machine: Machine) -> list[_Hung]:
             taken = {root.number for root in named.values() if root.board == board}
             number = -1 if device.numa is None else device.numa
             free = next(n for n in range(len(taken) + 1) if n not in taken)
-            root = named.setdefault(key, _Root(free if number in taken else number, way[0].a, board))
+            root = named.setdefault(
+                key, _Root(free if number in taken else number, way[0].a, board)
+            )
             found.append(_Hung(device, node, root, device.bridge or "", way))
     return found
 
 
 def _way(machine: Machine, up: list[Edge]) -> tuple[Edge, ...]:
-    """Return the links from the CPU down to a device. Intel's chipset is no switch: what hangs there has a root port of its own,
-    no faster than the chipset's link."""
+    """Return the links from the CPU down to a device. Intel's chipset is no switch: what hangs
+    there has a root port of its own, no faster than the chipset's link."""
     if len(up) > 1 and up[-1].kind == "chipset":
         cpu = next((node.cpu for node in machine.cpus if f"cpu{node.index}" == up[-1].a), None)
         if cpu is not None and cpu.vendor == "Intel":
             *rest, port, link = up
             slow = link.gbs is not None and (port.gbs is None or link.gbs < port.gbs)
-            narrow = replace(port, a=link.a, width=link.width, gen=link.gen, gbs=link.gbs) if slow else replace(port, a=link.a)
+            narrow = (
+                replace(port, a=link.a, width=link.width, gen=link.gen, gbs=link.gbs)
+                if slow
+                else replace(port, a=link.a)
+            )
             return (narrow, *reversed(rest))
     return tuple(reversed(up))
 
 
 def _of_cpu(grown: _Grown, root: _Root) -> dict[str, str]:
-    """Return the attributes of a NUMA node; `host_hash` tells several computers apart, as NCCL has it."""
+    """Return the attributes of a NUMA node; `host_hash` tells several computers apart, as NCCL has
+    it."""
     cpu = next((node.cpu for node in grown.machine.cpus if f"cpu{node.index}" == root.cpu), None)
     vendor, arch = VENDORS.get(cpu.vendor if cpu is not None else "", ("", "x86_64"))
-    near = [one.device.affinity for one in grown.hung.values() if one.root == root and isinstance(one.device, GpuNode)]
-    values = {"host_hash": f"0x{sorted({r.board for r in grown.bridges}).index(root.board) + 1:x}"} if root.board else {}
-    values |= {"numaid": str(root.number), "affinity": mask_of((near or [None])[0] or ""), "arch": arch, "vendor": vendor}
+    near = [
+        one.device.affinity
+        for one in grown.hung.values()
+        if one.root == root and isinstance(one.device, GpuNode)
+    ]
+    values = (
+        {"host_hash": f"0x{sorted({r.board for r in grown.bridges}).index(root.board) + 1:x}"}
+        if root.board
+        else {}
+    )
+    values |= {
+        "numaid": str(root.number),
+        "affinity": mask_of((near or [None])[0] or ""),
+        "arch": arch,
+        "vendor": vendor,
+    }
     numbers = numbers_of(cpu) if cpu is not None else None
     return values | (dict(zip(("familyid", "modelid"), numbers, strict=True)) if numbers else {})
 
@@ -154,16 +200,27 @@ def _attributes(values: dict[str, str]) -> str:
 def _write(lines: list[str], edge: Edge, grown: _Grown, depth: int) -> None:
     pad = "  " * depth
     one = grown.hung.get(edge.b)
-    kind = BRIDGE_CLASS if one is None else GPU_CLASS if isinstance(one.device, GpuNode) else NIC_CLASS
+    kind = (
+        BRIDGE_CLASS if one is None else GPU_CLASS if isinstance(one.device, GpuNode) else NIC_CLASS
+    )
     values = {
-        "busid": grown.ids[edge.b], "class": kind, "link_speed": SPEED.get(edge.gen or 0, ""), "link_width": str(edge.width or 0),
-    }  # fmt: skip
+        "busid": grown.ids[edge.b],
+        "class": kind,
+        "link_speed": SPEED.get(edge.gen or 0, ""),
+        "link_width": str(edge.width or 0),
+    }
     lines.append(f"{pad}<pci{_attributes(values)}>")
     if one is not None and isinstance(one.device, GpuNode):
         lines += [pad + "  " + line for line in _gpu_lines(one.device, grown)]
     elif one is not None and isinstance(one.device, NicNode):
         index, mbps = one.device.index, round((one.device.gbps or 0) * 1000)
-        net = {"name": f"nic{index}", "dev": str(index), "speed": str(mbps), "port": "1", "gdr": "1"}
+        net = {
+            "name": f"nic{index}",
+            "dev": str(index),
+            "speed": str(mbps),
+            "port": "1",
+            "gdr": "1",
+        }
         lines.append(f"{pad}  <nic><net{_attributes(net)}/></nic>")
     for child in grown.below.get(edge.b, []):
         _write(lines, child, grown, depth + 1)
@@ -179,7 +236,17 @@ def _gpu_lines(gpu: GpuNode, grown: _Grown) -> list[str]:
         if edge.kind not in ("nvlink", "nvswitch", "xgmi", "c2c") or node not in (edge.a, edge.b):
             continue
         other = edge.b if edge.a == node else edge.a
-        kind = SWITCH_CLASS if edge.kind == "nvswitch" else CPU_CLASS if other.startswith("cpu") else GPU_CLASS
-        target = {"target": grown.ids.get(other, "ffff:ff:00.0"), "count": str(edge.links), "tclass": kind}
+        kind = (
+            SWITCH_CLASS
+            if edge.kind == "nvswitch"
+            else CPU_CLASS
+            if other.startswith("cpu")
+            else GPU_CLASS
+        )
+        target = {
+            "target": grown.ids.get(other, "ffff:ff:00.0"),
+            "count": str(edge.links),
+            "tclass": kind,
+        }
         links.append(f"  <{'xgmi' if edge.kind == 'xgmi' else 'nvlink'}{_attributes(target)}/>")
     return [f"<gpu{_attributes(values)}>", *links, "</gpu>"]

@@ -1,11 +1,12 @@
-"""PCI devices with the bridges above them, however they were read, and the matrix letters that follow."""
+"""PCI devices with the bridges above them, however they were read, and the matrix letters that
+follow."""
 
 from msgspec import Struct
 
 
 class PciDevice(Struct, frozen=True):
-    """`bridges` names the PCI bridges from the host bridge down, `host` the host bridge, `numa` its NUMA node and `width` the lanes
-    of its link where known."""
+    """`bridges` names the PCI bridges from the host bridge down, `host` the host bridge, `numa` its
+    NUMA node and `width` the lanes of its link where known."""
 
     address: str
     name: str
@@ -22,7 +23,11 @@ NOT_GPUS = ("audio", "usb", "type-c", "ucsi", "nvswitch", "bridge", "serial bus"
 def nvidia_gpus(devices: list[PciDevice]) -> list[PciDevice]:
     """Return NVIDIA's GPUs among PCI devices, by name."""
     named = [(device, device.name.lower()) for device in devices]
-    return [device for device, name in named if "nvidia" in name and not any(word in name for word in NOT_GPUS)]
+    return [
+        device
+        for device, name in named
+        if "nvidia" in name and not any(word in name for word in NOT_GPUS)
+    ]
 
 
 RDMA = ("mellanox", "connectx", "infiniband", "mlx4_", "mlx5_")
@@ -33,12 +38,17 @@ NOT_PORTS = ("bridge", "switch", "virtual function", "management", "dma controll
 def rdma_ports(devices: list[PciDevice]) -> list[PciDevice]:
     """Return the network ports among PCI devices that nvidia-smi lists, by name."""
     named = [(device, device.name.lower()) for device in devices]
-    return [device for device, name in named if any(word in name for word in RDMA) and not any(word in name for word in NOT_PORTS)]
+    return [
+        device
+        for device, name in named
+        if any(word in name for word in RDMA) and not any(word in name for word in NOT_PORTS)
+    ]
 
 
 def path_letter(a: PciDevice, b: PciDevice) -> str:
-    """Return PIX, PXB, PHB, NODE or SYS for two devices, "" where host bridges differ and their NUMA nodes are not known. A switch
-    is an upstream bridge with downstream ones: two devices one downstream bridge below a common one are PIX."""
+    """Return PIX, PXB, PHB, NODE or SYS for two devices, "" where host bridges differ and their
+    NUMA nodes are not known. A switch is an upstream bridge with downstream ones: two devices one
+    downstream bridge below a common one are PIX."""
     common = 0
     while common < min(len(a.bridges), len(b.bridges)) and a.bridges[common] == b.bridges[common]:
         common += 1

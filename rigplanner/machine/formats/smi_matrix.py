@@ -12,7 +12,8 @@ LABEL = re.compile(r"X|NV[1-9]\d?|PIX|PXB|PHB|NODE|SYS|SOC|XGMI")
 GLUED = re.compile(r"(?:NV[1-9]\d?(?!\d)|PIX|PXB|PHB|NODE|SYS|SOC|X)+")
 """Cells whose tab was lost where a terminal broke the line."""
 DEVICE = re.compile(r"[A-Za-z][\w.:+-]*")
-"""GPUs, and network ports by whatever name their driver gives: mlx5_0, mlx5_bond_0, NIC0, rocep13s0f0, bnxt_re0, hsn0."""
+"""GPUs, and network ports by whatever name their driver gives: mlx5_0, mlx5_bond_0, NIC0,
+rocep13s0f0, bnxt_re0, hsn0."""
 AFFINITY = re.compile(r"[\d,-]+")
 NUMBERED = re.compile(r"GPU\d+|NIC\d+|mlx\d+_\d+")
 ALIASES = {"SOC": "SYS"}
@@ -25,8 +26,8 @@ class MatrixFault(ValueError):
 
 
 class SmiMatrix(Struct, frozen=True, kw_only=True):
-    """A captured matrix: `devices` in column order, `cells` by row for the rows that the text has (`rows` names them), affinities
-    as printed."""
+    """A captured matrix: `devices` in column order, `cells` by row for the rows that the text has
+    (`rows` names them), affinities as printed."""
 
     devices: tuple[str, ...]
     rows: tuple[str, ...]
@@ -41,7 +42,8 @@ class SmiMatrix(Struct, frozen=True, kw_only=True):
         return tuple(device for device in self.devices if device.startswith("GPU"))
 
     def square(self, devices: tuple[str, ...]) -> list[list[str]]:
-        """Return the cells between devices, rows that the text lacks filled from their columns, "" where neither is there."""
+        """Return the cells between devices, rows that the text lacks filled from their columns, ""
+        where neither is there."""
         where = dict(zip(self.rows, self.cells, strict=True))
         index = {device: n for n, device in enumerate(self.devices)}
 
@@ -56,8 +58,9 @@ class SmiMatrix(Struct, frozen=True, kw_only=True):
 
 
 def parse_matrix(text: str) -> SmiMatrix:
-    """Return the first matrix in the text, with the P2P tables that follow; markup, log prefixes, notes ("# ...") and the legend
-    are skipped. Raises MatrixFault for text without a matrix and for one that is cut, wrapped, asymmetric or impossible."""
+    """Return the first matrix in the text, with the P2P tables that follow; markup, log prefixes,
+    notes ("# ...") and the legend are skipped. Raises MatrixFault for text without a matrix and for
+    one that is cut, wrapped, asymmetric or impossible."""
     if len(text) > LARGEST_TEXT:
         raise MatrixFault(f"The text is longer than {LARGEST_TEXT // 2**20} MiB: not a matrix.")
     lines = _unfolded(plain_lines(text))
@@ -69,7 +72,12 @@ def parse_matrix(text: str) -> SmiMatrix:
     if not tables and not peers:
         raise MatrixFault(_why_none(lines))
     if not tables:
-        return SmiMatrix(devices=tuple(peers[0][0]), rows=(), cells=(), peers=tuple(_peer_cells(table) for table in peers))
+        return SmiMatrix(
+            devices=tuple(peers[0][0]),
+            rows=(),
+            cells=(),
+            peers=tuple(_peer_cells(table) for table in peers),
+        )
     header, rows = tables[0]
     return _checked(header, rows, tuple(_peer_cells(table) for table in peers))
 
@@ -80,21 +88,30 @@ ROCM = re.compile(r"(?:Link Type|Weight|Hops) between two GPUs", re.IGNORECASE)
 def _why_none(lines: list[tuple[int, str]]) -> str:
     if any(_header(line.split()) for _, line in lines if line.split()):
         return "The header has no rows below it: the text is cut."
-    return "No line with columns GPU0, GPU1, ... was found: expected the output of nvidia-smi topo -m."
+    return (
+        "No line with columns GPU0, GPU1, ... was found: expected the output of nvidia-smi topo -m."
+    )
 
 
 def _unfolded(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return lines in which a whole matrix stands split before each row, and names without the blank between them parted."""
+    """Return lines in which a whole matrix stands split before each row, and names without the
+    blank between them parted."""
     found: list[tuple[int, str]] = []
     for number, line in lines:
         parted = RUN_TOGETHER.sub(" ", line)
-        pieces = NEXT_ROW.split(parted) if len(NEXT_ROW.findall(parted)) > 1 or HEADER_AND_ROW.search(parted) else [parted]
+        pieces = (
+            NEXT_ROW.split(parted)
+            if len(NEXT_ROW.findall(parted)) > 1 or HEADER_AND_ROW.search(parted)
+            else [parted]
+        )
         found += [(number, piece) for piece in pieces]
     return found
 
 
 RUN_TOGETHER = re.compile(r"(?<=\d)(?=(?:GPU|NIC|mlx)\d)")
-NEXT_ROW = re.compile(r"\s+(?=(?:GPU\d+|NIC\d+|mlx\d+_\w+)\s+(?:X|NV\d+|PIX|PXB|PHB|NODE|SYS|SOC)\s)")
+NEXT_ROW = re.compile(
+    r"\s+(?=(?:GPU\d+|NIC\d+|mlx\d+_\w+)\s+(?:X|NV\d+|PIX|PXB|PHB|NODE|SYS|SOC)\s)"
+)
 START = re.compile(
     r"(?<!\S)(?:GPU0\s+(?:GPU1\b|CPU Affinity|NIC0\b|mlx\d)"
     r"|(?:GPU|NIC)\d+\s+(?:X|NV\d+|PIX|PXB|PHB|NODE|SYS|SOC|OK|[CGT]?NS)(?!\S))"
@@ -104,7 +121,8 @@ HEADER_AND_ROW = re.compile(r"GPU0\s.*\sGPU0\s+X\s")
 
 
 class Row(Struct, frozen=True):
-    """One line of a table: its cells, and CPU and NUMA affinity as printed ("" where there is none)."""
+    """One line of a table: its cells, and CPU and NUMA affinity as printed ("" where there is
+    none)."""
 
     line: int
     name: str
@@ -116,7 +134,8 @@ Table = tuple[list[str], list[Row]]
 
 
 def _tables(lines: list[tuple[int, str]]) -> tuple[list[Table], list[Table]]:
-    """Return the label tables and the peer tables: a header line, then the rows that begin with one of its devices."""
+    """Return the label tables and the peer tables: a header line, then the rows that begin with one
+    of its devices."""
     labels: list[Table] = []
     peers: list[Table] = []
     current: Table | None = None
@@ -129,8 +148,8 @@ def _tables(lines: list[tuple[int, str]]) -> tuple[list[Table], list[Table]]:
         header = _header(words)
         if header and header[0] != "GPU0":
             raise MatrixFault(
-                f"Line {number}: a header that begins with {header[0]}: the text is wrapped, or its first columns are cut off; "
-                "paste it whole and unwrapped."
+                f"Line {number}: a header that begins with {header[0]}: the text is wrapped, or its"
+                " first columns are cut off; paste it whole and unwrapped."
             )
         if header:
             current, nodes_alone = (header, []), "NUMA" in words and "CPU" not in words
@@ -142,9 +161,15 @@ def _tables(lines: list[tuple[int, str]]) -> tuple[list[Table], list[Table]]:
                 (peers if _is_peer(words) else labels).append(current)
             current[1].append(_row_of(number, line, words, len(current[0]), nodes_alone))
         elif NUMBERED.fullmatch(words[0]) and _is_row(words):
-            raise MatrixFault(f"Line {number}: the row {words[0]} has no column; the header names {', '.join(current[0])}.")
+            raise MatrixFault(
+                f"Line {number}: the row {words[0]} has no column; the header names"
+                f" {', '.join(current[0])}."
+            )
         elif current[1] and _is_continuation(words):
-            raise MatrixFault(f"Line {number}: cells without a row name ({words[0]} ...): the text is wrapped; paste it unwrapped.")
+            raise MatrixFault(
+                f"Line {number}: cells without a row name ({words[0]} ...): the text is wrapped;"
+                " paste it unwrapped."
+            )
         elif words[0] == "Legend:":
             current = None
     return labels, peers
@@ -162,7 +187,8 @@ def _is_prefix(text: str) -> bool:
 
 
 def _row_of(number: int, line: str, words: list[str], columns: int, nodes_alone: bool) -> Row:
-    """Return a row; tabs keep empty affinities apart, which blanks do not. `nodes_alone`: the head names no column of cores."""
+    """Return a row; tabs keep empty affinities apart, which blanks do not. `nodes_alone`: the head
+    names no column of cores."""
     fields = [field.strip() for field in line.strip("\n").split("\t")]
     rest = words[1 + columns :]
     if len(fields) > columns + 1 and fields[1 : columns + 1] == words[1 : columns + 1]:
@@ -173,7 +199,9 @@ def _row_of(number: int, line: str, words: list[str], columns: int, nodes_alone:
 
 def _header(words: list[str]) -> list[str]:
     """Return the device columns of a header line, [] when the line is none."""
-    if words[0] != "GPU0" and not (words[0].startswith("GPU") and len(words) > 1 and words[1].startswith("GPU")):
+    if words[0] != "GPU0" and not (
+        words[0].startswith("GPU") and len(words) > 1 and words[1].startswith("GPU")
+    ):
         return []
     if len(words) == 1 or not DEVICE.fullmatch(words[1]) or LABEL.fullmatch(words[1]):
         return ["GPU0"] if words == ["GPU0"] else []
@@ -196,7 +224,8 @@ def _is_peer(words: list[str]) -> bool:
 
 
 def _is_continuation(words: list[str]) -> bool:
-    """Say whether a line holds cells or affinities alone, as the second half of a row does; lines of a legend go on in words."""
+    """Say whether a line holds cells or affinities alone, as the second half of a row does; lines
+    of a legend go on in words."""
     return all(LABEL.fullmatch(word) or word == "N/A" or AFFINITY.fullmatch(word) for word in words)
 
 
@@ -204,16 +233,22 @@ def _peer_cells(table: Table) -> tuple[tuple[str, ...], ...]:
     header, rows = table
     for row in rows:
         if len(row.cells) != len(header):
-            raise MatrixFault(f"Line {row.line}: the row {row.name} has {len(row.cells)} cells for {len(header)} columns.")
+            raise MatrixFault(
+                f"Line {row.line}: the row {row.name} has {len(row.cells)} cells for {len(header)}"
+                " columns."
+            )
         for column, word in zip(header, row.cells, strict=True):
             if not PEER_LABEL.fullmatch(word):
                 raise MatrixFault(
-                    f"Line {row.line}, cell {row.name}/{column}: expected OK, CNS, GNS, TNS, NS or X, found {word!r}."
+                    f"Line {row.line}, cell {row.name}/{column}: expected OK, CNS, GNS, TNS, NS or"
+                    f" X, found {word!r}."
                 )
     return tuple(tuple(row.cells) for row in rows)
 
 
-def _checked(header: list[str], rows: list[Row], peers: tuple[tuple[tuple[str, ...], ...], ...]) -> SmiMatrix:
+def _checked(
+    header: list[str], rows: list[Row], peers: tuple[tuple[tuple[str, ...], ...], ...]
+) -> SmiMatrix:
     _check_names(header, rows)
     cells: list[tuple[str, ...]] = []
     cpus: list[str] = []
@@ -240,14 +275,18 @@ def _checked(header: list[str], rows: list[Row], peers: tuple[tuple[tuple[str, .
 
 def _check_names(header: list[str], rows: list[Row]) -> None:
     if len(header) > MOST_DEVICES:
-        raise MatrixFault(f"The header names {len(header)} devices; at most {MOST_DEVICES} are read.")
+        raise MatrixFault(
+            f"The header names {len(header)} devices; at most {MOST_DEVICES} are read."
+        )
     for names, what in ((header, "column"), ([row.name for row in rows], "row")):
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise MatrixFault(f"The {what} {twice} occurs twice.")
     gpus = [name for name in header if re.fullmatch(r"GPU\d+", name)]
     if gpus != [f"GPU{index}" for index in range(len(gpus))]:
-        raise MatrixFault(f"The GPU columns are {', '.join(gpus)}: expected GPU0 to GPU{len(gpus) - 1} in order.")
+        raise MatrixFault(
+            f"The GPU columns are {', '.join(gpus)}: expected GPU0 to GPU{len(gpus) - 1} in order."
+        )
     unknown = next((name for name in header if not DEVICE.fullmatch(name)), None)
     if unknown is not None:
         raise MatrixFault(f"The column {unknown!r} is no GPU or network device.")
@@ -256,11 +295,14 @@ def _check_names(header: list[str], rows: list[Row]) -> None:
 def _labels(row: Row, header: list[str]) -> list[str]:
     words = row.cells if len(row.cells) >= len(header) else _parted(row.cells)
     if len(words) < len(header):
-        raise MatrixFault(f"Line {row.line}: the row {row.name} has {len(words)} cells for {len(header)} columns: the text is cut.")
+        raise MatrixFault(
+            f"Line {row.line}: the row {row.name} has {len(words)} cells for {len(header)} columns:"
+            " the text is cut."
+        )
     if LABEL.fullmatch((*row.cells[len(header) :], "")[0]):
         raise MatrixFault(
-            f"Line {row.line}: the row {row.name} has more cells than the header has columns ({len(header)}): a column is missing "
-            "there, or two of its names ran together."
+            f"Line {row.line}: the row {row.name} has more cells than the header has columns"
+            f" ({len(header)}): a column is missing there, or two of its names ran together."
         )
     labels = words[: len(header)]
     if any(GLUED.fullmatch(word) and not LABEL.fullmatch(word) for word in labels):
@@ -268,7 +310,9 @@ def _labels(row: Row, header: list[str]) -> list[str]:
     for column, word in zip(header, labels, strict=True):
         where = f"Line {row.line}, cell {row.name}/{column}"
         if not LABEL.fullmatch(word):
-            raise MatrixFault(f"{where}: expected X, NV#, PIX, PXB, PHB, NODE or SYS, found {word!r}.")
+            raise MatrixFault(
+                f"{where}: expected X, NV#, PIX, PXB, PHB, NODE or SYS, found {word!r}."
+            )
         if (word == "X") != (row.name == column):
             expected = "X on the diagonal" if row.name == column else "no X off the diagonal"
             raise MatrixFault(f"{where}: expected {expected}, found {word!r}.")
@@ -277,7 +321,11 @@ def _labels(row: Row, header: list[str]) -> list[str]:
 
 def _parted(words: list[str]) -> list[str]:
     """Return cells with those that ran together taken apart, as in PXBNODE."""
-    return [cell for word in words for cell in (LABEL.findall(word) if GLUED.fullmatch(word) else [word])]
+    return [
+        cell
+        for word in words
+        for cell in (LABEL.findall(word) if GLUED.fullmatch(word) else [word])
+    ]
 
 
 def _check_symmetry(header: list[str], rows: list[Row], cells: list[tuple[str, ...]]) -> None:
@@ -287,18 +335,26 @@ def _check_symmetry(header: list[str], rows: list[Row], cells: list[tuple[str, .
         for column, word in zip(header, labels, strict=True):
             mirror = by_name[column][index[row.name]] if column in by_name else word
             if mirror != word:
-                raise MatrixFault(f"Line {row.line}, cell {row.name}/{column}: {word}, but {column}/{row.name} is {mirror}.")
+                raise MatrixFault(
+                    f"Line {row.line}, cell {row.name}/{column}: {word}, but {column}/{row.name} is"
+                    f" {mirror}."
+                )
 
 
 NEARNESS = {"PIX": 0, "PXB": 1, "PHB": 2, "NODE": 3, "SYS": 4}
-"""PCIe labels from near to far. They nest: below a switch, below a host bridge, in a NUMA node, in the machine."""
+"""PCIe labels from near to far. They nest: below a switch, below a host bridge, in a NUMA node, in
+the machine."""
 
 
 def _check_nesting(header: list[str], names: tuple[str, ...], cells: list[tuple[str, ...]]) -> None:
-    """Raise MatrixFault where two devices are near a third and far from each other, which no tree of switches can be."""
+    """Raise MatrixFault where two devices are near a third and far from each other, which no tree
+    of switches can be."""
     index = {name: n for n, name in enumerate(header)}
     rows = dict(zip(names, cells, strict=True))
-    ranks = {a: {b: NEARNESS[row[index[b]]] for b in rows if row[index[b]] in NEARNESS} for a, row in rows.items()}
+    ranks = {
+        a: {b: NEARNESS[row[index[b]]] for b in rows if row[index[b]] in NEARNESS}
+        for a, row in rows.items()
+    }
     for level in range(max(NEARNESS.values())):
         seen: set[str] = set()
         for a, near in ranks.items():
@@ -312,20 +368,33 @@ def _check_nesting(header: list[str], names: tuple[str, ...], cells: list[tuple[
 
 def _check_numa(header: list[str], rows: list[Row], cells: list[tuple[str, ...]]) -> None:
     """Raise MatrixFault where two GPUs of different NUMA nodes are nearer than SYS."""
-    nodes = {row.name: row.tail[1] for row in rows if row.name.startswith("GPU") and row.tail[1].isdigit()}
+    nodes = {
+        row.name: row.tail[1]
+        for row in rows
+        if row.name.startswith("GPU") and row.tail[1].isdigit()
+    }
     for row, labels in zip(rows, cells, strict=True):
         for column, word in zip(header, labels, strict=True):
             one, other = nodes.get(row.name), nodes.get(column)
-            if None not in (one, other) and one != other and NEARNESS.get(word, NEARNESS["SYS"]) < NEARNESS["SYS"]:
+            if (
+                None not in (one, other)
+                and one != other
+                and NEARNESS.get(word, NEARNESS["SYS"]) < NEARNESS["SYS"]
+            ):
                 raise MatrixFault(
-                    f"Line {row.line}, cell {row.name}/{column}: {word}, but their NUMA nodes are {one} and {other}: no machine is "
-                    "built so."
+                    f"Line {row.line}, cell {row.name}/{column}: {word}, but their NUMA nodes are"
+                    f" {one} and {other}: no machine is built so."
                 )
 
 
-def _torn(middle: str, a: str, c: str, rows: dict[str, tuple[str, ...]], index: dict[str, int]) -> str:
+def _torn(
+    middle: str, a: str, c: str, rows: dict[str, tuple[str, ...]], index: dict[str, int]
+) -> str:
     left, right, across = (rows[x][index[y]] for x, y in ((middle, a), (middle, c), (a, c)))
-    return f"Cells {middle}/{a} and {middle}/{c} are {left} and {right}, but {a}/{c} is {across}: no machine is built so."
+    return (
+        f"Cells {middle}/{a} and {middle}/{c} are {left} and {right}, but {a}/{c} is {across}: no"
+        " machine is built so."
+    )
 
 
 def numa_nodes(matrix: SmiMatrix) -> tuple[int | None, ...]:
@@ -338,9 +407,13 @@ def missing_rows(matrix: SmiMatrix) -> tuple[str, ...]:
     return tuple(gpu for gpu in matrix.gpus if gpu not in matrix.rows)
 
 
-def format_matrix(devices: list[str], cells: tuple[tuple[str, ...], ...], tails: list[tuple[str | None, int | None]]) -> str:
-    """Return a matrix in the layout of `nvidia-smi topo -m`; `tails` gives CPU and NUMA affinity of each GPU. Unknown cells print
-    as "?"."""
+def format_matrix(
+    devices: list[str],
+    cells: tuple[tuple[str, ...], ...],
+    tails: list[tuple[str | None, int | None]],
+) -> str:
+    """Return a matrix in the layout of `nvidia-smi topo -m`; `tails` gives CPU and NUMA affinity of
+    each GPU. Unknown cells print as "?"."""
     lines = ["\t".join(["", *devices, "CPU Affinity", "NUMA Affinity"])]
     for index, (device, row) in enumerate(zip(devices, cells, strict=True)):
         shown = [" X " if cell == "X" else cell or "?" for cell in row]

@@ -12,7 +12,8 @@ class QueryFault(ValueError):
 
 
 class QueriedGpu(Struct, frozen=True):
-    """One GPU. Links are (generation, width) as the card and slot can at most and as they run now; watts as printed."""
+    """One GPU. Links are (generation, width) as the card and slot can at most and as they run now;
+    watts as printed."""
 
     address: str
     name: str
@@ -23,17 +24,24 @@ class QueriedGpu(Struct, frozen=True):
 
     @property
     def link(self) -> tuple[int | None, int | None]:
-        """Generation and width under load: idle links fall back to Gen1 but keep their width, which the slot sets."""
+        """Generation and width under load: idle links fall back to Gen1 but keep their width, which
+        the slot sets."""
         return self.link_max[0], self.link_now[1] or self.link_max[1]
 
 
 def parse_query(text: str) -> list[QueriedGpu]:
     """Return the GPUs in the order of the text; raise QueryFault when it names none."""
     if len(text) > LARGEST_TEXT:
-        raise QueryFault(f"The text is longer than {LARGEST_TEXT // 2**20} MiB: no output of nvidia-smi -q.")
-    blocks = re.split(r"^GPU ([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d)\s*$", text, flags=re.MULTILINE)
+        raise QueryFault(
+            f"The text is longer than {LARGEST_TEXT // 2**20} MiB: no output of nvidia-smi -q."
+        )
+    blocks = re.split(
+        r"^GPU ([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d)\s*$", text, flags=re.MULTILINE
+    )
     if len(blocks) < 3:
-        raise QueryFault("No line such as GPU 00000000:01:00.0 was found: expected the output of nvidia-smi -q.")
+        raise QueryFault(
+            "No line such as GPU 00000000:01:00.0 was found: expected the output of nvidia-smi -q."
+        )
     return [_gpu(address, block) for address, block in zip(blocks[1::2], blocks[2::2], strict=True)]
 
 
@@ -51,7 +59,8 @@ def _gpu(address: str, block: str) -> QueriedGpu:
 
 
 def _values(block: str) -> dict[str, str]:
-    """Return the values by their last three headings, "FB Memory Usage/Total", read from indentation; the first one wins."""
+    """Return the values by their last three headings, "FB Memory Usage/Total", read from
+    indentation; the first one wins."""
     stack: list[tuple[int, str]] = []
     values: dict[str, str] = {}
     for line in block.splitlines():

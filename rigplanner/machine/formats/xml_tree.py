@@ -1,4 +1,5 @@
-"""A small XML reader for topology files: elements, attributes, comments; no entities of its own, no document type, limits."""
+"""A small XML reader for topology files: elements, attributes, comments; no entities of its own, no
+document type, limits."""
 
 import re
 
@@ -10,7 +11,8 @@ MOST_ATTRIBUTES = 64
 LONGEST_VALUE = 4096
 
 _TOKEN = re.compile(
-    r"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[|<!|</\s*([\w:.-]+)\s*>|<([\w:.-]+)((?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>", re.DOTALL
+    r"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[|<!|</\s*([\w:.-]+)\s*>|<([\w:.-]+)((?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>",
+    re.DOTALL,
 )
 _ATTRIBUTE = re.compile(r"\s*([\w:.-]+)\s*=\s*(\"[^\"]*\"|'[^']*')")
 _ENTITY = re.compile(r"&(#\d{1,7}|#x[0-9a-fA-F]{1,6}|\w+);")
@@ -30,8 +32,8 @@ class Element(Struct):
 
 
 def parse_xml(text: str, most_elements: int) -> Element:
-    """Return the outermost element. Raises XmlFault for anything but elements, attributes, comments and the five entities that
-    XML itself defines, and for text beyond the limits."""
+    """Return the outermost element. Raises XmlFault for anything but elements, attributes, comments
+    and the five entities that XML itself defines, and for text beyond the limits."""
     if len(text) > LARGEST_TEXT:
         raise XmlFault(f"The file is larger than {LARGEST_TEXT // 2**20} MiB.")
     root: Element | None = None
@@ -52,7 +54,9 @@ def parse_xml(text: str, most_elements: int) -> Element:
             continue
         count += 1
         if count > most_elements or len(stack) >= DEEPEST:
-            raise XmlFault(f"Line {line}: more than {most_elements} elements, or more than {DEEPEST} levels.")
+            raise XmlFault(
+                f"Line {line}: more than {most_elements} elements, or more than {DEEPEST} levels."
+            )
         if root is not None and not stack:
             raise XmlFault(f"Line {line}: a second outermost element {token[2]!r}.")
         element = Element(token[2], _attributes(token[3].rstrip("/ \t\r\n"), line), [])
@@ -62,12 +66,15 @@ def parse_xml(text: str, most_elements: int) -> Element:
         if not token[0].endswith("/>"):
             stack.append(element)
     if root is None or stack:
-        raise XmlFault(f"The file ends inside {stack[-1].name!r}." if stack else "No XML element was found.")
+        raise XmlFault(
+            f"The file ends inside {stack[-1].name!r}." if stack else "No XML element was found."
+        )
     return root
 
 
 def _is_plain_doctype(text: str, start: int) -> bool:
-    """Say whether a declaration is a document type without an internal subset, as hwloc writes it; nothing is fetched."""
+    """Say whether a declaration is a document type without an internal subset, as hwloc writes it;
+    nothing is fetched."""
     end = text.find(">", start)
     return text.startswith("<!DOCTYPE", start) and end > 0 and "[" not in text[start:end]
 
@@ -78,9 +85,14 @@ def _attributes(text: str, line: int) -> dict[str, str]:
     while position < len(text.rstrip()):
         match = _ATTRIBUTE.match(text, position)
         if match is None:
-            raise XmlFault(f'Line {line}: expected name="value", found {text[position : position + 20].strip()!r}.')
+            raise XmlFault(
+                f'Line {line}: expected name="value", found'
+                f" {text[position : position + 20].strip()!r}."
+            )
         if match[1] in found or len(found) >= MOST_ATTRIBUTES or len(match[2]) > LONGEST_VALUE:
-            raise XmlFault(f"Line {line}: the attribute {match[1]} is doubled, too long or one too many.")
+            raise XmlFault(
+                f"Line {line}: the attribute {match[1]} is doubled, too long or one too many."
+            )
         found[match[1]] = _ENTITY.sub(lambda entity: _resolved(entity[1], line), match[2][1:-1])
         position = match.end()
     return found

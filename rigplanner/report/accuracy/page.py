@@ -23,7 +23,8 @@ PLACES = 3
 
 
 class Reached(Struct, frozen=True):
-    """A target and the figures of all tables that tell it, least first; none where this run judged no such cases."""
+    """A target and the figures of all tables that tell it, least first; none where this run judged
+    no such cases."""
 
     target: Target
     figures: tuple[float, ...]
@@ -50,14 +51,25 @@ def _figures(target: Target, tables: Sequence[AccuracyTable]) -> Iterator[float]
         if target.figure in table.shares:
             yield round(table.shares[target.figure], PLACES)
         for row in table.rows:
-            share = row.covered / row.cases if target.figure == "covered" else getattr(row, target.figure, None)
+            share = (
+                row.covered / row.cases
+                if target.figure == "covered"
+                else getattr(row, target.figure, None)
+            )
             if row.group == target.group and share is not None:
                 yield round(share, PLACES)
 
 
 def accuracy_page(tables: Sequence[AccuracyTable]) -> str:
     """Return the page as Markdown."""
-    return "\n".join([PREFACE, *markdown_table(HEAD, map(_cells, reached(tables)), 0), TERMS, as_markdown(tables)])
+    return "\n".join(
+        [
+            PREFACE,
+            *markdown_table(HEAD, map(_cells, reached(tables)), 0),
+            TERMS,
+            as_markdown(tables),
+        ]
+    )
 
 
 def _cells(told: Reached) -> list[str]:
@@ -76,7 +88,9 @@ def _asked(target: Target) -> str:
     if target.least is not None and target.most is not None:
         return f"{100 * target.least:g} to {100 * target.most:g} {target.unit}"
     bounds = (("at least", target.least), ("at most", target.most))
-    return next((f"{word} {100 * bound:g} {target.unit}" for word, bound in bounds if bound is not None), "")
+    return next(
+        (f"{word} {100 * bound:g} {target.unit}" for word, bound in bounds if bound is not None), ""
+    )
 
 
 def _told(figures: tuple[float, ...], unit: str) -> str:

@@ -5,12 +5,13 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec import Struct
 
-from rigplanner.errors import Errors
+from rigplanner.error_figures import Errors
 
 
 class AccuracyTable(Struct, frozen=True, kw_only=True):
-    """Rows of one comparison; `note` says what was compared and what was left out to be fair. `judged` names the comparison,
-    whatever file it judges; `shares` are its figures that no column holds (0.98 of the pairs in the right order)."""
+    """Rows of one comparison; `note` says what was compared and what was left out to be fair.
+    `judged` names the comparison, whatever file it judges; `shares` are its figures that no column
+    holds (0.98 of the pairs in the right order)."""
 
     judged: str
     title: str
@@ -41,13 +42,19 @@ def _share(row: Errors, field: str, digits: int = 1) -> str:
 
 def as_text(tables: Sequence[AccuracyTable]) -> str:
     """Return tables for a terminal."""
-    return "\n\n".join("\n".join([table.title, table.note, *_aligned(table)]) for table in tables) + "\n"
+    return (
+        "\n\n".join("\n".join([table.title, table.note, *_aligned(table)]) for table in tables)
+        + "\n"
+    )
 
 
 def _aligned(table: AccuracyTable) -> list[str]:
     lines = [list(COLUMNS), *(_cells(row) for row in table.rows)] if table.rows else []
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines]
+    return [
+        "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])])
+        for line in lines
+    ]
 
 
 def as_markdown(tables: Sequence[AccuracyTable]) -> str:
@@ -56,7 +63,11 @@ def as_markdown(tables: Sequence[AccuracyTable]) -> str:
 
 
 def _section(table: AccuracyTable) -> str:
-    body = markdown_table(COLUMNS, [_cells(row) for row in table.rows], len(COLUMNS) - 1) if table.rows else []
+    body = (
+        markdown_table(COLUMNS, [_cells(row) for row in table.rows], len(COLUMNS) - 1)
+        if table.rows
+        else []
+    )
     return "\n".join([f"## {table.title}", "", table.note, *([""] if body else []), *body]) + "\n"
 
 

@@ -1,13 +1,15 @@
-"""What is asked of the predictions, and why a target is missed where it is: data, read by accuracy_page."""
+"""What is asked of the predictions, and why a target is missed where it is: data, read by
+accuracy_page."""
 
 from msgspec import Struct
 
 
 class Target(Struct, frozen=True, kw_only=True):
-    """A figure of a table and the bounds that it shall keep, as shares of 1; without bounds it is told for comparison.
+    """A figure of a table and the bounds that it shall keep, as shares of 1; without bounds it is
+    told for comparison.
 
-    `figure` is a column of the row `group` of the tables `judged`, or one of their shares; `why` is told when a bound is missed.
-    """
+    `figure` is a column of the row `group` of the tables `judged`, or one of their shares; `why` is
+    told when a bound is missed."""
 
     what: str
     judged: str
@@ -20,47 +22,119 @@ class Target(Struct, frozen=True, kw_only=True):
 
 
 TRACED, HELD_OUT = "Live tensors of traced steps set aside", "Memory, its source held out"
-KNOWN, NEW_GPU, REFITTED = "Speed, GPU and stack known", "Speed, GPU left out", "Speed, GPU left out of the constants too"
+KNOWN, NEW_GPU, REFITTED = (
+    "Speed, GPU and stack known",
+    "Speed, GPU left out",
+    "Speed, GPU left out of the constants too",
+)
 ONE_JOB = "Another measurement of the same job"
-RARE = "Networks with fewer than five rows on a stack are off three times as far as the rest; see also the last lines"
+RARE = (
+    "Networks with fewer than five rows on a stack are off three times as far as the rest; see also"
+    " the last lines"
+)
 APART = "Measurements of one job by several sources lie farther apart than that: see the last lines"
-KIN = "A GPU that nobody measured is known from its kin only, and even measurements of one job lie as far apart: see the last lines"
+KIN = (
+    "A GPU that nobody measured is known from its kin only, and even measurements of one job lie as"
+    " far apart: see the last lines"
+)
 
 TARGETS = (
-    Target(what=TRACED, judged="traced steps", group="source: held out", figure="median", most=0.03),
+    Target(
+        what=TRACED, judged="traced steps", group="source: held out", figure="median", most=0.03
+    ),
     Target(what=TRACED, judged="traced steps", group="source: held out", figure="p90", most=0.08),
     Target(what=HELD_OUT, judged="memory held out", figure="covered", least=0.95),
     Target(what=HELD_OUT, judged="memory held out", figure="median", most=0.08),
     Target(what=HELD_OUT, judged="memory held out", figure="p90", most=0.20),
-    Target(what=HELD_OUT, judged="memory held out", figure="inside", least=0.75, most=0.85,
-           why="Intervals are widened for kinds of jobs that few sources measured, and some of these did not need it"),
-    Target(what="Memory of new sources, at first sight", judged="memory at first sight", figure="median", most=0.08,
-           why="Every first look counts, from the very first on; what each taught was mended after it"),
-    Target(what="Largest batch of a card", judged="brackets", figure="between the two batches", least=0.90),
-    Target(what="Batches that failed", judged="brackets", figure="said to fit, yet failed", most=0.02),
+    Target(
+        what=HELD_OUT,
+        judged="memory held out",
+        figure="inside",
+        least=0.75,
+        most=0.85,
+        why=(
+            "Intervals are widened for kinds of jobs that few sources measured, and some of these"
+            " did not need it"
+        ),
+    ),
+    Target(
+        what="Memory of new sources, at first sight",
+        judged="memory at first sight",
+        figure="median",
+        most=0.08,
+        why="Every first look counts, from the very first on; what each taught was mended after it",
+    ),
+    Target(
+        what="Largest batch of a card",
+        judged="brackets",
+        figure="between the two batches",
+        least=0.90,
+    ),
+    Target(
+        what="Batches that failed", judged="brackets", figure="said to fit, yet failed", most=0.02
+    ),
     Target(what=KNOWN, judged="row left out", figure="covered", least=0.95),
     Target(what=KNOWN, judged="row left out", figure="median", most=0.04, why=RARE),
     Target(what=KNOWN, judged="row left out", figure="p90", most=0.12, why=APART),
     Target(what=NEW_GPU, judged="GPU left out", figure="median", most=0.07, why=KIN),
     Target(what=NEW_GPU, judged="GPU left out", figure="mean", most=0.09, why=KIN),
     Target(what=NEW_GPU, judged="GPU left out", figure="p90", most=0.20, why=KIN),
-    Target(what=NEW_GPU, judged="GPU left out", figure="inside", least=0.75, most=0.85,
-           why="Intervals of stacks with few rows are wider than they need to be"),
+    Target(
+        what=NEW_GPU,
+        judged="GPU left out",
+        figure="inside",
+        least=0.75,
+        most=0.85,
+        why="Intervals of stacks with few rows are wider than they need to be",
+    ),
     Target(what=REFITTED, judged="GPU left out, refitted", figure="median", most=0.07, why=KIN),
     Target(what=REFITTED, judged="GPU left out, refitted", figure="inside", least=0.75, most=0.85),
-    Target(what="Speed, generation left out", judged="generation left out", figure="mean", most=0.15, why=KIN),
+    Target(
+        what="Speed, generation left out",
+        judged="generation left out",
+        figure="mean",
+        most=0.15,
+        why=KIN,
+    ),
     Target(what="Speed, network left out", judged="network left out", figure="median", most=0.20),
     Target(what="Speed, stack left out", judged="stack left out", figure="median", most=0.20),
-    Target(what="Time to train, GPU left out", judged="GPU left out", group="time to train (MLPerf)", figure="mean", most=0.10,
-           why="BERT and the recommenders carry it; networks of images keep it"),
-    Target(what="Order of two GPUs, each left out", judged="GPU left out", figure="right order", least=0.99,
-           why="Most pairs told the wrong way lie within 30 % of each other, nearer than the errors of both; see the last lines"),
-    Target(what="Scaling over 2 to 16 GPUs, each left out", judged="GPU left out", figure="scaling", most=0.05, unit="points",
-           why="More is missed within NVLink meshes and switches than over PCIe, so the links are not what is missed"),
-    Target(what="Speed of new sources, at first sight", judged="speed at first sight", figure="median"),
+    Target(
+        what="Time to train, GPU left out",
+        judged="GPU left out",
+        group="time to train (MLPerf)",
+        figure="mean",
+        most=0.10,
+        why="BERT and the recommenders carry it; networks of images keep it",
+    ),
+    Target(
+        what="Order of two GPUs, each left out",
+        judged="GPU left out",
+        figure="right order",
+        least=0.99,
+        why=(
+            "Most pairs told the wrong way lie within 30 % of each other, nearer than the errors of"
+            " both; see the last lines"
+        ),
+    ),
+    Target(
+        what="Scaling over 2 to 16 GPUs, each left out",
+        judged="GPU left out",
+        figure="scaling",
+        most=0.05,
+        unit="points",
+        why=(
+            "More is missed within NVLink meshes and switches than over PCIe, so the links are not"
+            " what is missed"
+        ),
+    ),
+    Target(
+        what="Speed of new sources, at first sight", judged="speed at first sight", figure="median"
+    ),
     Target(what=ONE_JOB, judged="another measurement", group="the same job", figure="median"),
     Target(what=ONE_JOB, judged="another measurement", group="the same job", figure="mean"),
     Target(what=ONE_JOB, judged="another measurement", group="the same job", figure="p90"),
     Target(what=ONE_JOB, judged="another measurement", figure="right order of the same job"),
-    Target(what=ONE_JOB, judged="another measurement", figure="scaling of the same job", unit="points"),
-)  # fmt: skip
+    Target(
+        what=ONE_JOB, judged="another measurement", figure="scaling of the same job", unit="points"
+    ),
+)

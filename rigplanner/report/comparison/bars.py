@@ -11,30 +11,58 @@ from rigplanner.report.paper.inks import CHART_HUES, INK, QUIET
 
 
 def interval_bars(chart: Chart, names: Sequence[str], width: float) -> Any:
-    """Return level bars from zero, one a rig, each with its interval and its value; an unknown one says so."""
+    """Return level bars from zero, one a rig, each with its interval and its value; an unknown one
+    says so."""
     from reportlab.graphics.shapes import Drawing, Rect
     from reportlab.graphics.shapes import Line as Stroke
 
     left, right, step = 0.36 * width, 48.0, 17.0
-    top = max((high or value or 0.0 for high, value in zip(chart.highs, chart.values, strict=True)), default=0.0)
+    top = max(
+        (high or value or 0.0 for high, value in zip(chart.highs, chart.values, strict=True)),
+        default=0.0,
+    )
     scale = (width - left - right) / (top or 1.0)
     drawing = Drawing(width, step * len(names) + 4)
-    for n, (name, value, low, high) in enumerate(zip(names, chart.values, chart.lows, chart.highs, strict=True)):
+    for n, (name, value, low, high) in enumerate(
+        zip(names, chart.values, chart.lows, chart.highs, strict=True)
+    ):
         y = drawing.height - step * (n + 1) + 4
         drawing.add(_string(0, y + 2, _fitted(name, left - 8, 7.2), QUIET))
         if value is None:
             drawing.add(_string(left, y + 2, tr(fmt.UNKNOWN), QUIET))
             continue
-        drawing.add(Rect(left, y, value * scale, 9, fillColor=colour_of(CHART_HUES[n % len(CHART_HUES)]), strokeColor=None))
+        drawing.add(
+            Rect(
+                left,
+                y,
+                value * scale,
+                9,
+                fillColor=colour_of(CHART_HUES[n % len(CHART_HUES)]),
+                strokeColor=None,
+            )
+        )
         if low is not None and high is not None:
             drawing.add(
-                Stroke(left + low * scale, y + 4.5, left + high * scale, y + 4.5, strokeColor=colour_of(INK), strokeWidth=0.9)
+                Stroke(
+                    left + low * scale,
+                    y + 4.5,
+                    left + high * scale,
+                    y + 4.5,
+                    strokeColor=colour_of(INK),
+                    strokeWidth=0.9,
+                )
             )
             for edge in (low, high):
                 at = left + edge * scale
-                drawing.add(Stroke(at, y + 1.8, at, y + 7.2, strokeColor=colour_of(INK), strokeWidth=0.9))
-        drawing.add(_string(left + max(value, high or 0.0) * scale + 4, y + 2, fmt.number(value), INK))
-    drawing.add(Stroke(left, 2, left, drawing.height - 2, strokeColor=colour_of(INK), strokeWidth=0.5))
+                drawing.add(
+                    Stroke(at, y + 1.8, at, y + 7.2, strokeColor=colour_of(INK), strokeWidth=0.9)
+                )
+        drawing.add(
+            _string(left + max(value, high or 0.0) * scale + 4, y + 2, fmt.number(value), INK)
+        )
+    drawing.add(
+        Stroke(left, 2, left, drawing.height - 2, strokeColor=colour_of(INK), strokeWidth=0.5)
+    )
     return drawing
 
 

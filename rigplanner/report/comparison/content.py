@@ -53,18 +53,31 @@ ATTRIBUTE_WORDS = Words(
     }
 )
 
-GROUP_WORDS = Words({
-    "verdict": "Verdict", "parts": "Parts", "machine": "Machine", "power": "Power", "money": "Money", "workloads": "Workloads",
-})  # fmt: skip
-VERDICT_WORDS = Words({
-    "error": "does not work", "warning": "works, with conditions", "unknown": "not known in full", "ok": "works",
-})  # fmt: skip
+GROUP_WORDS = Words(
+    {
+        "verdict": "Verdict",
+        "parts": "Parts",
+        "machine": "Machine",
+        "power": "Power",
+        "money": "Money",
+        "workloads": "Workloads",
+    }
+)
+VERDICT_WORDS = Words(
+    {
+        "error": "does not work",
+        "warning": "works, with conditions",
+        "unknown": "not known in full",
+        "ok": "works",
+    }
+)
 LEAST_BARS = 2
 """Known values below which a chart says nothing."""
 
 
 class ComparisonCell(Struct, frozen=True):
-    """A value in words, its interval ("" for what is not predicted) and its difference from the baseline ("" for none)."""
+    """A value in words, its interval ("" for what is not predicted) and its difference from the
+    baseline ("" for none)."""
 
     value: str
     interval: str = ""
@@ -78,7 +91,8 @@ class ComparisonCell(Struct, frozen=True):
 
 
 class ComparisonLine(Struct, frozen=True, kw_only=True):
-    """One attribute: `subject` names the workload it concerns, `best` the rigs that are ahead, `known` those with a value."""
+    """One attribute: `subject` names the workload it concerns, `best` the rigs that are ahead,
+    `known` those with a value."""
 
     title: str
     subject: str
@@ -110,8 +124,13 @@ class Comparison(Struct, frozen=True, kw_only=True):
     @property
     def rows(self) -> tuple[tuple[str, ...], ...]:
         """Rows of text that begin with what is compared."""
-        heads = (f"{line.subject}: {line.title}" if line.subject else line.title for line in self.lines)
-        return tuple((head, *(cell.text for cell in line.cells)) for head, line in zip(heads, self.lines, strict=True))
+        heads = (
+            f"{line.subject}: {line.title}" if line.subject else line.title for line in self.lines
+        )
+        return tuple(
+            (head, *(cell.text for cell in line.cells))
+            for head, line in zip(heads, self.lines, strict=True)
+        )
 
     @property
     def better(self) -> tuple[tuple[int, ...], ...]:
@@ -122,7 +141,9 @@ class Comparison(Struct, frozen=True, kw_only=True):
 CHARTED = ("speed", "speed_per_1000", "speed_per_kw")
 
 
-def comparison(names: Sequence[str], rows: Sequence[CompareRow], only_differences: bool = False) -> Comparison:
+def comparison(
+    names: Sequence[str], rows: Sequence[CompareRow], only_differences: bool = False
+) -> Comparison:
     """Return a comparison in words."""
     shown = [row for row in rows if row.differs or not only_differences]
     lines = [
@@ -137,11 +158,14 @@ def comparison(names: Sequence[str], rows: Sequence[CompareRow], only_difference
         for row in shown
     ]
     charts = (_chart(row) for row in shown if row.attribute.code in CHARTED)
-    return Comparison(names=tuple(names), lines=tuple(lines), charts=tuple(chart for chart in charts if chart))
+    return Comparison(
+        names=tuple(names), lines=tuple(lines), charts=tuple(chart for chart in charts if chart)
+    )
 
 
 def _chart(row: CompareRow) -> Chart | None:
-    """Return the bars of speed per money or power; price and power are taken as known, so the interval is that of the speed."""
+    """Return the bars of speed per money or power; price and power are taken as known, so the
+    interval is that of the speed."""
     values = tuple(value if isinstance(value, int | float) else None for value in row.values)
     if sum(value is not None for value in values) < LEAST_BARS:
         return None
@@ -180,7 +204,8 @@ def _cell(row: CompareRow, n: int) -> ComparisonCell:
 
 
 def delta_text(row: CompareRow, n: int) -> str:
-    """Return the difference from the baseline with its sign: in per cent, of counted things in numbers; "" for none."""
+    """Return the difference from the baseline with its sign: in per cent, of counted things in
+    numbers; "" for none."""
     delta = row.deltas[n]
     if not delta:
         return ""
@@ -221,9 +246,17 @@ def table(made: Comparison) -> str:
     """Return columns of plain text; a star marks what is ahead."""
     lines = [("", *made.names)]
     for row, best in zip(made.rows, made.better, strict=True):
-        lines.append((row[0], *(f"* {cell}" if n in best else f"  {cell}" for n, cell in enumerate(row[1:]))))
+        lines.append(
+            (row[0], *(f"* {cell}" if n in best else f"  {cell}" for n, cell in enumerate(row[1:])))
+        )
     widths = [max(columns_of(line[n]) for line in lines) for n in range(len(made.names) + 1)]
-    return "\n".join("  ".join(padded(*pair) for pair in zip(line, widths, strict=True)).rstrip() for line in lines) + "\n"
+    return (
+        "\n".join(
+            "  ".join(padded(*pair) for pair in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        )
+        + "\n"
+    )
 
 
 def csv_text(made: Comparison) -> str:
@@ -237,15 +270,26 @@ def csv_text(made: Comparison) -> str:
 
 def markdown(made: Comparison) -> str:
     """Return a Markdown table with what is ahead in bold."""
-    lines = ["| | " + " | ".join(_safe(name) for name in made.names) + " |", "|" + " --- |" * (len(made.names) + 1)]
+    lines = [
+        "| | " + " | ".join(_safe(name) for name in made.names) + " |",
+        "|" + " --- |" * (len(made.names) + 1),
+    ]
     for row, best in zip(made.rows, made.better, strict=True):
-        cells = [f"**{_safe(cell)}**" if n in best else _safe(cell) for n, cell in enumerate(row[1:])]
+        cells = [
+            f"**{_safe(cell)}**" if n in best else _safe(cell) for n, cell in enumerate(row[1:])
+        ]
         lines.append(f"| {_safe(row[0])} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
 def _safe(text: str) -> str:
-    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "\\<").replace("*", "\\*")
+    return (
+        " ".join(text.split())
+        .replace("\\", "\\\\")
+        .replace("|", "\\|")
+        .replace("<", "\\<")
+        .replace("*", "\\*")
+    )
 
 
 def json_text(made: Comparison) -> str:
@@ -253,4 +297,9 @@ def json_text(made: Comparison) -> str:
     return msgspec.json.format(msgspec.json.encode(made), indent=1).decode() + "\n"
 
 
-FORMATS: dict[str, Callable[[Comparison], str]] = {"table": table, "csv": csv_text, "markdown": markdown, "json": json_text}
+FORMATS: dict[str, Callable[[Comparison], str]] = {
+    "table": table,
+    "csv": csv_text,
+    "markdown": markdown,
+    "json": json_text,
+}

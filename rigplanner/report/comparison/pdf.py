@@ -5,7 +5,13 @@ from itertools import groupby
 from typing import Any
 
 from rigplanner.report.comparison.bars import interval_bars
-from rigplanner.report.comparison.content import GROUP_WORDS, Chart, Comparison, ComparisonCell, ComparisonLine
+from rigplanner.report.comparison.content import (
+    GROUP_WORDS,
+    Chart,
+    Comparison,
+    ComparisonCell,
+    ComparisonLine,
+)
 from rigplanner.report.format import unit_text
 from rigplanner.report.language import listed, tr
 from rigplanner.report.paper.flow import outline_flowable
@@ -17,8 +23,9 @@ MOST_UPRIGHT = 3
 LONGEST_NAME = 90
 FIRST_COLUMN = 0.24
 NOTE = (
-    "Bold: ahead; predicted values whose intervals overlap are all ahead. In brackets the 80 % interval. "
-    "Per cent: difference from the first column that is the baseline. A dash: not planned on that rig, or not known."
+    "Bold: ahead; predicted values whose intervals overlap are all ahead. In brackets the 80 %"
+    " interval. Per cent: difference from the first column that is the baseline. A dash: not"
+    " planned on that rig, or not known."
 )
 
 
@@ -27,7 +34,12 @@ def comparison_pdf(made: Comparison, paper: str = "A4") -> bytes:
     sheet, buffer = Sheet(paper, landscape=len(made.names) > MOST_UPRIGHT), io.BytesIO()
     title = tr("Comparison") + ": " + ", ".join(name[:LONGEST_NAME] for name in made.names)
     page = document(buffer, sheet, title, "RigPlanner", tr("Comparison of rigs"))
-    story: list[Any] = [sheet.text(tr("Comparison"), "title"), sheet.text(tr(NOTE), "small"), sheet.gap(8), _table(made, sheet)]
+    story: list[Any] = [
+        sheet.text(tr("Comparison"), "title"),
+        sheet.text(tr(NOTE), "small"),
+        sheet.gap(8),
+        _table(made, sheet),
+    ]
     if any(chart.code != "speed" for chart in made.charts):
         story += [sheet.gap(14), *_charts(made, sheet)]
     page.build(story, canvasmaker=sheet.canvas_maker(title))
@@ -37,7 +49,12 @@ def comparison_pdf(made: Comparison, paper: str = "A4") -> bytes:
 def _table(made: Comparison, sheet: Sheet) -> Any:
     """Return one table of all groups under one repeated head."""
     empty = ["" for _ in made.names]
-    rows: list[list[Any]] = [[sheet.text("", "head"), *(sheet.text(name, "strong", longest=LONGEST_NAME) for name in made.names)]]
+    rows: list[list[Any]] = [
+        [
+            sheet.text("", "head"),
+            *(sheet.text(name, "strong", longest=LONGEST_NAME) for name in made.names),
+        ]
+    ]
     kept: list[int] = []
     for group, members in groupby(_shown(made), key=lambda line: line.group):
         title = GROUP_WORDS[group]
@@ -53,17 +70,23 @@ def _table(made: Comparison, sheet: Sheet) -> Any:
 
 
 def _shown(made: Comparison) -> list[ComparisonLine]:
-    """Return the lines without workloads' figures that no rig has: most rigs run only some workloads."""
+    """Return the lines without workloads' figures that no rig has: most rigs run only some
+    workloads."""
     return [line for line in made.lines if line.known or line.group != "workloads"]
 
 
 def _row(line: ComparisonLine, sheet: Sheet) -> list[Any]:
-    cells = [_cell(cell, n in line.best, n in line.known or line.group != "workloads", sheet) for n, cell in enumerate(line.cells)]
+    cells = [
+        _cell(cell, n in line.best, n in line.known or line.group != "workloads", sheet)
+        for n, cell in enumerate(line.cells)
+    ]
     return [sheet.text(line.title, "body"), *cells]
 
 
 def _cell(cell: ComparisonCell, best: bool, known: bool, sheet: Sheet) -> Any:
-    rest = "  ".join(text for text in (f"({cell.interval})" if cell.interval else "", cell.delta) if text)
+    rest = "  ".join(
+        text for text in (f"({cell.interval})" if cell.interval else "", cell.delta) if text
+    )
     return sheet.value(cell.value if known else "–", rest, "strong" if best else "body")
 
 
@@ -71,15 +94,23 @@ def _charts(made: Comparison, sheet: Sheet) -> list[Any]:
     """Return the charts in pairs, per money beside per power."""
     width = sheet.width / 2 - 10
     story: list[Any] = []
-    for subject, charts in groupby((chart for chart in made.charts if chart.code != "speed"), key=lambda chart: chart.subject):
+    for subject, charts in groupby(
+        (chart for chart in made.charts if chart.code != "speed"), key=lambda chart: chart.subject
+    ):
         blocks = [_chart(chart, made.names, width, sheet) for chart in charts]
         blocks += [[sheet.text("", "small")]] * (2 - len(blocks))
         pair = sheet.columns(blocks, (0.5, 0.5))
         heading = [] if story else sheet.heading(tr("Speed per money and per power"))
-        story.append(sheet.together([*heading, sheet.text(subject, "strong", longest=LONGEST_NAME), pair, sheet.gap(8)]))
+        story.append(
+            sheet.together(
+                [*heading, sheet.text(subject, "strong", longest=LONGEST_NAME), pair, sheet.gap(8)]
+            )
+        )
     return story
 
 
 def _chart(chart: Chart, names: tuple[str, ...], width: float, sheet: Sheet) -> list[Any]:
-    return [sheet.text(listed([chart.title, unit_text(chart.unit)]), "small"),
-            drawn_as(interval_bars(chart, names, width), "Figure", chart.title)]  # fmt: skip
+    return [
+        sheet.text(listed([chart.title, unit_text(chart.unit)]), "small"),
+        drawn_as(interval_bars(chart, names, width), "Figure", chart.title),
+    ]

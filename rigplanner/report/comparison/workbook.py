@@ -14,12 +14,18 @@ def comparison_workbook(names: Sequence[str], rows: Sequence[CompareRow]) -> byt
     for name in names:
         head += [name, tr("{name}, low", name=name), tr("{name}, high", name=name)]
     made = [tuple(head), *(_line(row) for row in rows)]
-    return workbook([SheetOf(tr("Comparison"), tuple(made), (28, 34, 18, *[20, 12, 12] * len(names)))])
+    return workbook(
+        [SheetOf(tr("Comparison"), tuple(made), (28, 34, 18, *[20, 12, 12] * len(names)))]
+    )
 
 
 def _line(row: CompareRow) -> tuple[Cell, ...]:
     cells: list[Cell] = [subject_text(row), ATTRIBUTE_WORDS[row.attribute.code], row.attribute.unit]
     for n, value in enumerate(row.values):
         number = isinstance(value, int | float) and n not in row.partial
-        cells += [value if number else row_text(row, n), row.lows[n] if row.lows else None, row.highs[n] if row.highs else None]
+        cells += [
+            value if number else row_text(row, n),
+            row.lows[n] if row.lows else None,
+            row.highs[n] if row.highs else None,
+        ]
     return tuple(cells)

@@ -1,14 +1,15 @@
-"""Links between GPUs in the machine's drawing: upright tracks right of the boxes, thick by the number of links.
+"""Links between GPUs in the machine's drawing: upright tracks right of the boxes, thick by the
+number of links.
 
-Each link leaves its box at a height of its own: links upwards above links downwards, outer tracks nearer the middle, so that
-lines of one GPU neither lie on each other nor cross. A full mesh and an NVSwitch are one bar that all GPUs hang on.
-"""
+Each link leaves its box at a height of its own: links upwards above links downwards, outer tracks
+nearer the middle, so that lines of one GPU neither lie on each other nor cross. A full mesh and an
+NVSwitch are one bar that all GPUs hang on."""
 
 from itertools import combinations
 
 from msgspec import Struct
 
-from rigplanner.machine.machine import Edge, Machine
+from rigplanner.machine.model import Edge, Machine
 from rigplanner.report.drawing.shapes import SMALL_SIZE, Box, Label, Line, text_width
 from rigplanner.report.language import tr
 
@@ -41,19 +42,30 @@ def gpu_tracks(machine: Machine, ends: Ends, box_height: float) -> tuple[Shapes,
     if switched:
         nodes = {node for edge in switched for node in (edge.a, edge.b) if node in ends}
         return _bar(nodes, tr("NVSwitch, NV{links}", links=switched[0].links), ends, right)
-    direct = [edge for edge in machine.edges if edge.kind in ("nvlink", "xgmi") and edge.a in ends and edge.b in ends]
+    direct = [
+        edge
+        for edge in machine.edges
+        if edge.kind in ("nvlink", "xgmi") and edge.a in ends and edge.b in ends
+    ]
     if not direct:
         return [], right + 6
     mesh = _full_mesh(direct)
     if mesh:
-        return _bar(mesh, tr("all to all, {kind}{links}", kind=WORDS[direct[0].kind], links=direct[0].links), ends, right)
+        return _bar(
+            mesh,
+            tr("all to all, {kind}{links}", kind=WORDS[direct[0].kind], links=direct[0].links),
+            ends,
+            right,
+        )
     return _direct(_tracks(direct, ends), ends, right, box_height)
 
 
 def _full_mesh(edges: list[Edge]) -> set[str]:
     nodes = {node for edge in edges for node in (edge.a, edge.b)}
     pairs = {frozenset((edge.a, edge.b)) for edge in edges}
-    whole = len(nodes) > LARGEST_DIRECT and all(frozenset(pair) in pairs for pair in combinations(nodes, 2))
+    whole = len(nodes) > LARGEST_DIRECT and all(
+        frozenset(pair) in pairs for pair in combinations(nodes, 2)
+    )
     return nodes if whole and len({(edge.links, edge.kind) for edge in edges}) == 1 else set()
 
 
@@ -68,7 +80,8 @@ def _bar(nodes: set[str], text: str, ends: Ends, right: float) -> tuple[Shapes, 
 
 
 def _tracks(edges: list[Edge], ends: Ends) -> list[_Track]:
-    """Return the links, short ones nearest the boxes, each on the first track that is free along its whole length."""
+    """Return the links, short ones nearest the boxes, each on the first track that is free along
+    its whole length."""
     made: list[_Track] = []
     free_from: list[float] = []
     spans = []
@@ -82,7 +95,9 @@ def _tracks(edges: list[Edge], ends: Ends) -> list[_Track]:
     return made
 
 
-def _direct(tracks: list[_Track], ends: Ends, right: float, box_height: float) -> tuple[Shapes, float]:
+def _direct(
+    tracks: list[_Track], ends: Ends, right: float, box_height: float
+) -> tuple[Shapes, float]:
     heights = _heights(tracks, ends, box_height)
     shapes: Shapes = []
     spans: list[tuple[float, float, float, _Track]] = []
@@ -90,19 +105,32 @@ def _direct(tracks: list[_Track], ends: Ends, right: float, box_height: float) -
     for track in tracks:
         x = right + FIRST_TRACK + TRACK * track.number
         top, bottom = heights[track.upper, track], heights[track.lower, track]
-        points = ((ends[track.upper][0], top), (x, top), (x, bottom), (ends[track.lower][0], bottom))
-        shapes.append(Line(points, min(3.0, 0.3 + 0.65 * track.links), "nvlink", f"{track.upper}|{track.lower}"))
+        points = (
+            (ends[track.upper][0], top),
+            (x, top),
+            (x, bottom),
+            (ends[track.lower][0], bottom),
+        )
+        shapes.append(
+            Line(
+                points, min(3.0, 0.3 + 0.65 * track.links), "nvlink", f"{track.upper}|{track.lower}"
+            )
+        )
         spans.append((x, top, bottom, track))
         flat += [(x, top), (x, bottom)]
     for x, top, bottom, track in spans:
         crossing = [y for end, y in flat if end > x]
         text = f"{WORDS[track.kind]}{track.links}"
-        shapes.append(Label(x + 2.6, clear_height(top, bottom, crossing) + 2.2, text, 6.2, quiet=True))
+        shapes.append(
+            Label(x + 2.6, clear_height(top, bottom, crossing) + 2.2, text, 6.2, quiet=True)
+        )
     many = max(track.number for track in tracks)
     return shapes, right + FIRST_TRACK + TRACK * (many + 1) + 4
 
 
-def _heights(tracks: list[_Track], ends: Ends, box_height: float) -> dict[tuple[str, _Track], float]:
+def _heights(
+    tracks: list[_Track], ends: Ends, box_height: float
+) -> dict[tuple[str, _Track], float]:
     """Return where each link meets each of its two boxes."""
     heights: dict[tuple[str, _Track], float] = {}
     for node in {node for track in tracks for node in (track.upper, track.lower)}:
@@ -116,7 +144,8 @@ def _heights(tracks: list[_Track], ends: Ends, box_height: float) -> dict[tuple[
 
 
 def clear_height(top: float, bottom: float, crossing: list[float], apart: float = 4.4) -> float:
-    """Return the height nearest the middle of an upright line with no level line within `apart`; the middle when there is none."""
+    """Return the height nearest the middle of an upright line with no level line within `apart`;
+    the middle when there is none."""
     middle, reach = (top + bottom) / 2, max(0.0, (bottom - top) / 2 - 4)
     for step in range(int(reach) + 1):
         for y in (middle - step, middle + step):

@@ -1,17 +1,28 @@
-"""The machine as an engineering drawing: shapes without a toolkit, drawn alike by PDF, SVG and window.
+"""The machine as an engineering drawing: shapes without a toolkit, drawn alike by PDF, SVG and
+window.
 
-A tree from top to bottom: sockets at the left edge, what hangs on them indented, one device a row. Links between GPUs run
-on tracks at the right (`gpu_tracks`), so that nothing crosses a name. Line weight grows with the link's rate. Units are points.
-"""
+A tree from top to bottom: sockets at the left edge, what hangs on them indented, one device a row.
+Links between GPUs run on tracks at the right (`gpu_tracks`), so that nothing crosses a name. Line
+weight grows with the link's rate. Units are points."""
 
 from collections import defaultdict
 from itertools import groupby
 
 from msgspec import Struct
 
-from rigplanner.machine.machine import Edge, Machine
+from rigplanner.machine.model import Edge, Machine
 from rigplanner.report.drawing.gpu_tracks import gpu_tracks
-from rigplanner.report.drawing.shapes import SMALL_SIZE, TEXT_SIZE, Box, Label, Line, Picture, cut, svg, text_width
+from rigplanner.report.drawing.shapes import (
+    SMALL_SIZE,
+    TEXT_SIZE,
+    Box,
+    Label,
+    Line,
+    Picture,
+    cut,
+    svg,
+    text_width,
+)
 from rigplanner.report.language import tr
 
 __all__ = ["Box", "Label", "Line", "Picture", "link_weight", "machine_picture", "svg"]
@@ -53,7 +64,10 @@ def machine_picture(machine: Machine) -> Picture:
     shapes: list[Box | Line | Label] = []
     for n, row in enumerate(rows):
         shapes += _row_shapes(row, n, index, grid)
-    ends = {row.node: (grid.x(row) + grid.box, TOP + ROW * n + BOX_HEIGHT / 2) for n, row in enumerate(rows)}
+    ends = {
+        row.node: (grid.x(row) + grid.box, TOP + ROW * n + BOX_HEIGHT / 2)
+        for n, row in enumerate(rows)
+    }
     tracks, width = gpu_tracks(machine, ends, BOX_HEIGHT)
     return Picture(width, 2 * TOP + ROW * len(rows), (*shapes, *tracks))
 
@@ -61,7 +75,9 @@ def machine_picture(machine: Machine) -> Picture:
 def _grid(rows: list[_Row]) -> _Grid:
     labels = max((text_width(row.label, SMALL_SIZE) for row in rows), default=0.0)
     names = max(text_width(row.name, TEXT_SIZE, _is_strong(row)) for row in rows)
-    return _Grid(max(LEAST_INDENT, labels + TRUNK + 10), min(LARGEST_BOX, max(LEAST_BOX, names + 10)))
+    return _Grid(
+        max(LEAST_INDENT, labels + TRUNK + 10), min(LARGEST_BOX, max(LEAST_BOX, names + 10))
+    )
 
 
 def _is_strong(row: _Row) -> bool:
@@ -69,7 +85,8 @@ def _is_strong(row: _Row) -> bool:
 
 
 def link_weight(gbs: float | None) -> float:
-    """Return the thickness of a line in points for a rate one way in GB/s: 0.5 for the slowest, 2.6 from 64 GB/s up."""
+    """Return the thickness of a line in points for a rate one way in GB/s: 0.5 for the slowest, 2.6
+    from 64 GB/s up."""
     return FALLBACK_WEIGHT if gbs is None else 0.5 + 2.1 * min(1.0, (gbs / 64.0) ** 0.5)
 
 
@@ -88,15 +105,25 @@ def _rows(machine: Machine) -> list[_Row]:
     def walk(node: str, parent: str | None, depth: int, edge: Edge | None) -> None:
         role, name = facts.get(node, _plain_facts(node))
         label = f"{_place_of(machine, node)}  {_link_of(edge)}".strip()
-        rows.append(_Row(node, parent, depth, role, name, label, link_weight(edge.gbs if edge else None)))
+        rows.append(
+            _Row(node, parent, depth, role, name, label, link_weight(edge.gbs if edge else None))
+        )
         children = sorted(below[node], key=lambda e: (len(below[e.b]) == 0, e.b))
-        for (_, name), alike in groupby(children, key=lambda e: facts.get(e.b, ("", e.b)) if e.b in drives else ("", e.b)):
+        for (_, name), alike in groupby(
+            children, key=lambda e: facts.get(e.b, ("", e.b)) if e.b in drives else ("", e.b)
+        ):
             same = list(alike)
             if len(same) == 1:
                 walk(same[0].b, node, depth + 1, same[0])
             else:
                 many = _Row(
-                    same[0].b, node, depth + 1, "drive", f"{len(same)} × {name}", _link_of(same[0]), link_weight(same[0].gbs)
+                    same[0].b,
+                    node,
+                    depth + 1,
+                    "drive",
+                    f"{len(same)} × {name}",
+                    _link_of(same[0]),
+                    link_weight(same[0].gbs),
                 )
                 rows.append(many)
 
@@ -115,7 +142,10 @@ def _facts(machine: Machine) -> dict[str, tuple[str, str]]:
     names = {piece.name: piece.part.name for piece in machine.pieces}
     facts = {f"cpu{cpu.index}": ("cpu", cpu.cpu.name) for cpu in machine.cpus}
     facts |= {f"gpu{gpu.index}": ("gpu", f"GPU{gpu.index}  {gpu.gpu.name}") for gpu in machine.gpus}
-    facts |= {f"nic{nic.index}": ("nic", f"NIC{nic.index}  {names.get(nic.piece, nic.piece)}") for nic in machine.nics}
+    facts |= {
+        f"nic{nic.index}": ("nic", f"NIC{nic.index}  {names.get(nic.piece, nic.piece)}")
+        for nic in machine.nics
+    }
     return facts | {drive.piece: ("drive", drive.storage.name) for drive in machine.storage}
 
 
@@ -144,9 +174,22 @@ def _row_shapes(row: _Row, n: int, index: dict[str, int], grid: _Grid) -> list[B
     if row.parent is not None:
         trunk = LEFT + grid.indent * (row.depth - 1) + TRUNK
         start = TOP + ROW * index[row.parent] + BOX_HEIGHT
-        shapes.append(Line(((trunk, start), (trunk, middle), (x, middle)), row.weight, "pcie", f"{row.parent}|{row.node}"))
+        shapes.append(
+            Line(
+                ((trunk, start), (trunk, middle), (x, middle)),
+                row.weight,
+                "pcie",
+                f"{row.parent}|{row.node}",
+            )
+        )
         if row.label:
-            shapes.append(Label(x - 4, middle - 2.2 - row.weight / 2, row.label, SMALL_SIZE, "end", quiet=True))
+            shapes.append(
+                Label(
+                    x - 4, middle - 2.2 - row.weight / 2, row.label, SMALL_SIZE, "end", quiet=True
+                )
+            )
     elif n > 0:
-        shapes.append(Line(((LEFT + 3, TOP + BOX_HEIGHT), (LEFT + 3, y)), 0.9, "cpu", f"cpu0|{row.node}"))
+        shapes.append(
+            Line(((LEFT + 3, TOP + BOX_HEIGHT), (LEFT + 3, y)), 0.9, "cpu", f"cpu0|{row.node}")
+        )
     return shapes

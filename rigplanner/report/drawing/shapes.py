@@ -1,15 +1,18 @@
-"""Shapes of an engineering drawing, without a toolkit: what pictures are made of, and how wide a text becomes. Units are points."""
+"""Shapes of an engineering drawing, without a toolkit: what pictures are made of, and how wide a
+text becomes. Units are points."""
 
 from msgspec import Struct
 
 TEXT_SIZE, SMALL_SIZE = 7.6, 6.8
 SHADED = ("gpu", "switch", "covered")
 WIDTH_OF_LETTER, WIDTH_OF_STRONG = 0.56, 0.60
-"""Mean width of a letter over the type size, of Noto Sans regular and semi-bold (names of the catalog, rounded up)."""
+"""Mean width of a letter over the type size, of Noto Sans regular and semi-bold (names of the
+catalog, rounded up)."""
 
 
 class Box(Struct, frozen=True):
-    """A rectangle; `role` is cpu, chipset, switch, gpu, nic, drive; `subject` is the piece or node that it shows."""
+    """A rectangle; `role` is cpu, chipset, switch, gpu, nic, drive; `subject` is the piece or node
+    that it shows."""
 
     x: float
     y: float
@@ -20,7 +23,8 @@ class Box(Struct, frozen=True):
 
 
 class Line(Struct, frozen=True):
-    """A broken line of right angles, `weight` points thick; `role` is pcie, cpu or nvlink; `subject` names both ends."""
+    """A broken line of right angles, `weight` points thick; `role` is pcie, cpu or nvlink;
+    `subject` names both ends."""
 
     points: tuple[tuple[float, float], ...]
     weight: float
@@ -64,22 +68,28 @@ def svg(picture: Picture) -> str:
     from xml.sax.saxutils import escape, quoteattr
 
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {picture.width:g} {picture.height:g}" font-family="sans-serif">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {picture.width:g}'
+        f' {picture.height:g}" font-family="sans-serif">'
     ]
     for shape in picture.shapes:
         if isinstance(shape, Box):
             lines.append(
-                f'<rect x="{shape.x:g}" y="{shape.y:g}" width="{shape.width:g}" height="{shape.height:g}" rx="2" '
-                f'fill="{"#f0f0f0" if shape.role in SHADED else "#ffffff"}" stroke="#222222" stroke-width="0.7"/>'
+                f'<rect x="{shape.x:g}" y="{shape.y:g}" width="{shape.width:g}"'
+                f' height="{shape.height:g}" rx="2"'
+                f' fill="{"#f0f0f0" if shape.role in SHADED else "#ffffff"}" stroke="#222222"'
+                ' stroke-width="0.7"/>'
             )
         elif isinstance(shape, Line):
             points = " ".join(f"{x:g},{y:g}" for x, y in shape.points)
             colour = "#555555" if shape.role == "nvlink" else "#222222"
-            lines.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{shape.weight:.2g}"/>')
+            lines.append(
+                f'<polyline points="{points}" fill="none" stroke="{colour}"'
+                f' stroke-width="{shape.weight:.2g}"/>'
+            )
         else:
             weight = ' font-weight="600"' if shape.strong else ""
             lines.append(
-                f'<text x="{shape.x:g}" y="{shape.y:g}" font-size="{shape.size:g}" text-anchor={quoteattr(shape.anchor)}{weight}>'
-                f"{escape(shape.text)}</text>"
+                f'<text x="{shape.x:g}" y="{shape.y:g}" font-size="{shape.size:g}"'
+                f" text-anchor={quoteattr(shape.anchor)}{weight}>{escape(shape.text)}</text>"
             )
     return "\n".join([*lines, "</svg>"]) + "\n"

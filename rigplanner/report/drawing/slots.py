@@ -1,16 +1,26 @@
-"""The chassis' expansion columns seen from the side: cards to scale in thickness and length, bridges, gaps, covered slots.
+"""The chassis' expansion columns seen from the side: cards to scale in thickness and length,
+bridges, gaps, covered slots.
 
-Columns run from the CPU downwards; a card begins at its slot and covers as many columns as it is thick. Units are points.
-"""
+Columns run from the CPU downwards; a card begins at its slot and covers as many columns as it is
+thick. Units are points."""
 
 import math
 from itertools import pairwise
 
 from msgspec import Struct
 
-from rigplanner.catalog.parts import COLUMN_MM, Chassis, System
-from rigplanner.machine.machine import Machine, SlotUse
-from rigplanner.report.drawing.shapes import SMALL_SIZE, TEXT_SIZE, Box, Label, Line, Picture, cut, text_width
+from rigplanner.catalog.schema.parts import COLUMN_MM, Chassis, System
+from rigplanner.machine.model import Machine, SlotUse
+from rigplanner.report.drawing.shapes import (
+    SMALL_SIZE,
+    TEXT_SIZE,
+    Box,
+    Label,
+    Line,
+    Picture,
+    cut,
+    text_width,
+)
 from rigplanner.report.format import MANY
 from rigplanner.report.language import listed, tr, trn
 
@@ -26,7 +36,8 @@ NARROW_GAP_COLUMNS = 1.0
 TRACK = 7.0
 """Between the lines of two risers."""
 MOST_APART_COLUMNS = 14.0
-"""Cards on risers are drawn as thick as they are up to so many columns together, beyond that each as thick as its text."""
+"""Cards on risers are drawn as thick as they are up to so many columns together, beyond that each
+as thick as its text."""
 
 
 class _Card(Struct, frozen=True):
@@ -53,24 +64,43 @@ class _Card(Struct, frozen=True):
 
 
 def slot_picture(machine: Machine) -> Picture:
-    """Return the drawing of a board's slots and cards; without shapes where no position of an occupied slot is known."""
-    uses = [use for use in machine.slots if use.slot.kind == "pcie" and use.slot.position is not None]
+    """Return the drawing of a board's slots and cards; without shapes where no position of an
+    occupied slot is known."""
+    uses = [
+        use for use in machine.slots if use.slot.kind == "pcie" and use.slot.position is not None
+    ]
     if not any(use.piece for use in uses):
         return Picture(1.0, 1.0, ())
     board = next(use.board for use in uses if use.piece)
-    uses = sorted((use for use in uses if use.board == board), key=lambda use: use.slot.position or 0)
+    uses = sorted(
+        (use for use in uses if use.board == board), key=lambda use: use.slot.position or 0
+    )
     cards = _cards(machine, uses)
     case = _case_columns(machine)
-    last = max([*(use.slot.position or 1 for use in uses), *(math.ceil(c.position - 1 + (c.slots or 1)) for c in cards)])
+    last = max(
+        [
+            *(use.slot.position or 1 for use in uses),
+            *(math.ceil(c.position - 1 + (c.slots or 1)) for c in cards),
+        ]
+    )
     last = max(last, min(case or 0, last + MOST_EMPTY_COLUMNS))
-    shapes: list[Box | Line | Label] = [Label(SLOT_X, TOP - 5, tr("CPU side"), SMALL_SIZE, quiet=True)]
-    shapes += [Label(NUMBER_X, _middle(n), str(n), SMALL_SIZE, "middle", quiet=True) for n in range(1, last + 1)]
+    shapes: list[Box | Line | Label] = [
+        Label(SLOT_X, TOP - 5, tr("CPU side"), SMALL_SIZE, quiet=True)
+    ]
+    shapes += [
+        Label(NUMBER_X, _middle(n), str(n), SMALL_SIZE, "middle", quiet=True)
+        for n in range(1, last + 1)
+    ]
     for use in uses:
         shapes += _slot(use)
     for card in cards:
         shapes += _card(card)
     right = max((card.right for card in cards), default=CARD_X + 150)
-    unknown = [use for use in machine.slots if use.board == board and use.piece and not use.riser and _is_nowhere(use)]
+    unknown = [
+        use
+        for use in machine.slots
+        if use.board == board and use.piece and not use.riser and _is_nowhere(use)
+    ]
     apart, far, low = _on_risers(machine, uses, TOP + PITCH * last + 10 if cards else TOP)
     shapes += apart
     links, width = _bridges(machine, cards, right)
@@ -80,13 +110,24 @@ def slot_picture(machine: Machine) -> Picture:
     if case is not None and case <= last:
         y = TOP + PITCH * case
         shapes.append(Line(((SLOT_X, y), (right, y)), 1.4, "case"))
-        shapes.append(Label(right, y + 9, tr("the case ends after column {case}", case=case), SMALL_SIZE, "end", quiet=True))
+        shapes.append(
+            Label(
+                right,
+                y + 9,
+                tr("the case ends after column {case}", case=case),
+                SMALL_SIZE,
+                "end",
+                quiet=True,
+            )
+        )
     end = max(TOP + PITCH * last, low) + 14
     if unknown:
         names = {piece.name: piece.part.name for piece in machine.pieces}
         held = listed(f"{use.slot.id} ({names[use.piece or '']})" for use in unknown)
         text = tr("Not drawn, since its position is not known: {slots}", slots=held)
-        shapes.append(Label(SLOT_X, end, cut(text, edge - SLOT_X, SMALL_SIZE), SMALL_SIZE, quiet=True))
+        shapes.append(
+            Label(SLOT_X, end, cut(text, edge - SLOT_X, SMALL_SIZE), SMALL_SIZE, quiet=True)
+        )
         end += 10
     return Picture(edge, end, tuple(shapes))
 
@@ -101,7 +142,11 @@ def _middle(position: int) -> float:
 
 def _case_columns(machine: Machine) -> int | None:
     for piece in machine.pieces:
-        if isinstance(piece.part, Chassis | System) and piece.part.enclosure and piece.part.enclosure.slot_columns:
+        if (
+            isinstance(piece.part, Chassis | System)
+            and piece.part.enclosure
+            and piece.part.enclosure.slot_columns
+        ):
             return piece.part.enclosure.slot_columns
     return None
 
@@ -133,8 +178,11 @@ def _slot(use: SlotUse) -> list[Box | Line | Label]:
     return shapes
 
 
-def _on_risers(machine: Machine, uses: list[SlotUse], top: float) -> tuple[list[Box | Line | Label], float, float]:
-    """Return the cards that risers carry, below one another beside the columns, with their right and lower edges."""
+def _on_risers(
+    machine: Machine, uses: list[SlotUse], top: float
+) -> tuple[list[Box | Line | Label], float, float]:
+    """Return the cards that risers carry, below one another beside the columns, with their right
+    and lower edges."""
     parts = {piece.name: piece.part for piece in machine.pieces}
     roles = {gpu.piece: "gpu" for gpu in machine.gpus}
     carried = [use for use in uses if use.piece and use.riser is not None]
@@ -149,9 +197,26 @@ def _on_risers(machine: Machine, uses: list[SlotUse], top: float) -> tuple[list[
         height = PITCH * (slots if together else 1.0) - 3
         turn, begin = left - TRACK * (at + 1), TOP + PITCH * ((use.slot.position or 1) - 0.5)
         end = min(max(begin, y + 5), y + height - 5)
-        shapes.append(Line(((SLOT_X + SLOT_WIDTH, begin), (turn, begin), (turn, end), (left, end)), 0.9, "riser"))
-        shapes.append(Box(left, y, width, height, roles.get(use.piece or "", "nic"), use.piece or ""))
-        shapes += _said(part.name, getattr(part, "slots", None), length, left, y, width, height, tr("on a riser"))
+        shapes.append(
+            Line(
+                ((SLOT_X + SLOT_WIDTH, begin), (turn, begin), (turn, end), (left, end)),
+                0.9,
+                "riser",
+            )
+        )
+        shapes.append(
+            Box(left, y, width, height, roles.get(use.piece or "", "nic"), use.piece or "")
+        )
+        shapes += _said(
+            part.name,
+            getattr(part, "slots", None),
+            length,
+            left,
+            y,
+            width,
+            height,
+            tr("on a riser"),
+        )
         right, y = max(right, left + width), y + height + 5
     return shapes, right, y
 
@@ -159,16 +224,33 @@ def _on_risers(machine: Machine, uses: list[SlotUse], top: float) -> tuple[list[
 def _card(card: _Card) -> list[Box | Line | Label]:
     width = card.right - CARD_X
     box = Box(CARD_X, card.top + 1, width, card.height, card.role, card.piece)
-    line = Line(((SLOT_X + SLOT_WIDTH, card.top + 7), (CARD_X, card.top + 7)), 1.6, "pcie", card.piece)
-    return [box, line, *_said(card.name, card.slots, card.length_mm, CARD_X, card.top, width, card.height)]
+    line = Line(
+        ((SLOT_X + SLOT_WIDTH, card.top + 7), (CARD_X, card.top + 7)), 1.6, "pcie", card.piece
+    )
+    return [
+        box,
+        line,
+        *_said(card.name, card.slots, card.length_mm, CARD_X, card.top, width, card.height),
+    ]
 
 
 def _said(
-    name: str, slots: float | None, length_mm: float | None, x: float, y: float, width: float, height: float, *more: str
+    name: str,
+    slots: float | None,
+    length_mm: float | None,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    *more: str,
 ) -> list[Box | Line | Label]:
     """Return the words in a card's box: its name, and its size as far as there is room."""
     facts = [tr("{slots} slots thick", slots=f"{slots:g}") if slots else tr("thickness not known")]
-    facts.append(tr("{length_mm} mm long", length_mm=f"{length_mm:g}") if length_mm else tr("length not known"))
+    facts.append(
+        tr("{length_mm} mm long", length_mm=f"{length_mm:g}")
+        if length_mm
+        else tr("length not known")
+    )
     text = ", ".join([*facts, *more] if slots or length_mm else [tr("size not known"), *more])
     room = width - 10
     shown = cut(name, room, TEXT_SIZE, strong=True)
@@ -180,8 +262,11 @@ def _said(
     return shapes
 
 
-def _bridges(machine: Machine, cards: list[_Card], right: float) -> tuple[list[Box | Line | Label], float]:
-    """Return a bracket for each pair of cards that NVLink joins, beside one another where they overlap."""
+def _bridges(
+    machine: Machine, cards: list[_Card], right: float
+) -> tuple[list[Box | Line | Label], float]:
+    """Return a bracket for each pair of cards that NVLink joins, beside one another where they
+    overlap."""
     piece_of = {f"gpu{gpu.index}": gpu.piece for gpu in machine.gpus}
     by_piece = {card.piece: card for card in cards}
     shapes: list[Box | Line | Label] = []
@@ -195,11 +280,26 @@ def _bridges(machine: Machine, cards: list[_Card], right: float) -> tuple[list[B
         track = next((n for n, end in enumerate(free_from) if end < top), len(free_from))
         free_from[track:] = [bottom, *free_from[track + 1 :]]
         x = right + 10 + 60 * track
-        shapes.append(Line(((upper.right, top), (x, top), (x, bottom), (lower.right, bottom)), 2.2, "nvlink", f"{edge.a}|{edge.b}"))
-        middle = (top + bottom) / 2
-        shapes.append(Label(x + 4, middle - 1, tr("NVLink, NV{links}", links=edge.links), SMALL_SIZE))
         shapes.append(
-            Label(x + 4, middle + 8, tr("{count} columns", count=lower.position - upper.position), SMALL_SIZE, quiet=True)
+            Line(
+                ((upper.right, top), (x, top), (x, bottom), (lower.right, bottom)),
+                2.2,
+                "nvlink",
+                f"{edge.a}|{edge.b}",
+            )
+        )
+        middle = (top + bottom) / 2
+        shapes.append(
+            Label(x + 4, middle - 1, tr("NVLink, NV{links}", links=edge.links), SMALL_SIZE)
+        )
+        shapes.append(
+            Label(
+                x + 4,
+                middle + 8,
+                tr("{count} columns", count=lower.position - upper.position),
+                SMALL_SIZE,
+                quiet=True,
+            )
         )
     return shapes, right + 10 + 62 * len(free_from) if free_from else right
 
@@ -213,11 +313,23 @@ def _gaps(cards: list[_Card], right: float) -> tuple[list[Box | Line | Label], f
         free = lower.position - upper.position - upper.slots
         if free >= NARROW_GAP_COLUMNS:
             middle = (upper.top + upper.height + lower.top) / 2 + 3.5
-            words = trn("{count} column free", "{count} columns free", int(free) if free == int(free) else MANY, count=f"{free:g}")
+            words = trn(
+                "{count} column free",
+                "{count} columns free",
+                int(free) if free == int(free) else MANY,
+                count=f"{free:g}",
+            )
             shapes.append(Label(CARD_X + 6, middle, words, SMALL_SIZE, quiet=True))
         else:
             text = tr("no gap") if free <= 0 else tr("gap of {free} column", free=f"{free:g}")
             shapes.append(
-                Label(min(upper.right, lower.right) - 5, upper.top + upper.height - 3, text, SMALL_SIZE, "end", quiet=True)
+                Label(
+                    min(upper.right, lower.right) - 5,
+                    upper.top + upper.height - 3,
+                    text,
+                    SMALL_SIZE,
+                    "end",
+                    quiet=True,
+                )
             )
     return shapes, right

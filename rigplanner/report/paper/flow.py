@@ -23,7 +23,8 @@ def outline_flowable(title: str) -> Any:
 
 
 def whole_rows(table: Any, page_height: float) -> Any:
-    """Return a class of table that cuts a row in two only where a whole page of `page_height` points does not hold it."""
+    """Return a class of table that cuts a row in two only where a whole page of `page_height`
+    points does not hold it."""
 
     class WholeRows(table):  # type: ignore[misc]
         def split(self, width: float, height: float) -> list[Any]:
@@ -34,8 +35,8 @@ def whole_rows(table: Any, page_height: float) -> Any:
 
 
 def in_halves(flowables: Sequence[Any], gutter: float, least: float) -> Any:
-    """Return flowables in two columns with `gutter` points between, which go on over pages; where the last page would hold less
-    than `least` points of them, the one before leaves it so much."""
+    """Return flowables in two columns with `gutter` points between, which go on over pages; where
+    the last page would hold less than `least` points of them, the one before leaves it so much."""
     from reportlab.platypus import BalancedColumns, Flowable, PageBreak, Spacer
 
     def columns(some: Sequence[Any]) -> Any:
@@ -46,7 +47,11 @@ def in_halves(flowables: Sequence[Any], gutter: float, least: float) -> Any:
             return width, 1e7
 
         def split(self, width: float, height: float) -> list[Any]:
-            ends = list(accumulate(flowable.wrap((width - gutter) / 2, 1e6)[1] / 2 for flowable in flowables))
+            ends = list(
+                accumulate(
+                    flowable.wrap((width - gutter) / 2, 1e6)[1] / 2 for flowable in flowables
+                )
+            )
             if not height < ends[-1] < height + least:
                 return [Spacer(1, 0), columns(flowables)]
             kept = max(1, sum(end <= ends[-1] - least for end in ends))
@@ -56,7 +61,8 @@ def in_halves(flowables: Sequence[Any], gutter: float, least: float) -> Any:
 
 
 class Figure:
-    """Flowables that stay on one page, and those that follow them at once (a long table under its picture)."""
+    """Flowables that stay on one page, and those that follow them at once (a long table under its
+    picture)."""
 
     def __init__(self, kept: list[Any], tail: Sequence[Any] = ()) -> None:
         self.kept = kept
@@ -66,8 +72,9 @@ class Figure:
 def floating(figures: Sequence[Figure], following: Sequence[list[Any]], page_height: float) -> Any:
     """Return figures and the blocks after them as one flow, so that no page is left half empty.
 
-    While the first figure does not fit on the page, blocks go before it, and when there are none left the next figure that fits.
-    Blocks keep their order. A figure taller than `page_height` points is not kept together."""
+    While the first figure does not fit on the page, blocks go before it, and when there are none
+    left the next figure that fits. Blocks keep their order. A figure taller than `page_height`
+    points is not kept together."""
     from reportlab.platypus import Flowable, Spacer
     from reportlab.platypus.flowables import _listWrapOn
 
@@ -87,6 +94,11 @@ def floating(figures: Sequence[Figure], following: Sequence[list[Any]], page_hei
                 return []
             n = fits.index(True)
             rest = [*figures[:n], *figures[n + 1 :]]
-            return [nothing, *figures[n].kept, *figures[n].tail, floating(rest, following, page_height)]
+            return [
+                nothing,
+                *figures[n].kept,
+                *figures[n].tail,
+                floating(rest, following, page_height),
+            ]
 
     return Floating()

@@ -8,7 +8,14 @@ from rigplanner.report.language import language, tr
 from rigplanner.report.paper.drawings import mark_flowable, width_of
 from rigplanner.report.paper.flow import in_halves, outline_flowable, whole_rows
 from rigplanner.report.paper.inks import ACCENT, INK, LINE, PALE, QUIET, STATES
-from rigplanner.report.paper.tagging import Tree, artifact, drawn_as, paragraph_class, table_class, write_tree
+from rigplanner.report.paper.tagging import (
+    Tree,
+    artifact,
+    drawn_as,
+    paragraph_class,
+    table_class,
+    write_tree,
+)
 from rigplanner.report.paper.type import CHINESE, REGULAR, STRONG, face_of, font, is_chinese, markup
 
 SIZES = {"A4": (595.2756, 841.8898), "Letter": (612.0, 792.0)}
@@ -17,14 +24,23 @@ MARGIN = 51.02
 FOOT = 14.0
 """Points above the lower margin that the footer takes."""
 STYLES = {
-    "body": (9.0, 12.0, INK), "small": (7.6, 10.2, QUIET), "strong": (9.0, 12.0, INK), "head": (7.6, 10.2, QUIET),
-    "label": (7.6, 10.2, QUIET), "section": (11.5, 17.0, ACCENT), "title": (20.0, 25.0, ACCENT), "name": (13.0, 17.0, INK),
-    "verdict": (11.0, 15.0, INK), "note": (7.6, 10.2, INK), "fine": (7.0, 9.0, QUIET),
-}  # fmt: skip
+    "body": (9.0, 12.0, INK),
+    "small": (7.6, 10.2, QUIET),
+    "strong": (9.0, 12.0, INK),
+    "head": (7.6, 10.2, QUIET),
+    "label": (7.6, 10.2, QUIET),
+    "section": (11.5, 17.0, ACCENT),
+    "title": (20.0, 25.0, ACCENT),
+    "name": (13.0, 17.0, INK),
+    "verdict": (11.0, 15.0, INK),
+    "note": (7.6, 10.2, INK),
+    "fine": (7.0, 9.0, QUIET),
+}
 """Style name to size, leading (points) and colour."""
 HEAVY = {"strong", "section", "title", "name", "verdict"}
 ROLES = {"title": "H1", "section": "H2"}
-"""Style name to the role of its paragraphs in the structure of the document; all others are plain paragraphs."""
+"""Style name to the role of its paragraphs in the structure of the document; all others are plain
+paragraphs."""
 LEAST_AFTER_HEADING = 90.0
 """Points that must be left on a page for a section to begin there."""
 GUTTER = 16.0
@@ -48,20 +64,38 @@ class Sheet:
         self.height = self.size[1] - 2 * MARGIN - FOOT
         self._styles: dict[tuple[str, str, bool, str | None], Any] = {}
 
-    def text(self, text: str, style: str, align: str = "left", colour: str | None = None, longest: int = 400) -> Any:
+    def text(
+        self,
+        text: str,
+        style: str,
+        align: str = "left",
+        colour: str | None = None,
+        longest: int = 400,
+    ) -> Any:
         """Return a paragraph of any text in one of STYLES."""
         chinese = is_chinese(text)
         if chinese:
             font(CHINESE)
-        made = paragraph_class()(markup(text, style in HEAVY, longest), self._style(style, align, chinese, colour))
+        made = paragraph_class()(
+            markup(text, style in HEAVY, longest), self._style(style, align, chinese, colour)
+        )
         made.role = ROLES.get(style, "P")
         return made
 
-    def value(self, text: str, rest: str, style: str, behind: str = "small", longest: int = 400) -> Any:
+    def value(
+        self, text: str, rest: str, style: str, behind: str = "small", longest: int = 400
+    ) -> Any:
         """Return a text and what stands quietly behind it in another style, in one paragraph."""
         size, _, colour = STYLES[behind]
-        tail = f'  <font size="{size}" color="{colour}">{markup(rest, longest=longest)}</font>' if rest else ""
-        return paragraph_class()(markup(text, style in HEAVY, longest) + tail, self._style(style, "left", is_chinese(text), INK))
+        tail = (
+            f'  <font size="{size}" color="{colour}">{markup(rest, longest=longest)}</font>'
+            if rest
+            else ""
+        )
+        return paragraph_class()(
+            markup(text, style in HEAVY, longest) + tail,
+            self._style(style, "left", is_chinese(text), INK),
+        )
 
     def _style(self, name: str, align: str, chinese: bool, colour: str | None) -> Any:
         from reportlab.lib.styles import ParagraphStyle
@@ -86,7 +120,8 @@ class Sheet:
         return [outline_flowable(title), self.text(title, "section")]
 
     def section(self, title: str, least: float = LEAST_AFTER_HEADING) -> list[Any]:
-        """Return a heading that starts a new page rather than stand at the foot of one with less than `least` points below."""
+        """Return a heading that starts a new page rather than stand at the foot of one with less
+        than `least` points below."""
         from reportlab.platypus import CondPageBreak
 
         return [CondPageBreak(least), *self.heading(title)]
@@ -115,17 +150,29 @@ class Sheet:
 
     def columns(self, cells: Sequence[list[Any]], shares: Sequence[float]) -> Any:
         """Return blocks side by side."""
-        return self._table([list(cells)], shares, [("LEFTPADDING", (0, 0), (0, -1), 0), ("RIGHTPADDING", (-1, 0), (-1, -1), 0)], 0)
+        return self._table(
+            [list(cells)],
+            shares,
+            [("LEFTPADDING", (0, 0), (0, -1), 0), ("RIGHTPADDING", (-1, 0), (-1, -1), 0)],
+            0,
+        )
 
     def table(
-        self, rows: list[list[Any]], shares: Sequence[float], header: bool = True, lined: bool = True, kept: Sequence[int] = ()
+        self,
+        rows: list[list[Any]],
+        shares: Sequence[float],
+        header: bool = True,
+        lined: bool = True,
+        kept: Sequence[int] = (),
     ) -> Any:
-        """Return a table with hairlines; its header is repeated on each page, no page holds its last row alone, and a row in
-        `kept` stays with the next two."""
+        """Return a table with hairlines; its header is repeated on each page, no page holds its
+        last row alone, and a row in `kept` stays with the next two."""
         style: list[Any] = [
-            ("LEFTPADDING", (0, 0), (0, -1), 0), ("RIGHTPADDING", (-1, 0), (-1, -1), 0),
-            ("TOPPADDING", (0, 0), (-1, -1), 3), ("BOTTOMPADDING", (0, 0), (-1, -1), 3),
-        ]  # fmt: skip
+            ("LEFTPADDING", (0, 0), (0, -1), 0),
+            ("RIGHTPADDING", (-1, 0), (-1, -1), 0),
+            ("TOPPADDING", (0, 0), (-1, -1), 3),
+            ("BOTTOMPADDING", (0, 0), (-1, -1), 3),
+        ]
         if lined:
             style.append(("LINEBELOW", (0, 0), (-1, -1), 0.35, LINE))
         if header:
@@ -135,7 +182,14 @@ class Sheet:
         style += [("NOSPLIT", (0, first), (0, last)) for first, last in together]
         return self._table(rows, shares, style, 1 if header else 0, tagged=True)
 
-    def _table(self, rows: list[list[Any]], shares: Sequence[float], style: list[Any], repeat: int, tagged: bool = False) -> Any:
+    def _table(
+        self,
+        rows: list[list[Any]],
+        shares: Sequence[float],
+        style: list[Any],
+        repeat: int,
+        tagged: bool = False,
+    ) -> Any:
         from reportlab.platypus import Table
 
         base = [
@@ -145,10 +199,16 @@ class Sheet:
             ("RIGHTPADDING", (0, 0), (-1, -1), 5),
         ]
         made = whole_rows(table_class() if tagged else Table, self.height - 1)
-        return made(rows, colWidths=[share * self.width for share in shares], repeatRows=repeat, style=[*base, *style])
+        return made(
+            rows,
+            colWidths=[share * self.width for share in shares],
+            repeatRows=repeat,
+            style=[*base, *style],
+        )
 
     def banner(self, state: str, text: str, detail: str = "") -> Any:
-        """Return the verdict: a mark, a sentence and small print on a pale ground with a bar of the state's colour."""
+        """Return the verdict: a mark, a sentence and small print on a pale ground with a bar of the
+        state's colour."""
         style = [
             ("BACKGROUND", (0, 0), (-1, -1), PALE),
             ("LINEBEFORE", (0, 0), (0, -1), 3, STATES[state]),
@@ -183,7 +243,12 @@ class Sheet:
                 for number, page in enumerate(self._pages, 1):
                     self.__dict__.update(page)
                     with artifact(self):
-                        draw_footer(self, sheet, footer, tr("page {number} of {pages}", number=number, pages=len(self._pages)))
+                        draw_footer(
+                            self,
+                            sheet,
+                            footer,
+                            tr("page {number} of {pages}", number=number, pages=len(self._pages)),
+                        )
                     super().showPage()
                 write_tree(self, tree)
                 super().save()
@@ -224,7 +289,8 @@ def document(buffer: Any, sheet: Sheet, title: str, author: str, subject: str) -
 
 
 def _draw_with(face: str) -> None:
-    # A drawing names the library's default font even when it sets no text in it; that font would not be embedded.
+    # A drawing names the library's default font even when it sets no text in it; that font would
+    # not be embedded.
     from reportlab.graphics.shapes import STATE_DEFAULTS
 
     STATE_DEFAULTS["fontName"] = face

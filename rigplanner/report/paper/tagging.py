@@ -1,8 +1,9 @@
-"""The structure of a PDF beside its ink (tagged PDF, ISO 32000-1 clause 14.8), which reportlab does not write by itself.
+"""The structure of a PDF beside its ink (tagged PDF, ISO 32000-1 clause 14.8), which reportlab does
+not write by itself.
 
-While paragraphs, tables and pictures draw themselves, each wraps its ink in marked content and notes itself in the tree that is
-open on the canvas; the tree is written when all pages are known. Its order is that of the story, which is how people read.
-"""
+While paragraphs, tables and pictures draw themselves, each wraps its ink in marked content and
+notes itself in the tree that is open on the canvas; the tree is written when all pages are known.
+Its order is that of the story, which is how people read."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -15,7 +16,8 @@ SPACES = re.compile(r"[^\S\u00a0\u202f]+")
 
 
 class Element:
-    """One element: its role, what it holds (elements, or a page's number and the number of its mark), and words for a picture."""
+    """One element: its role, what it holds (elements, or a page's number and the number of its
+    mark), and words for a picture."""
 
     def __init__(self, role: str, alt: str = "") -> None:
         self.role, self.alt = role, alt
@@ -82,7 +84,8 @@ def drawn_as(flowable: Any, role: str, alt: str) -> Any:
 
 
 def _words(text: str, mark: str | None = None) -> list[str]:
-    """Return the words of a text. Reportlab's own function parts numbers at their narrow no-break spaces, and draws wide ones."""
+    """Return the words of a text. Reportlab's own function parts numbers at their narrow no-break
+    spaces, and draws wide ones."""
     return text.split(mark) if mark else [word for word in SPACES.split(text) if word]
 
 
@@ -105,7 +108,8 @@ def paragraph_class() -> Any:
 
 @cache
 def table_class() -> Any:
-    """Return reportlab's table that notes its rows and cells; head rows are those that are repeated."""
+    """Return reportlab's table that notes its rows and cells; head rows are those that are
+    repeated."""
     from reportlab.platypus import Table
 
     class Tagged(Table):  # type: ignore[misc]
@@ -140,12 +144,19 @@ def write_tree(canvas: Any, tree: Tree) -> None:
         _write_element(document, element, names, names[id(parent)] if parent else "structure")
     numbers: list[Any] = []
     for page, marks in sorted(tree.marks.items()):
-        numbers += [page, pdfdoc.PDFArray([pdfdoc.PDFObjectReference(names[id(element)]) for element in marks])]
-    parents = document.Reference(pdfdoc.PDFDictionary({"Nums": pdfdoc.PDFArray(numbers)}), "structureParents")
+        numbers += [
+            page,
+            pdfdoc.PDFArray([pdfdoc.PDFObjectReference(names[id(element)]) for element in marks]),
+        ]
+    parents = document.Reference(
+        pdfdoc.PDFDictionary({"Nums": pdfdoc.PDFArray(numbers)}), "structureParents"
+    )
     root = {
-        "Type": pdfdoc.PDFName("StructTreeRoot"), "K": pdfdoc.PDFObjectReference(names[id(tree.root)]), "ParentTree": parents,
+        "Type": pdfdoc.PDFName("StructTreeRoot"),
+        "K": pdfdoc.PDFObjectReference(names[id(tree.root)]),
+        "ParentTree": parents,
         "ParentTreeNextKey": len(document.Pages.pages),
-    }  # fmt: skip
+    }
     document.Catalog.StructTreeRoot = document.Reference(pdfdoc.PDFDictionary(root), "structure")
     document.Catalog.MarkInfo = pdfdoc.PDFDictionary({"Marked": "true"})
     for n, page in enumerate(document.Pages.pages):
@@ -162,11 +173,15 @@ def _write_element(document: Any, element: Element, names: dict[int, str], paren
             held.append(pdfdoc.PDFObjectReference(names[id(kid)]))
         else:
             page = pdfdoc.PDFObjectReference(f"Page{kid[0] + 1}")
-            held.append(pdfdoc.PDFDictionary({"Type": pdfdoc.PDFName("MCR"), "Pg": page, "MCID": kid[1]}))
+            held.append(
+                pdfdoc.PDFDictionary({"Type": pdfdoc.PDFName("MCR"), "Pg": page, "MCID": kid[1]})
+            )
     fields = {
-        "Type": pdfdoc.PDFName("StructElem"), "S": pdfdoc.PDFName(element.role), "P": pdfdoc.PDFObjectReference(parent),
+        "Type": pdfdoc.PDFName("StructElem"),
+        "S": pdfdoc.PDFName(element.role),
+        "P": pdfdoc.PDFObjectReference(parent),
         "K": pdfdoc.PDFArray(held),
-    }  # fmt: skip
+    }
     if element.alt:
         fields["Alt"] = pdfdoc.PDFString(element.alt)
     document.Reference(pdfdoc.PDFDictionary(fields), names[id(element)])
@@ -179,7 +194,9 @@ def _walk(element: Element) -> Iterator[Element]:
             yield from _walk(kid)
 
 
-def _with_parents(element: Element, parent: Element | None = None) -> Iterator[tuple[Element, Element | None]]:
+def _with_parents(
+    element: Element, parent: Element | None = None
+) -> Iterator[tuple[Element, Element | None]]:
     yield element, parent
     for kid in element.kids:
         if isinstance(kid, Element):

@@ -7,12 +7,18 @@ from xml.sax.saxutils import escape
 
 from rigplanner.data import data_path
 
-REGULAR, STRONG, CHINESE, STRONG_CHINESE = "RigSans", "RigSans-SemiBold", "RigSans-TC", "RigSans-TC-SemiBold"
+REGULAR, STRONG, CHINESE, STRONG_CHINESE = (
+    "RigSans",
+    "RigSans-SemiBold",
+    "RigSans-TC",
+    "RigSans-TC-SemiBold",
+)
 FILES = {
     REGULAR: "NotoSans-Regular.ttf", STRONG: "NotoSans-SemiBold.ttf",
     CHINESE: "NotoSansTC-Regular.ttf", STRONG_CHINESE: "NotoSansTC-SemiBold.ttf",
 }  # fmt: skip
-"""The strong Chinese face holds the 5,401 common characters of Big5; a rarer one is set in the regular face."""
+"""The strong Chinese face holds the 5,401 common characters of Big5; a rarer one is set in the
+regular face."""
 LONGEST_CELL = 400
 REPLACEMENT = "\ufffd"
 
@@ -31,7 +37,9 @@ def font(name: str) -> Any:
 def printable(text: str, longest: int = LONGEST_CELL) -> str:
     """Return text without control and direction characters, at most `longest` characters."""
     kept = "".join(
-        " " if c in "\n\r\t" else c for c in text if c in "\n\r\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn")
+        " " if c in "\n\r\t" else c
+        for c in text
+        if c in "\n\r\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn")
     )
     return kept if len(kept) <= longest else kept[: longest - 1] + "…"
 
@@ -62,7 +70,9 @@ def face_of(text: str, latin: str = REGULAR) -> str:
     """Return the face for a text that is drawn in one: the Chinese ones have Latin letters too."""
     if not is_chinese(text):
         return latin
-    held = latin == STRONG and all(ord(char) in font(STRONG_CHINESE).face.charToGlyph for char in text)
+    held = latin == STRONG and all(
+        ord(char) in font(STRONG_CHINESE).face.charToGlyph for char in text
+    )
     return STRONG_CHINESE if held else CHINESE
 
 

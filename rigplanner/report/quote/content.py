@@ -1,14 +1,15 @@
-"""What a quote says: plain content without a toolkit, from which PDF, Markdown and the rest are made."""
+"""What a quote says: plain content without a toolkit, from which PDF, Markdown and the rest are
+made."""
 
 from datetime import date, timedelta
 
 from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import Part, Price
+from rigplanner.catalog.schema.parts import Part, Price
 from rigplanner.economics.totals import Line, Totals
 from rigplanner.evidence import Source
-from rigplanner.machine.machine import Machine
+from rigplanner.machine.model import Machine
 from rigplanner.report import format as fmt
 from rigplanner.report.language import listed, tr, trn
 from rigplanner.report.quote.costs import renting_rows, running_rows
@@ -22,12 +23,12 @@ from rigplanner.report.words.rates import uncounted_text
 from rigplanner.rig.document import Party, QuoteDetails, Rig, part_of
 from rigplanner.rig.files import with_snapshot
 from rigplanner.rules.assess import Assessment
-from rigplanner.rules.finding import Finding
+from rigplanner.rules.core.finding import Finding
 
 
 class QuoteLine(Struct, frozen=True, kw_only=True):
-    """One row of the parts list in words; `unit` is the price of one piece as given, `each` that in the quote's currency where its
-    rates reach; `value` the amount in that currency."""
+    """One row of the parts list in words; `unit` is the price of one piece as given, `each` that in
+    the quote's currency where its rates reach; `value` the amount in that currency."""
 
     part: str
     name: str
@@ -121,7 +122,9 @@ def quote_content(assessment: Assessment, catalog: Catalog, today: date) -> Quot
         running=tuple(running_rows(assessment)),
         renting=tuple(renting_rows(assessment, catalog)),
         setup=tuple(setup_rows(assessment)),
-        offered=tuple(alternatives_offered(assessment, catalog, today.isoformat() if rig.waivers else "")),
+        offered=tuple(
+            alternatives_offered(assessment, catalog, today.isoformat() if rig.waivers else "")
+        ),
         unchecked=tuple(_unchecked(assessment, catalog)),
         ran=len(report.ran),
         sources=tuple(_sources(assessment, catalog)),
@@ -149,7 +152,11 @@ def verdict_text(assessment: Assessment) -> str:
         return tr("Nothing was checked: every rule is ignored or had nothing to judge.")
     errors, warnings, unknown = (report.count(s) for s in ("error", "warning", "unknown"))
     if errors:
-        head = trn("This rig does not work as planned: {count} error", "This rig does not work as planned: {count} errors", errors)
+        head = trn(
+            "This rig does not work as planned: {count} error",
+            "This rig does not work as planned: {count} errors",
+            errors,
+        )
     elif unknown:
         head = trn(
             "Nothing wrong was found, but {count} check could not be made for lack of data",
@@ -162,7 +169,13 @@ def verdict_text(assessment: Assessment) -> str:
         head = tr("This rig works")
     rest = [trn("{count} warning", "{count} warnings", warnings)] if warnings else []
     if unknown and errors:
-        rest.append(trn("{count} check not made for lack of data", "{count} checks not made for lack of data", unknown))
+        rest.append(
+            trn(
+                "{count} check not made for lack of data",
+                "{count} checks not made for lack of data",
+                unknown,
+            )
+        )
     if report.waived:
         rest.append(trn("{count} finding waived", "{count} findings waived", len(report.waived)))
     ran = trn("{count} rule was checked.", "{count} rules were checked.", len(report.ran))
@@ -178,12 +191,18 @@ def _lines(assessment: Assessment, catalog: Catalog) -> list[QuoteLine]:
             QuoteLine(
                 part=item.part if item else "",
                 name=part.name if part else (item.part if item else line.uid),
-                detail="; ".join(text for text in (detail_of(part), item.note if item else "") if text),
+                detail="; ".join(
+                    text for text in (detail_of(part), item.note if item else "") if text
+                ),
                 quantity=line.quantity,
                 unit=fmt.price(line.unit),
                 each=_price_of_one(line, assessment.totals.currency),
                 dated=fmt.day(line.unit.day) if line.unit else "",
-                amount=fmt.money(line.amount, assessment.totals.currency) if line.amount is not None else "",
+                amount=(
+                    fmt.money(line.amount, assessment.totals.currency)
+                    if line.amount is not None
+                    else ""
+                ),
                 price=line.unit,
                 value=line.amount,
             )
@@ -192,22 +211,37 @@ def _lines(assessment: Assessment, catalog: Catalog) -> list[QuoteLine]:
 
 
 def _price_of_one(line: Line, currency: str) -> str:
-    """Return the price of one piece in the quote's currency where its rates reach, else as it was given."""
-    return fmt.price(line.unit) if line.amount is None else fmt.money(line.amount / line.quantity, currency)
+    """Return the price of one piece in the quote's currency where its rates reach, else as it was
+    given."""
+    return (
+        fmt.price(line.unit)
+        if line.amount is None
+        else fmt.money(line.amount / line.quantity, currency)
+    )
 
 
 def detail_of(part: Part | None) -> str:
     """Return the few figures by which a buyer tells a part from its neighbours."""
     figures = {
-        "memory_gib": "GiB", "tdp_w": "W", "cores": "cores", "lanes": "lanes", "module_gib": "GiB a module", "speed_mts": "MT/s",
-        "capacity_gb": "GB", "read_gbs": "GB/s read", "form_factor": "", "port_gbps": "Gb/s",
-    }  # fmt: skip
+        "memory_gib": "GiB",
+        "tdp_w": "W",
+        "cores": "cores",
+        "lanes": "lanes",
+        "module_gib": "GiB a module",
+        "speed_mts": "MT/s",
+        "capacity_gb": "GB",
+        "read_gbs": "GB/s read",
+        "form_factor": "",
+        "port_gbps": "Gb/s",
+    }
     found = []
     for field, unit in figures.items():
         value = getattr(part, field, None)
         if isinstance(value, str) and value != "pcie":
             found.append(value)
-        elif isinstance(value, int | float) and not (field == "cores" and hasattr(part, "memory_gib")):
+        elif isinstance(value, int | float) and not (
+            field == "cores" and hasattr(part, "memory_gib")
+        ):
             found.append(fmt.quantity(value, unit))
     return ", ".join(found[:4])
 
@@ -216,14 +250,26 @@ def _sums(assessment: Assessment) -> list[tuple[str, str]]:
     totals = assessment.totals
     if totals.lines and all(line.amount is None for line in totals.lines):
         return [(tr("Total"), tr("no prices yet"))]
-    return [(word, fmt.money(amount, totals.currency)) for word, amount in sum_rows(totals, assessment.rig.quote)]
+    return [
+        (word, fmt.money(amount, totals.currency))
+        for word, amount in sum_rows(totals, assessment.rig.quote)
+    ]
 
 
 def sum_rows(totals: Totals, details: QuoteDetails) -> list[tuple[str, float]]:
-    """Return the lines below the parts list, the total last: words and amounts in the quote's currency."""
+    """Return the lines below the parts list, the total last: words and amounts in the quote's
+    currency."""
     rows = [(tr("Subtotal"), totals.subtotal)]
     if totals.discount:
-        rows.append((tr("Discount {discount_percent} %", discount_percent=fmt.number(details.discount_percent)), -totals.discount))
+        rows.append(
+            (
+                tr(
+                    "Discount {discount_percent} %",
+                    discount_percent=fmt.number(details.discount_percent),
+                ),
+                -totals.discount,
+            )
+        )
     rows += [(tax_word(rate, details.prices_include_tax), amount) for rate, amount in totals.taxes]
     partial = totals.unpriced or totals.foreign
     return [*rows, (tr("Total of the priced parts") if partial else tr("Total"), totals.total)]
@@ -231,7 +277,11 @@ def sum_rows(totals: Totals, details: QuoteDetails) -> list[tuple[str, float]]:
 
 def tax_word(rate: float, included: bool) -> str:
     """Return the name of a line of tax at a rate in per cent."""
-    return tr("of which tax {rate} %", rate=fmt.number(rate)) if included else tr("Tax {rate} %", rate=fmt.number(rate))
+    return (
+        tr("of which tax {rate} %", rate=fmt.number(rate))
+        if included
+        else tr("Tax {rate} %", rate=fmt.number(rate))
+    )
 
 
 def _money_notes(assessment: Assessment, catalog: Catalog) -> list[str]:
@@ -249,7 +299,11 @@ def _money_notes(assessment: Assessment, catalog: Catalog) -> list[str]:
         rates = assessment.rig.exchange
         whole = len(names) > 1 and len(names) == sum(line.unit is not None for line in totals.lines)
         notes.append(
-            tr("All prices are converted by the rates of {day} ({source}).", day=fmt.day(rates.day), source=rates.source)
+            tr(
+                "All prices are converted by the rates of {day} ({source}).",
+                day=fmt.day(rates.day),
+                source=rates.source,
+            )
             if whole
             else tr(
                 "Converted by the rates of {day} ({source}): {names}.",
@@ -270,7 +324,10 @@ def _item_name(rig: Rig, uid: str, catalog: Catalog) -> str:
 
 
 def _finding(finding: Finding, rig: Rig, catalog: Catalog) -> QuoteFinding:
-    waiver = next((w for w in rig.waivers if w.code == finding.code and w.subject in ("", *finding.subjects)), None)
+    waiver = next(
+        (w for w in rig.waivers if w.code == finding.code and w.subject in ("", *finding.subjects)),
+        None,
+    )
     waived = ""
     if finding.waived_by and waiver:
         waived = tr("Waived by {by}: {reason}", by=waiver.by, reason=waiver.reason) + (
@@ -288,14 +345,23 @@ def _finding(finding: Finding, rig: Rig, catalog: Catalog) -> QuoteFinding:
 
 def _unchecked(assessment: Assessment, catalog: Catalog) -> list[str]:
     report = assessment.report
-    rows = [tr("{title} ({code}): ignored for this rig", title=rule_title(code), code=code) for code in report.ignored]
+    rows = [
+        tr("{title} ({code}): ignored for this rig", title=rule_title(code), code=code)
+        for code in report.ignored
+    ]
     rows += [
-        f"{rule_title(finding.code)} ({finding.code}): {finding_text(finding, assessment.rig, catalog)}"
+        f"{rule_title(finding.code)} ({finding.code}):"
+        f" {finding_text(finding, assessment.rig, catalog)}"
         for finding in report.findings
         if finding.severity == "unknown"
     ]
     rows += absent_texts(assessment.machine)
-    rows.append(tr("Cable lengths, fan noise, clearance between RAM and CPU cooler, and local wiring rules are not checked."))
+    rows.append(
+        tr(
+            "Cable lengths, fan noise, clearance between RAM and CPU cooler, and local wiring rules"
+            " are not checked."
+        )
+    )
     return rows
 
 

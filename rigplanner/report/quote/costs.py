@@ -12,35 +12,56 @@ from rigplanner.rules.assess import Assessment
 
 
 def running_rows(assessment: Assessment) -> list[tuple[str, str]]:
-    """Return energy and cost of a year and of three, as far as load, hours, tariff and prices are known."""
+    """Return energy and cost of a year and of three, as far as load, hours, tariff and prices are
+    known."""
     site, totals, wall_w = assessment.rig.site, assessment.totals, assessment.machine.power.wall_w
     if wall_w is None or site.hours_per_day is None or not 0 <= site.hours_per_day <= HOURS_PER_DAY:
         return []
     tariff = site.energy_per_kwh
-    year = energy_per_year(wall_w, site.hours_per_day, tariff.amount if tariff and tariff.amount >= 0 else 0.0)
+    year = energy_per_year(
+        wall_w, site.hours_per_day, tariff.amount if tariff and tariff.amount >= 0 else 0.0
+    )
     rows = [
         (
-            tr("Energy a year at full load, {hours_per_day} h a day", hours_per_day=fmt.number(site.hours_per_day)),
+            tr(
+                "Energy a year at full load, {hours_per_day} h a day",
+                hours_per_day=fmt.number(site.hours_per_day),
+            ),
             fmt.quantity(year.energy_kwh, "kWh", 0),
         )
     ]
     if tariff is not None:
         rows.append(
             (
-                tr("Its cost at {amount} {currency} a kWh", amount=fmt.number(tariff.amount, 3), currency=tariff.currency),
+                tr(
+                    "Its cost at {amount} {currency} a kWh",
+                    amount=fmt.number(tariff.amount, 3),
+                    currency=tariff.currency,
+                ),
                 fmt.money(year.cost, tariff.currency),
             )
         )
-        if tariff.currency == totals.currency and totals.lines and not totals.unpriced and not totals.foreign:
+        if (
+            tariff.currency == totals.currency
+            and totals.lines
+            and not totals.unpriced
+            and not totals.foreign
+        ):
             rows += _three_years(assessment, year.cost)
     return rows
 
 
 def _three_years(assessment: Assessment, year_cost: float) -> list[tuple[str, str]]:
-    """Price, energy of three years and, where the quote names it, what the rig brings when it is sold then."""
+    """Price, energy of three years and, where the quote names it, what the rig brings when it is
+    sold then."""
     totals, share = assessment.totals, assessment.rig.quote.resale_percent
     if share is None:
-        return [(tr("Price and energy of three years"), fmt.money(three_year_total(totals.total, year_cost), totals.currency))]
+        return [
+            (
+                tr("Price and energy of three years"),
+                fmt.money(three_year_total(totals.total, year_cost), totals.currency),
+            )
+        ]
     resale = fmt.money(-totals.total * share / 100, totals.currency)
     whole = three_year_total(totals.total, year_cost, share / 100)
     return [
@@ -50,13 +71,15 @@ def _three_years(assessment: Assessment, year_cost: float) -> list[tuple[str, st
 
 
 def renting_rows(assessment: Assessment, catalog: Catalog) -> list[tuple[str, ...]]:
-    """Return rows of workload, machine for hire, rent, the rig's speed against it, and the hours after which the rig is cheaper;
-    first the hires that the site names itself."""
+    """Return rows of workload, machine for hire, rent, the rig's speed against it, and the hours
+    after which the rig is cheaper; first the hires that the site names itself."""
     cloud = shipped_cloud()
     rows: list[tuple[str, ...]] = [_own(hire) for hire in own_hires(assessment)]
     for job in assessment.jobs:
         found = offers(assessment, job, catalog, cloud)
-        rows += [(workload_title(job), *_offer(offer, assessment.totals.currency)) for offer in found]
+        rows += [
+            (workload_title(job), *_offer(offer, assessment.totals.currency)) for offer in found
+        ]
     return rows
 
 
@@ -67,7 +90,12 @@ def _own(hire: OwnHire) -> tuple[str, str, str, str, str]:
         after = fmt.quantity(hire.after, "h", 0)
     else:
         whole = fmt.money(hire.whole or 0.0, hire.rent.currency)
-        rent = tr("{amount} a month, {whole} over {months}", amount=amount, whole=whole, months=_months(hire.months))
+        rent = tr(
+            "{amount} a month, {whole} over {months}",
+            amount=amount,
+            whole=whole,
+            months=_months(hire.months),
+        )
         after = _months(hire.after)
     if hire.after is None:
         after = tr("never") if hire.comparable else tr(fmt.UNKNOWN)
@@ -81,20 +109,27 @@ def _months(value: float | None) -> str:
 def _offer(offer: Offer, currency: str) -> tuple[str, str, str, str]:
     amount = fmt.money(offer.rent.amount, offer.rent.currency)
     if offer.rent.currency != currency:
-        amount = tr("{amount} ({counted})", amount=amount, counted=fmt.money(offer.counted, currency))
+        amount = tr(
+            "{amount} ({counted})", amount=amount, counted=fmt.money(offer.counted, currency)
+        )
     asked = tr("{amount} an hour, {day}", amount=amount, day=fmt.day(offer.rent.day))
     rent = listed(filter(None, (asked, spot_text(offer.spot))), "; ")
     both = tr(
-        "{ratio} ×: {own} against {rented} {metric}", ratio=fmt.number(offer.speed_ratio, 2), own=fmt.number(offer.own),
-        rented=fmt.number(offer.rented), metric=fmt.unit_text(offer.metric),
-    )  # fmt: skip
+        "{ratio} ×: {own} against {rented} {metric}",
+        ratio=fmt.number(offer.speed_ratio, 2),
+        own=fmt.number(offer.own),
+        rented=fmt.number(offer.rented),
+        metric=fmt.unit_text(offer.metric),
+    )
     if offer.hours is None:
         after = tr("never")
     else:
         after = tr(
-            "{hours}, {days} at {daily} h a day", hours=fmt.quantity(offer.hours, "h", 0),
-            days=fmt.quantity(offer.days, tr("days"), 0), daily=fmt.number(offer.hours_per_day),
-        )  # fmt: skip
+            "{hours}, {days} at {daily} h a day",
+            hours=fmt.quantity(offer.hours, "h", 0),
+            days=fmt.quantity(offer.days, tr("days"), 0),
+            daily=fmt.number(offer.hours_per_day),
+        )
     machine = f"{provider_text(offer.provider)} {offer.instance}"
     if offer.gpus.partition(" x ")[2] not in offer.instance:
         machine = listed([machine, offer.gpus.replace(" x ", " × ")])

@@ -26,15 +26,25 @@ def export(quote: Quote, form: str) -> str:
 
 
 def _part_rows(quote: Quote) -> list[list[str]]:
-    return [[str(line.quantity), line.name, line.unit, line.dated, line.amount] for line in quote.lines]
+    return [
+        [str(line.quantity), line.name, line.unit, line.dated, line.amount] for line in quote.lines
+    ]
 
 
 def _job_rows(quote: Quote) -> list[list[str]]:
     return [
-        [job.title, "; ".join(f"{fmt.interval(b.low_gib, b.high_gib, 'GiB')} {tr(b.verdict)}" for b in job.bars) or job.memory_note,
-         job.speed, job.interval, job.stack]
+        [
+            job.title,
+            "; ".join(
+                f"{fmt.interval(b.low_gib, b.high_gib, 'GiB')} {tr(b.verdict)}" for b in job.bars
+            )
+            or job.memory_note,
+            job.speed,
+            job.interval,
+            job.stack,
+        ]
         for job in quote.jobs
-    ]  # fmt: skip
+    ]
 
 
 JOB_COLUMNS = ("Workload", "Memory per GPU", "Expected speed", "80 % interval", "Stack")
@@ -42,17 +52,30 @@ JOB_COLUMNS = ("Workload", "Memory per GPU", "Expected speed", "80 % interval", 
 
 def markdown(quote: Quote) -> str:
     """Return a Markdown document."""
-    parts = [f"# {_plain(quote.title)}", _plain(quote.verdict_text), _markdown_table(_heads(PART_COLUMNS), _part_rows(quote))]
+    parts = [
+        f"# {_plain(quote.title)}",
+        _plain(quote.verdict_text),
+        _markdown_table(_heads(PART_COLUMNS), _part_rows(quote)),
+    ]
     parts.append("\n".join(f"- {word}: {value}" for word, value in quote.sums))
     if quote.jobs:
-        parts += [f"## {tr('What it will do')}", _markdown_table(_heads(JOB_COLUMNS), _job_rows(quote))]
+        parts += [
+            f"## {tr('What it will do')}",
+            _markdown_table(_heads(JOB_COLUMNS), _job_rows(quote)),
+        ]
     if quote.findings:
         parts += [
             f"## {tr('Findings')}",
-            "\n".join(f"- **{tr(f.severity)}** {f.code} {_plain(f.title)}: {_plain(f.text)}" for f in quote.findings),
+            "\n".join(
+                f"- **{tr(f.severity)}** {f.code} {_plain(f.title)}: {_plain(f.text)}"
+                for f in quote.findings
+            ),
         ]
     if quote.waived:
-        parts += [f"## {tr('Waived')}", "\n".join(f"- {f.code} {_plain(f.text)} {_plain(f.waived)}" for f in quote.waived)]
+        parts += [
+            f"## {tr('Waived')}",
+            "\n".join(f"- {f.code} {_plain(f.text)} {_plain(f.waived)}" for f in quote.waived),
+        ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -65,18 +88,28 @@ def _plain(text: str) -> str:
 
 def _markdown_table(columns: Sequence[str], rows: Rows) -> str:
     lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
-    return "\n".join([*lines, *("| " + " | ".join(_plain(cell) for cell in row) + " |" for row in rows)])
+    return "\n".join(
+        [*lines, *("| " + " | ".join(_plain(cell) for cell in row) + " |" for row in rows)]
+    )
 
 
 def bbcode(quote: Quote) -> str:
     """Return BBCode for forums."""
     rows = [
-        f"[*]{count} x {_bb(name)}  {_bb(unit)}{f' = {_bb(amount)}' if amount and count != '1' else ''}"
+        f"[*]{count} x {_bb(name)} "
+        f" {_bb(unit)}{f' = {_bb(amount)}' if amount and count != '1' else ''}"
         for count, name, unit, _, amount in _part_rows(quote)
     ]
     sums = [f"{word}: {value}" for word, value in quote.sums]
     found = [f"[*][b]{tr(f.severity)}[/b] {f.code} {_bb(f.text)}" for f in quote.findings]
-    blocks = [f"[b]{_bb(quote.title)}[/b]", _bb(quote.verdict_text), "[list]", *rows, "[/list]", *sums]
+    blocks = [
+        f"[b]{_bb(quote.title)}[/b]",
+        _bb(quote.verdict_text),
+        "[list]",
+        *rows,
+        "[/list]",
+        *sums,
+    ]
     if found:
         blocks += [f"[b]{tr('Findings')}[/b]", "[list]", *found, "[/list]"]
     return "\n".join(blocks) + "\n"
@@ -87,7 +120,8 @@ def _bb(text: str) -> str:
 
 
 def csv_text(quote: Quote) -> str:
-    """Return the parts list as CSV; cells that a spreadsheet would take for a formula are made text."""
+    """Return the parts list as CSV; cells that a spreadsheet would take for a formula are made
+    text."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(PART_COLUMNS)
@@ -103,7 +137,11 @@ def cell_text(text: str) -> str:
 
 def plain(quote: Quote) -> str:
     """Return columns of plain text for mail and terminals."""
-    rows = [_heads(PART_COLUMNS), *_part_rows(quote), *(["", word, "", "", value] for word, value in quote.sums)]
+    rows = [
+        _heads(PART_COLUMNS),
+        *_part_rows(quote),
+        *(["", word, "", "", value] for word, value in quote.sums),
+    ]
     blocks = [quote.title, quote.verdict_text, _columns(rows, ragged=(0, 2, 4))]
     if quote.money_notes:
         blocks.append("\n".join(quote.money_notes))
@@ -121,14 +159,25 @@ def _finding_lines(quote: Quote, fixes: bool = False) -> list[str]:
         found.append(f"{tr(f.severity)}: {f.title} ({f.code}). {f.text}")
         found += [f"  {tr('What to do: {fix}', fix=f.fix)}"] if fixes and f.fix else []
     return found + [
-        tr("waived: {title} ({code}). {text} {waived}", title=f.title, code=f.code, text=f.text, waived=f.waived)
+        tr(
+            "waived: {title} ({code}). {text} {waived}",
+            title=f.title,
+            code=f.code,
+            text=f.text,
+            waived=f.waived,
+        )
         for f in quote.waived
     ]
 
 
 def findings_text(quote: Quote) -> str:
     """Return the verdict, all findings with what to do, and what was not checked, as plain text."""
-    blocks = [quote.title, quote.verdict_text, "\n".join(_finding_lines(quote, fixes=True)), " ".join(quote.unchecked)]
+    blocks = [
+        quote.title,
+        quote.verdict_text,
+        "\n".join(_finding_lines(quote, fixes=True)),
+        " ".join(quote.unchecked),
+    ]
     return "\n\n".join(_controlless(block) for block in blocks if block) + "\n"
 
 
@@ -137,24 +186,47 @@ def _columns(rows: Rows, ragged: Sequence[int] = ()) -> str:
     flat = [[" ".join(cell.split()) for cell in row] for row in rows]
     widths = [max(len(row[n]) for row in flat) for n in range(len(flat[0]))]
     lines = [
-        "  ".join(c.rjust(w) if n in ragged else c.ljust(w) for n, (c, w) in enumerate(zip(row, widths, strict=True)))
+        "  ".join(
+            c.rjust(w) if n in ragged else c.ljust(w)
+            for n, (c, w) in enumerate(zip(row, widths, strict=True))
+        )
         for row in flat
     ]
     return "\n".join(line.rstrip() for line in lines)
 
 
 def _controlless(text: str) -> str:
-    return "".join(char for char in text if char == "\n" or unicodedata.category(char) not in ("Cc", "Cf"))
+    return "".join(
+        char for char in text if char == "\n" or unicodedata.category(char) not in ("Cc", "Cf")
+    )
 
 
-REPORTED = ("verdict", "verdict_text", "lines", "sums", "money_notes", "findings", "waived", "slots", "links", "jobs", "power",
-            "running", "renting", "setup", "offered", "unchecked", "ran", "sources")  # fmt: skip
+REPORTED = (
+    "verdict",
+    "verdict_text",
+    "lines",
+    "sums",
+    "money_notes",
+    "findings",
+    "waived",
+    "slots",
+    "links",
+    "jobs",
+    "power",
+    "running",
+    "renting",
+    "setup",
+    "offered",
+    "unchecked",
+    "ran",
+    "sources",
+)
 """Fields of the quote that the JSON carries beside the rig."""
 
 
 def json_text(quote: Quote) -> str:
-    """Return a rig file, with the parts as they are now, that carries the report beside it: any version of the program that reads
-    rig files reads it back."""
+    """Return a rig file, with the parts as they are now, that carries the report beside it: any
+    version of the program that reads rig files reads it back."""
     report = {field: msgspec.to_builtins(getattr(quote, field)) for field in REPORTED}
     tree = {**msgspec.json.decode(encode_rig(quote.rig)), "report": report}
     return msgspec.json.format(msgspec.json.encode(tree), indent=1).decode() + "\n"

@@ -3,15 +3,15 @@
 from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.machine.machine import Machine
+from rigplanner.machine.model import Machine
+from rigplanner.memory.usable_memory import usable_gib
 from rigplanner.report import format as fmt
 from rigplanner.report.language import tr
 from rigplanner.report.words.faults import fault_text
 from rigplanner.report.words.speed import BOUND_WORDS, anchor_texts, leading_anchors
 from rigplanner.report.words.workloads import LIFT_WORDS, title_of
 from rigplanner.rules.assess import Job
-from rigplanner.rules.vram import part_seen
-from rigplanner.workload.room import usable_gib
+from rigplanner.rules.jobs.vram import part_seen
 
 
 class MemoryBar(Struct, frozen=True, kw_only=True):
@@ -45,9 +45,14 @@ class QuoteJob(Struct, frozen=True, kw_only=True):
 
 
 PART_WORDS = (
-    ("weights_gib", "weights"), ("gradients_gib", "gradients"), ("optimizer_gib", "optimizer"), ("activations_gib", "activations"),
-    ("kv_cache_gib", "KV cache"), ("workspace_gib", "workspace"), ("context_gib", "context"),
-)  # fmt: skip
+    ("weights_gib", "weights"),
+    ("gradients_gib", "gradients"),
+    ("optimizer_gib", "optimizer"),
+    ("activations_gib", "activations"),
+    ("kv_cache_gib", "KV cache"),
+    ("workspace_gib", "workspace"),
+    ("context_gib", "context"),
+)
 
 
 def memory_bars(job: Job, machine: Machine) -> tuple[MemoryBar, ...]:
@@ -74,7 +79,13 @@ def fit_verdict(low_gib: float, high_gib: float, capacity_gib: float | None) -> 
     """Return fits, tight, does not fit, or unknown, from the interval against the card."""
     if capacity_gib is None:
         return "unknown"
-    return "fits" if high_gib <= capacity_gib else "does not fit" if low_gib > capacity_gib else "tight"
+    return (
+        "fits"
+        if high_gib <= capacity_gib
+        else "does not fit"
+        if low_gib > capacity_gib
+        else "tight"
+    )
 
 
 def workload_title(job: Job) -> str:
@@ -85,22 +96,46 @@ def workload_title(job: Job) -> str:
 def workload_settings(job: Job) -> str:
     """Return the settings that decide memory and speed, in one line."""
     work = job.workload
-    size = "x".join(map(str, work.image_size)) if isinstance(work.image_size, list) else work.image_size
+    size = (
+        "x".join(map(str, work.image_size))
+        if isinstance(work.image_size, list)
+        else work.image_size
+    )
     named = (
-        ("", work.precision), (tr("batch per GPU"), work.batch_per_gpu), (tr("sequence"), work.seq_len), (tr("image"), size),
-        (tr("prompt"), work.input_tokens), (tr("output"), work.output_tokens), (tr("optimizer"), work.optimizer),
+        ("", work.precision),
+        (tr("batch per GPU"), work.batch_per_gpu),
+        (tr("sequence"), work.seq_len),
+        (tr("image"), size),
+        (tr("prompt"), work.input_tokens),
+        (tr("output"), work.output_tokens),
+        (tr("optimizer"), work.optimizer),
         (tr("LoRA rank"), work.lora_rank),
-        (tr("checkpointing"), work.gradient_checkpointing), ("ZeRO", work.parallelism.zero if work.parallelism else None),
-        (tr("offload"), work.parallelism.offload if work.parallelism and work.parallelism.offload != "none" else None),
-        (tr("tensor parallel"), work.parallelism.tensor if work.parallelism and work.parallelism.tensor > 1 else None),
-    )  # fmt: skip
-    return ", ".join(f"{word} {value}".strip() for word, value in named if value not in (None, False, 0, ""))
+        (tr("checkpointing"), work.gradient_checkpointing),
+        ("ZeRO", work.parallelism.zero if work.parallelism else None),
+        (
+            tr("offload"),
+            work.parallelism.offload
+            if work.parallelism and work.parallelism.offload != "none"
+            else None,
+        ),
+        (
+            tr("tensor parallel"),
+            work.parallelism.tensor if work.parallelism and work.parallelism.tensor > 1 else None,
+        ),
+    )
+    return ", ".join(
+        f"{word} {value}".strip() for word, value in named if value not in (None, False, 0, "")
+    )
 
 
 def host_text(job: Job) -> str:
     """Return how much of the host's memory a workload takes beside the cards, "" for none."""
     host_gib = job.memory[0].host_gib if job.memory else 0.0
-    return tr("{size} of RAM are needed beside it.", size=fmt.quantity(host_gib, "GiB", 1)) if host_gib else ""
+    return (
+        tr("{size} of RAM are needed beside it.", size=fmt.quantity(host_gib, "GiB", 1))
+        if host_gib
+        else ""
+    )
 
 
 def job_content(job: Job, machine: Machine, catalog: Catalog) -> QuoteJob:

@@ -1,4 +1,5 @@
-"""The seller's logo: a picture that travels inside the rig as text, or a file that is named; what cannot be one is refused."""
+"""The seller's logo: a picture that travels inside the rig as text, or a file that is named; what
+cannot be one is refused."""
 
 import base64
 import binascii
@@ -19,18 +20,21 @@ _CARRIED = re.compile(r"data:image/(?:png|jpeg);name=([^;,]{0,600});base64,")
 
 
 def carried(content: bytes, kind: str, name: str) -> str:
-    """Return a picture ("png" or "jpeg") and its file's name as one text, a data address (RFC 2397)."""
+    """Return a picture ("png" or "jpeg") and its file's name as one text, a data address (RFC
+    2397)."""
     return f"data:image/{kind};name={quote(name[:100], safe='')};base64,{base64.b64encode(content).decode()}"
 
 
 def logo_name(text: str) -> str:
-    """Return what a person calls a logo: the file's name of a picture that is carried, else the path as it is."""
+    """Return what a person calls a logo: the file's name of a picture that is carried, else the
+    path as it is."""
     found = _CARRIED.match(text)
     return unquote(found[1]) if found else text
 
 
 def logo_content(text: str) -> bytes:
-    """Return the bytes of a logo; raises OSError for a file that cannot be read, ValueError for what is no picture's text."""
+    """Return the bytes of a logo; raises OSError for a file that cannot be read, ValueError for
+    what is no picture's text."""
     found = _CARRIED.match(text)
     if found is None:
         return read_within(Path(text), LARGEST_LOGO_BYTES)
@@ -73,7 +77,8 @@ def _size(content: bytes) -> tuple[int, int]:
 
 
 def logo_flowable(text: str) -> Any | None:
-    """Return the seller's logo, at most LOGO_SIZE points; None for a missing, large or foreign file."""
+    """Return the seller's logo, at most LOGO_SIZE points; None for a missing, large or foreign
+    file."""
     from reportlab.platypus import Image
 
     if not text or logo_fault(text):

@@ -5,8 +5,8 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from rigplanner.machine.collectives import allreduce, island_rates
-from rigplanner.machine.machine import Machine, PowerTree
+from rigplanner.machine.model import Machine, PowerTree
+from rigplanner.machine.topology.collectives import allreduce, island_rates
 from rigplanner.report import format as fmt
 from rigplanner.report.language import Words, tr
 
@@ -14,10 +14,16 @@ BTU_PER_HOUR_PER_WATT = 3.412142
 """1 W = 3.412142 BTU/h (International Table BTU, NIST SP 811)."""
 
 
-LETTER_WORDS = Words({
-    "PIX": "through one PCIe switch", "PXB": "through several PCIe switches", "PHB": "through one host bridge of the CPU",
-    "NODE": "between host bridges of one CPU", "SYS": "between CPUs", "NV1": "one NVLink",
-})  # fmt: skip
+LETTER_WORDS = Words(
+    {
+        "PIX": "through one PCIe switch",
+        "PXB": "through several PCIe switches",
+        "PHB": "through one host bridge of the CPU",
+        "NODE": "between host bridges of one CPU",
+        "SYS": "between CPUs",
+        "NV1": "one NVLink",
+    }
+)
 """What `nvidia-smi topo -m` prints, as its own legend explains it."""
 
 
@@ -54,14 +60,20 @@ def slot_rows(machine: Machine) -> list[SlotRow]:
                 if use.available_width and use.width and use.width < use.available_width
                 else ""
             )
-            rows.append(SlotRow(place=use.slot.id, what=names.get(use.piece, use.piece), link=link, note=note))
+            rows.append(
+                SlotRow(
+                    place=use.slot.id, what=names.get(use.piece, use.piece), link=link, note=note
+                )
+            )
         elif use.disabled_by:
             rows.append(
                 SlotRow(
                     place=use.slot.id,
                     what=tr("off"),
                     link="",
-                    note=tr("switched off by {disabled_by}", disabled_by=", ".join(use.disabled_by)),
+                    note=tr(
+                        "switched off by {disabled_by}", disabled_by=", ".join(use.disabled_by)
+                    ),
                 )
             )
         elif use.covered_by:
@@ -74,12 +86,24 @@ def slot_rows(machine: Machine) -> list[SlotRow]:
                 )
             )
         else:
-            rows.append(SlotRow(place=use.slot.id, what=tr("free"), link=link_text(use.available_width, use.available_gen)))
+            rows.append(
+                SlotRow(
+                    place=use.slot.id,
+                    what=tr("free"),
+                    link=link_text(use.available_width, use.available_gen),
+                )
+            )
     for drive in machine.drives:
-        note = tr("switched off by {disabled_by}", disabled_by=", ".join(drive.disabled_by)) if drive.disabled_by else ""
+        note = (
+            tr("switched off by {disabled_by}", disabled_by=", ".join(drive.disabled_by))
+            if drive.disabled_by
+            else ""
+        )
         for piece in drive.pieces:
             link = "SATA" if drive.port.kind == "sata" else link_text(drive.width, drive.gen)
-            rows.append(SlotRow(place=drive.port.id, what=names.get(piece, piece), link=link, note=note))
+            rows.append(
+                SlotRow(place=drive.port.id, what=names.get(piece, piece), link=link, note=note)
+            )
     return _grouped(rows)
 
 
@@ -91,7 +115,9 @@ def _grouped(rows: list[SlotRow]) -> list[SlotRow]:
             grouped.append(SlotRow(place=places[0], what=what, link=link, note=note))
         else:
             shown = places_text(list(dict.fromkeys(places)))
-            grouped.append(SlotRow(place=shown, what=f"{len(places)} × {what}", link=link, note=note))
+            grouped.append(
+                SlotRow(place=shown, what=f"{len(places)} × {what}", link=link, note=note)
+            )
     return grouped
 
 
@@ -100,8 +126,16 @@ def places_text(places: list[str]) -> str:
     split = [_NUMBERED.fullmatch(place) for place in places]
     heads = {match[1] for match in split if match}
     numbers = [int(match[2]) for match in split if match]
-    run = len(numbers) == len(places) and len(heads) == 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-    return tr("{low} to {high}", low=places[0], high=places[-1]) if run and len(places) >= SHORTEST_RUN else ", ".join(places)
+    run = (
+        len(numbers) == len(places)
+        and len(heads) == 1
+        and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    )
+    return (
+        tr("{low} to {high}", low=places[0], high=places[-1])
+        if run and len(places) >= SHORTEST_RUN
+        else ", ".join(places)
+    )
 
 
 def links_text(machine: Machine) -> str:
@@ -109,18 +143,30 @@ def links_text(machine: Machine) -> str:
     if len(machine.gpus) < 2:
         return ""
     kinds = sorted(
-        {cell for row in machine.matrix[: len(machine.gpus)] for cell in row[: len(machine.gpus)] if cell not in ("X", "")}
+        {
+            cell
+            for row in machine.matrix[: len(machine.gpus)]
+            for cell in row[: len(machine.gpus)]
+            if cell not in ("X", "")
+        }
     )
-    said = [tr("GPU to GPU: {kinds}.", kinds=", ".join(map(_letters_text, kinds)) or tr(fmt.UNKNOWN)), _islands_text(machine)]
+    said = [
+        tr("GPU to GPU: {kinds}.", kinds=", ".join(map(_letters_text, kinds)) or tr(fmt.UNKNOWN)),
+        _islands_text(machine),
+    ]
     return " ".join(said)
 
 
 def _islands_text(machine: Machine) -> str:
-    """Which GPUs are joined by direct links, and what an all-reduce that leaves such an island loses."""
+    """Which GPUs are joined by direct links, and what an all-reduce that leaves such an island
+    loses."""
     islands = [island for island in machine.islands if len(island) > 1]
     if not islands:
         return tr("No NVLink between GPUs.")
-    joined = tr("Joined by direct links: GPU {joined}.", joined="; ".join("+".join(map(str, island)) for island in islands))
+    joined = tr(
+        "Joined by direct links: GPU {joined}.",
+        joined="; ".join("+".join(map(str, island)) for island in islands),
+    )
     inside = [estimate for _, estimate in island_rates(machine)]
     whole = allreduce(machine) if len(islands[0]) < len(machine.gpus) else None
     if whole is None or not inside:
@@ -137,7 +183,11 @@ def _letters_text(letters: str) -> str:
     if letters in LETTER_WORDS:
         return f"{letters} ({LETTER_WORDS[letters]})"
     count = letters.removeprefix("NV")
-    return tr("{letters} ({count} NVLinks)", letters=letters, count=count) if count.isdigit() and count != "1" else letters
+    return (
+        tr("{letters} ({count} NVLinks)", letters=letters, count=count)
+        if count.isdigit() and count != "1"
+        else letters
+    )
 
 
 def power_rows(power: PowerTree) -> list[tuple[str, str]]:
@@ -147,8 +197,16 @@ def power_rows(power: PowerTree) -> list[tuple[str, str]]:
         (tr("Short excursions"), fmt.quantity(power.transient_w, "W", 0)),
         (tr("Power supply, continuous"), fmt.quantity(power.supply_w, "W", 0)),
         (tr("Drawn from the wall"), fmt.quantity(power.wall_w, "W", 0)),
-        (tr("Circuit, continuous limit"), fmt.quantity(power.circuit_w, "W", 0) if power.circuit_w else tr("not stated")),
-        (tr("Heat into the room"), fmt.quantity(power.wall_w * BTU_PER_HOUR_PER_WATT if power.wall_w else None, "BTU/h", 0)),
+        (
+            tr("Circuit, continuous limit"),
+            fmt.quantity(power.circuit_w, "W", 0) if power.circuit_w else tr("not stated"),
+        ),
+        (
+            tr("Heat into the room"),
+            fmt.quantity(
+                power.wall_w * BTU_PER_HOUR_PER_WATT if power.wall_w else None, "BTU/h", 0
+            ),
+        ),
     ]
     if power.unknown:
         rows.append((tr("Not known"), ", ".join(power.unknown)))
@@ -156,11 +214,13 @@ def power_rows(power: PowerTree) -> list[tuple[str, str]]:
 
 
 QUIET_W = 350.0
-"""Heat of the GPUs in watts up to which large, slow fans carry it off without much sound (estimate)."""
+"""Heat of the GPUs in watts up to which large, slow fans carry it off without much sound
+(estimate)."""
 
 
 def noise_row(machine: Machine) -> tuple[str, str]:
-    """Return the noise class under load as a row: judged by how the cards are cooled and how much heat they give, not measured."""
+    """Return the noise class under load as a row: judged by how the cards are cooled and how much
+    heat they give, not measured."""
     kinds = {node.gpu.cooling for node in machine.gpus}
     heat = sum(node.power_cap_w or node.gpu.tdp_w or 0.0 for node in machine.gpus)
     if not machine.gpus or None in kinds:

@@ -12,32 +12,72 @@ LEAST_IN_LEGEND_GIB = 0.05
 
 
 def memory_bar(bar: MemoryBar, width: float) -> Any:
-    """Return the stacked bar of a GPU's memory on a ground as long as its capacity, the interval below it, and the legend."""
+    """Return the stacked bar of a GPU's memory on a ground as long as its capacity, the interval
+    below it, and the legend."""
     from reportlab.graphics.shapes import Drawing, Rect
     from reportlab.graphics.shapes import Line as Stroke
 
     parts = _with_reserve(bar)
-    scale = (width - 2) / max(bar.capacity_gib or 0.0, bar.high_gib, sum(gib for _, gib in parts), 1e-9)
+    scale = (width - 2) / max(
+        bar.capacity_gib or 0.0, bar.high_gib, sum(gib for _, gib in parts), 1e-9
+    )
     drawing, x = Drawing(width, 37), 0.0
     if bar.capacity_gib:
-        drawing.add(Rect(0, 24, bar.capacity_gib * scale, 9, fillColor=colour_of(PALE), strokeColor=None))
+        drawing.add(
+            Rect(0, 24, bar.capacity_gib * scale, 9, fillColor=colour_of(PALE), strokeColor=None)
+        )
     for word, gib in parts:
         edge = colour_of("#ffffff") if gib * scale > 2 else None
-        drawing.add(Rect(x, 24, gib * scale, 9, fillColor=colour_of(HUES[word]), strokeColor=edge, strokeWidth=0.5))
+        drawing.add(
+            Rect(
+                x,
+                24,
+                gib * scale,
+                9,
+                fillColor=colour_of(HUES[word]),
+                strokeColor=edge,
+                strokeWidth=0.5,
+            )
+        )
         x += gib * scale
-    drawing.add(Stroke(bar.low_gib * scale, 19.5, bar.high_gib * scale, 19.5, strokeColor=colour_of(INK), strokeWidth=0.9))
+    drawing.add(
+        Stroke(
+            bar.low_gib * scale,
+            19.5,
+            bar.high_gib * scale,
+            19.5,
+            strokeColor=colour_of(INK),
+            strokeWidth=0.9,
+        )
+    )
     for edge_gib in (bar.low_gib, bar.high_gib):
-        drawing.add(Stroke(edge_gib * scale, 17.4, edge_gib * scale, 21.6, strokeColor=colour_of(INK), strokeWidth=0.9))
+        drawing.add(
+            Stroke(
+                edge_gib * scale,
+                17.4,
+                edge_gib * scale,
+                21.6,
+                strokeColor=colour_of(INK),
+                strokeWidth=0.9,
+            )
+        )
     if bar.capacity_gib:
         at = bar.capacity_gib * scale
         drawing.add(Stroke(at, 16, at, 36, strokeColor=colour_of(STATES["error"]), strokeWidth=1.4))
-    for shape in _legend([(word, f"{tr(word)} {fmt.number(gib, 1)}") for word, gib in parts if gib >= LEAST_IN_LEGEND_GIB]):
+    for shape in _legend(
+        [
+            (word, f"{tr(word)} {fmt.number(gib, 1)}")
+            for word, gib in parts
+            if gib >= LEAST_IN_LEGEND_GIB
+        ]
+    ):
         drawing.add(shape)
     return drawing
 
 
 def _with_reserve(bar: MemoryBar) -> list[tuple[str, float]]:
-    """Return the parts of a bar and what the software holds beyond them, such as the pool of a server's KV cache."""
+    """Return the parts of a bar and what the software holds beyond them, such as the pool of a
+    server's KV cache."""
     parts = [(word, gib) for word, gib in bar.parts if gib > 0]
     rest = bar.total_gib - sum(gib for _, gib in parts)
     return [*parts, ("held in reserve", rest)] if rest >= LEAST_IN_LEGEND_GIB else parts
@@ -50,6 +90,8 @@ def _legend(entries: list[tuple[str, str]]) -> list[Any]:
     for word, text in entries:
         shapes.append(Rect(x, 4, 5.5, 5.5, fillColor=colour_of(HUES[word]), strokeColor=None))
         shown, face = faced(text)
-        shapes.append(String(x + 8, 4.2, shown, fontName=face, fontSize=7.2, fillColor=colour_of(QUIET)))
+        shapes.append(
+            String(x + 8, 4.2, shown, fontName=face, fontSize=7.2, fillColor=colour_of(QUIET))
+        )
         x += 20 + width_of(shown, 7.2, face)
     return shapes

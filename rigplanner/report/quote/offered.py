@@ -1,4 +1,5 @@
-"""Alternatives offered: the ways out of findings, what each costs and what it changes, as figures of the same engine."""
+"""Alternatives offered: the ways out of findings, what each costs and what it changes, as figures
+of the same engine."""
 
 from msgspec import Struct
 
@@ -12,7 +13,7 @@ from rigplanner.report.words.findings import fix_text, rule_title
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, EditFault, apply
 from rigplanner.rules.assess import Assessment, assess
-from rigplanner.rules.finding import Fix
+from rigplanner.rules.core.finding import Fix
 
 MOST_OFFERED = 8
 PARTED = ("error", "warning", "unknown")
@@ -21,7 +22,8 @@ LEAST_CHANGE = 0.005
 
 
 class Offered(Struct, frozen=True, kw_only=True):
-    """One alternative in words: `price` is what it adds to the total, `solves` and `brings` name findings by code and title."""
+    """One alternative in words: `price` is what it adds to the total, `solves` and `brings` name
+    findings by code and title."""
 
     what: str
     price: str
@@ -30,8 +32,11 @@ class Offered(Struct, frozen=True, kw_only=True):
     changes: tuple[str, ...]
 
 
-def alternatives_offered(assessment: Assessment, catalog: Catalog, today: str = "") -> list[Offered]:
-    """Return at most MOST_OFFERED alternatives, those of errors first; what can not be made is left out."""
+def alternatives_offered(
+    assessment: Assessment, catalog: Catalog, today: str = ""
+) -> list[Offered]:
+    """Return at most MOST_OFFERED alternatives, those of errors first; what can not be made is left
+    out."""
     found: list[Offered] = []
     seen: list[tuple[Edit, ...]] = []
     for finding in assessment.report.findings:
@@ -43,7 +48,11 @@ def alternatives_offered(assessment: Assessment, catalog: Catalog, today: str = 
             if changed is None:
                 continue
             after = assess(changed, catalog, today)
-            found.append(_offered(fix, effects(assessment, after), _is_priced(fix, after), assessment, catalog))
+            found.append(
+                _offered(
+                    fix, effects(assessment, after), _is_priced(fix, after), assessment, catalog
+                )
+            )
     return found
 
 
@@ -57,22 +66,40 @@ def _changed(rig: Rig, edits: tuple[Edit, ...]) -> Rig | None:
 
 
 def _is_priced(fix: Fix, after: Assessment) -> bool:
-    """Say whether every part that a fix puts in has a price in the total; one unpriced part in place of another costs nobody knows
-    what."""
+    """Say whether every part that a fix puts in has a price in the total; one unpriced part in
+    place of another costs nobody knows what."""
     unpriced = {*after.totals.unpriced, *after.totals.foreign}
-    brought = {edit.args["part"] for edit in fix.edits if edit.name in ("replace_part", "add_part") and "part" in edit.args}
+    brought = {
+        edit.args["part"]
+        for edit in fix.edits
+        if edit.name in ("replace_part", "add_part") and "part" in edit.args
+    }
     return not any(item.uid in unpriced and item.part in brought for item in after.rig.items)
 
 
-def _offered(fix: Fix, effect: Effects, priced: bool, assessment: Assessment, catalog: Catalog) -> Offered:
+def _offered(
+    fix: Fix, effect: Effects, priced: bool, assessment: Assessment, catalog: Catalog
+) -> Offered:
     bare = Fix(code=fix.code, edits=fix.edits, values={**fix.values, "price": None})
     price = fix.values.get("price")
     return Offered(
         what=fix_text(bare, assessment.rig, catalog),
-        price=price_text(price if priced and isinstance(price, int | float) else None, assessment.rig.currency),
-        solves=tuple(dict.fromkeys(f"{rule_title(f.code)} ({f.code})" for f in effect.gone if f.severity in PARTED)),
-        brings=tuple(dict.fromkeys(f"{rule_title(f.code)} ({f.code})" for f in effect.come if f.severity in PARTED)),
-        changes=tuple(text for text in (_change(figure, assessment) for figure in effect.figures) if text),
+        price=price_text(
+            price if priced and isinstance(price, int | float) else None, assessment.rig.currency
+        ),
+        solves=tuple(
+            dict.fromkeys(
+                f"{rule_title(f.code)} ({f.code})" for f in effect.gone if f.severity in PARTED
+            )
+        ),
+        brings=tuple(
+            dict.fromkeys(
+                f"{rule_title(f.code)} ({f.code})" for f in effect.come if f.severity in PARTED
+            )
+        ),
+        changes=tuple(
+            text for text in (_change(figure, assessment) for figure in effect.figures) if text
+        ),
     )
 
 

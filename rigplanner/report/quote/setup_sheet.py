@@ -1,17 +1,18 @@
-"""The set-up sheet: which part goes where, what to set in the firmware, power limits, software that serves the GPUs."""
+"""The set-up sheet: which part goes where, what to set in the firmware, power limits, software that
+serves the GPUs."""
 
 from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rigplanner.catalog.parts import GPU, Layout, MemoryKit, Motherboard, System
+from rigplanner.catalog.schema.parts import GPU, Layout, MemoryKit, Motherboard, System
 from rigplanner.evidence import Source
 from rigplanner.report import format as fmt
 from rigplanner.report.language import tr
 from rigplanner.report.quote.machine import places_text
 from rigplanner.rules.assess import Assessment
-from rigplanner.rules.finding import Finding
-from rigplanner.rules.software_tables import (
+from rigplanner.rules.core.finding import Finding
+from rigplanner.rules.software.tables import (
     Container,
     CudaRelease,
     RocmTarget,
@@ -34,13 +35,15 @@ OWN_SOFTWARE = {
     "jax": "JAX",
 }
 FIRST_RESIZABLE_BAR = "8.6"
-"""GeForce RTX 30 and later offer a resizable BAR (NVIDIA, 12 Jan 2021; techpowerup.com/news-tags/RTX+30-series)."""
+"""GeForce RTX 30 and later offer a resizable BAR (NVIDIA, 12 Jan 2021;
+techpowerup.com/news-tags/RTX+30-series)."""
 MANY_GPUS = 4
 """GPUs from which the address space below 4 GB runs out (as rule PCI006)."""
 
 
 class SetupRow(Struct, frozen=True, kw_only=True):
-    """One step: `area` is placement, firmware, power or software; `what` is set to `value`; `why` in few words."""
+    """One step: `area` is placement, firmware, power or software; `what` is set to `value`; `why`
+    in few words."""
 
     area: str
     what: str
@@ -50,7 +53,12 @@ class SetupRow(Struct, frozen=True, kw_only=True):
 
 def setup_rows(assessment: Assessment) -> list[SetupRow]:
     """Return the steps in the order in which they are made."""
-    return [*_placement(assessment), *_firmware(assessment), *_limits(assessment), *_software(assessment)]
+    return [
+        *_placement(assessment),
+        *_firmware(assessment),
+        *_limits(assessment),
+        *_software(assessment),
+    ]
 
 
 def _placement(assessment: Assessment) -> Iterator[SetupRow]:
@@ -64,19 +72,30 @@ def _placement(assessment: Assessment) -> Iterator[SetupRow]:
             places.setdefault(names.get(piece, piece), []).append(place)
     for name, found in places.items():
         many = f"{len(found)} × " if len(found) > 1 else ""
-        yield SetupRow(area="placement", what=many + name, value=places_text(list(dict.fromkeys(found))))
+        yield SetupRow(
+            area="placement", what=many + name, value=places_text(list(dict.fromkeys(found)))
+        )
     board = _layout(assessment)
-    kits = [piece.part for piece in machine.pieces if isinstance(piece.part, MemoryKit) and "/" not in piece.name]
+    kits = [
+        piece.part
+        for piece in machine.pieces
+        if isinstance(piece.part, MemoryKit) and "/" not in piece.name
+    ]
     if kits and board is not None and board.memory_slots:
         modules = sum(kit.modules for kit in kits)
         channels = (
-            tr(", spread over {memory_channels} channels", memory_channels=board.memory_channels) if board.memory_channels else ""
+            tr(", spread over {memory_channels} channels", memory_channels=board.memory_channels)
+            if board.memory_channels
+            else ""
         )
         yield SetupRow(
             area="placement",
             what=tr("Memory modules"),
             value=tr(
-                "{modules} in {memory_slots} slots{channels}", modules=modules, memory_slots=board.memory_slots, channels=channels
+                "{modules} in {memory_slots} slots{channels}",
+                modules=modules,
+                memory_slots=board.memory_slots,
+                channels=channels,
             ),
         )
 
@@ -91,7 +110,12 @@ def _layout(assessment: Assessment) -> Layout | None:
 def _firmware(assessment: Assessment) -> Iterator[SetupRow]:
     bios = assessment.rig.settings.bios
     for place, choice in bios.items():
-        yield SetupRow(area="firmware", what=tr("Setting for {place}", place=place), value=choice, why=tr("chosen for this rig"))
+        yield SetupRow(
+            area="firmware",
+            what=tr("Setting for {place}", place=place),
+            value=choice,
+            why=tr("chosen for this rig"),
+        )
     for finding in assessment.report.findings:
         yield from _firmware_of(finding, bool(bios))
     layout, gpus = _layout(assessment), [gpu.gpu for gpu in assessment.machine.gpus]
@@ -102,10 +126,18 @@ def _firmware(assessment: Assessment) -> Iterator[SetupRow]:
         known = "" if layout.above_4g else tr("whether the board offers it is not known")
         if layout.above_4g is not False:
             yield SetupRow(
-                area="firmware", what=tr("Above 4G decoding"), value=tr("on"), why=known or tr("the cards map more than 4 GB")
+                area="firmware",
+                what=tr("Above 4G decoding"),
+                value=tr("on"),
+                why=known or tr("the cards map more than 4 GB"),
             )
     if layout.resizable_bar and any(_takes_resizable_bar(gpu) for gpu in cards):
-        yield SetupRow(area="firmware", what=tr("Resizable BAR"), value=tr("on, with CSM off"), why=tr("card and board offer it"))
+        yield SetupRow(
+            area="firmware",
+            what=tr("Resizable BAR"),
+            value=tr("on, with CSM off"),
+            why=tr("card and board offer it"),
+        )
 
 
 def _firmware_of(finding: Finding, stated: bool) -> Iterator[SetupRow]:
@@ -119,7 +151,11 @@ def _firmware_of(finding: Finding, stated: bool) -> Iterator[SetupRow]:
         )
     elif finding.code == "PCI009" and not stated:
         places = ", ".join(map(str, finding.values.get("places", ())))
-        default = tr("as shipped: {actual}", actual=finding.actual) if finding.actual else tr("which one is shipped is not known")
+        default = (
+            tr("as shipped: {actual}", actual=finding.actual)
+            if finding.actual
+            else tr("which one is shipped is not known")
+        )
         yield SetupRow(
             area="firmware",
             what=tr("Lanes of {places}", places=places),
@@ -130,15 +166,23 @@ def _firmware_of(finding: Finding, stated: bool) -> Iterator[SetupRow]:
         yield SetupRow(
             area="firmware",
             what=tr("BIOS version"),
-            value=tr("{needed} or later", needed=finding.needed) if finding.needed else tr("one that knows the CPU"),
-            why=tr("first one that knows the CPU") if finding.needed else tr("the CPU is younger than the board"),
+            value=tr("{needed} or later", needed=finding.needed)
+            if finding.needed
+            else tr("one that knows the CPU"),
+            why=tr("first one that knows the CPU")
+            if finding.needed
+            else tr("the CPU is younger than the board"),
         )
 
 
 def _takes_resizable_bar(gpu: GPU) -> bool:
     if gpu.chip_maker == "Intel":
         return True
-    return gpu.compute_capability is not None and _is_cuda(gpu) and version(gpu.compute_capability) >= version(FIRST_RESIZABLE_BAR)
+    return (
+        gpu.compute_capability is not None
+        and _is_cuda(gpu)
+        and version(gpu.compute_capability) >= version(FIRST_RESIZABLE_BAR)
+    )
 
 
 def _is_cuda(gpu: GPU) -> bool:
@@ -154,27 +198,52 @@ def _limits(assessment: Assessment) -> Iterator[SetupRow]:
     for watts, indexes in caps.items():
         shown = ",".join(map(str, indexes))
         nvidia = all(makers[index] == "NVIDIA" for index in indexes)
-        why = tr("nvidia-smi -i {shown} -pl {watts}, again after each start", shown=shown, watts=f"{watts:g}") if nvidia else ""
+        why = (
+            tr(
+                "nvidia-smi -i {shown} -pl {watts}, again after each start",
+                shown=shown,
+                watts=f"{watts:g}",
+            )
+            if nvidia
+            else ""
+        )
         yield SetupRow(
-            area="power", what=tr("Limit of GPU {gpus}", gpus=shown.replace(",", ", ")), value=fmt.quantity(watts, "W"), why=why
+            area="power",
+            what=tr("Limit of GPU {gpus}", gpus=shown.replace(",", ", ")),
+            value=fmt.quantity(watts, "W"),
+            why=why,
         )
 
 
 def _software(assessment: Assessment) -> Iterator[SetupRow]:
     named = assessment.rig.settings.software
     for key, value in named.items():
-        yield SetupRow(area="software", what=tr(OWN_SOFTWARE.get(key, key)), value=value, why=tr("chosen for this rig"))
+        yield SetupRow(
+            area="software",
+            what=tr(OWN_SOFTWARE.get(key, key)),
+            value=value,
+            why=tr("chosen for this rig"),
+        )
     gpus = [gpu.gpu for gpu in assessment.machine.gpus]
     if not gpus:
         return
     if any(gpu.form_factor == "embedded" for gpu in gpus):
-        yield SetupRow(area="software", what=tr("Driver, CUDA, frameworks"), value=tr("those of the board's system image"),
-                       why=tr("packages for desktops and servers do not serve it"))  # fmt: skip
+        yield SetupRow(
+            area="software",
+            what=tr("Driver, CUDA, frameworks"),
+            value=tr("those of the board's system image"),
+            why=tr("packages for desktops and servers do not serve it"),
+        )
         return
-    capabilities = sorted({gpu.compute_capability for gpu in gpus if gpu.compute_capability}, key=version)
+    capabilities = sorted(
+        {gpu.compute_capability for gpu in gpus if gpu.compute_capability}, key=version
+    )
     if len(capabilities) == 0 or any(gpu.compute_capability is None for gpu in gpus):
         yield SetupRow(
-            area="software", what=tr("Driver and frameworks"), value=tr(fmt.UNKNOWN), why=tr("compute capability not known")
+            area="software",
+            what=tr("Driver and frameworks"),
+            value=tr(fmt.UNKNOWN),
+            why=tr("compute capability not known"),
         )
     elif all(_is_cuda(gpu) for gpu in gpus):
         yield from _cuda_rows(capabilities, named)
@@ -183,7 +252,8 @@ def _software(assessment: Assessment) -> Iterator[SetupRow]:
 
 
 def _cuda_rows(capabilities: list[str], named: dict[str, str]) -> Iterator[SetupRow]:
-    """Return the newest prebuilt PyTorch that serves all GPUs, its driver, the span of CUDA toolkits, and container images."""
+    """Return the newest prebuilt PyTorch that serves all GPUs, its driver, the span of CUDA
+    toolkits, and container images."""
     serving = [
         (row.until or software().newest_pytorch, row)
         for row in software().pytorch
@@ -203,7 +273,10 @@ def _cuda_rows(capabilities: list[str], named: dict[str, str]) -> Iterator[Setup
         newest = best[0] == software().newest_pytorch
         why = tr("newest wheel for capability {capabilities}", capabilities=every)
         yield SetupRow(
-            area="software", what="PyTorch", value=f"{best[0]}, CUDA {best[1].cuda}" + ("" if newest else tr(" (last)")), why=why
+            area="software",
+            what="PyTorch",
+            value=f"{best[0]}, CUDA {best[1].cuda}" + ("" if newest else tr(" (last)")),
+            why=why,
         )
     release = cuda_release(best[1].cuda) if best else None
     if release is not None and best is not None and "driver" not in named:
@@ -213,20 +286,35 @@ def _cuda_rows(capabilities: list[str], named: dict[str, str]) -> Iterator[Setup
             value=tr("{driver} or later", driver=release.driver),
             why=tr("for CUDA {cuda}", cuda=best[1].cuda),
         )
-    toolkits = [row.version for row in software().cuda if all(between(c, row.lowest, row.highest) for c in capabilities)]
+    toolkits = [
+        row.version
+        for row in software().cuda
+        if all(between(c, row.lowest, row.highest) for c in capabilities)
+    ]
     if toolkits and "cuda" not in named:
-        span = tr("{low} to {high}", low=toolkits[0], high=toolkits[-1]) if len(toolkits) > 1 else toolkits[0]
+        span = (
+            tr("{low} to {high}", low=toolkits[0], high=toolkits[-1])
+            if len(toolkits) > 1
+            else toolkits[0]
+        )
         yield SetupRow(
-            area="software", what="CUDA toolkit", value=span, why=tr("listed ones that serve {capabilities}", capabilities=every)
+            area="software",
+            what="CUDA toolkit",
+            value=span,
+            why=tr("listed ones that serve {capabilities}", capabilities=every),
         )
     yield from _image_rows(capabilities)
 
 
 def _image_rows(capabilities: list[str]) -> Iterator[SetupRow]:
-    """Name the releases of each container image that serve all GPUs. A row without a newest capability is older than the cards that
-    came later: it is not offered."""
+    """Name the releases of each container image that serve all GPUs. A row without a newest
+    capability is older than the cards that came later: it is not offered."""
     for image, newest in software().newest_images.items():
-        rows = [r for r in image_rows(image) if r.highest and all(between(c, r.lowest, r.highest) for c in capabilities)]
+        rows = [
+            r
+            for r in image_rows(image)
+            if r.highest and all(between(c, r.lowest, r.highest) for c in capabilities)
+        ]
         if rows:
             last = rows[-1].until or newest
             name = image.rpartition("/")[2]
@@ -235,7 +323,9 @@ def _image_rows(capabilities: list[str]) -> Iterator[SetupRow]:
                 what=tr("{framework} container", framework=FRAMEWORK[name]),
                 value=f"{image}:{last}-{IMAGE_TAIL[name]}",
                 why=tr(
-                    "releases {since} to {last} serve it; for Singularity put docker:// before it", since=rows[0].since, last=last
+                    "releases {since} to {last} serve it; for Singularity put docker:// before it",
+                    since=rows[0].since,
+                    last=last,
                 ),
             )
 
@@ -247,7 +337,14 @@ FRAMEWORK = {"pytorch": "PyTorch", "tensorflow": "TensorFlow"}
 
 def _rocm_rows(targets: list[str]) -> Iterator[SetupRow]:
     for target in targets:
-        row = next((row for row in software().rocm if row.platform == "linux" and row.target == target and row.supported), None)
+        row = next(
+            (
+                row
+                for row in software().rocm
+                if row.platform == "linux" and row.target == target and row.supported
+            ),
+            None,
+        )
         if row is None:
             value = tr(fmt.UNKNOWN)
         elif row.until:
@@ -255,7 +352,10 @@ def _rocm_rows(targets: list[str]) -> Iterator[SetupRow]:
         else:
             value = tr("{since} or later, on Linux", since=row.since)
         yield SetupRow(
-            area="software", what=tr("ROCm for {target}", target=target), value=value, why="" if row else tr("no listed release")
+            area="software",
+            what=tr("ROCm for {target}", target=target),
+            value=value,
+            why="" if row else tr("no listed release"),
         )
 
 

@@ -1,14 +1,26 @@
 """A quote as a workbook: parts and sums, workloads, findings, set-up; numbers stay numbers."""
 
-from rigplanner.catalog.money import WHOLE_CURRENCIES
+from rigplanner.catalog.prices.money import WHOLE_CURRENCIES
 from rigplanner.report.language import tr
 from rigplanner.report.quote.content import Quote, sum_rows
 from rigplanner.report.spreadsheet import Amount, Cell, SheetOf, workbook
 
 Row = tuple[Cell, ...]
 PART_HEADS = ("Qty", "Part", "Unit price", "Price dated", "Amount", "Detail", "Part id")
-JOB_HEADS = ("Workload", "Settings", "GPU", "GPUs", "Memory low GiB", "Memory high GiB", "GPU GiB", "Fits", "Expected speed",
-             "80 % interval", "Stack", "Limited by")  # fmt: skip
+JOB_HEADS = (
+    "Workload",
+    "Settings",
+    "GPU",
+    "GPUs",
+    "Memory low GiB",
+    "Memory high GiB",
+    "GPU GiB",
+    "Fits",
+    "Expected speed",
+    "80 % interval",
+    "Stack",
+    "Limited by",
+)
 FINDING_HEADS = ("Severity", "Code", "Finding", "Text", "What to do", "Waived")
 SETUP_HEADS = ("Area", "Step", "Value", "Why")
 
@@ -19,14 +31,26 @@ def quote_workbook(quote: Quote) -> bytes:
 
 
 def _money(value: float | None, currency: str) -> Cell:
-    return None if value is None else Amount(value, currency, 0 if currency in WHOLE_CURRENCIES else 2)
+    return (
+        None if value is None else Amount(value, currency, 0 if currency in WHOLE_CURRENCIES else 2)
+    )
 
 
 def _parts(quote: Quote) -> SheetOf:
     rows: list[Row] = [tuple(map(tr, PART_HEADS))]
     for line in quote.lines:
         unit = _money(line.price.amount, line.price.currency) if line.price else None
-        rows.append((line.quantity, line.name, unit, line.dated, _money(line.value, quote.totals.currency), line.detail, line.part))
+        rows.append(
+            (
+                line.quantity,
+                line.name,
+                unit,
+                line.dated,
+                _money(line.value, quote.totals.currency),
+                line.detail,
+                line.part,
+            )
+        )
     if any(line.value is not None for line in quote.lines):
         totals = quote.totals
         sums = sum_rows(totals, quote.rig.quote)
@@ -40,16 +64,28 @@ def _workloads(quote: Quote) -> SheetOf:
     for job in quote.jobs:
         speed: Row = (job.speed, job.interval, job.stack, job.bound)
         for bar in job.bars:
-            memory: Row = (bar.gpu, bar.count, bar.low_gib, bar.high_gib, bar.capacity_gib, bar.verdict)
+            memory: Row = (
+                bar.gpu,
+                bar.count,
+                bar.low_gib,
+                bar.high_gib,
+                bar.capacity_gib,
+                bar.verdict,
+            )
             rows.append((job.title, job.settings, *memory, *speed))
         if not job.bars:
-            rows.append((job.title, job.settings, job.memory_note, None, None, None, None, None, *speed))
+            rows.append(
+                (job.title, job.settings, job.memory_note, None, None, None, None, None, *speed)
+            )
     return SheetOf(tr("Workloads"), tuple(rows), (28, 48, 28, 6, 12, 12, 10, 12, 20, 28, 18, 12))
 
 
 def _findings(quote: Quote) -> SheetOf:
     rows: list[Row] = [tuple(map(tr, FINDING_HEADS))]
-    rows += [(tr(f.severity), f.code, f.title, f.text, f.fix, f.waived) for f in (*quote.findings, *quote.waived)]
+    rows += [
+        (tr(f.severity), f.code, f.title, f.text, f.fix, f.waived)
+        for f in (*quote.findings, *quote.waived)
+    ]
     return SheetOf(tr("Findings"), tuple(rows), (12, 10, 40, 70, 50, 40))
 
 

@@ -1,5 +1,5 @@
-"""English texts of findings, fixes, facts, units. {a} and {b} are the first two subjects, {all} all of them,
-{needed} and {actual} the two values with units; other names are the finding's own values.
+"""English texts of findings, fixes, facts, units. {a} and {b} are the first two subjects, {all} all
+of them, {needed} and {actual} the two values with units; other names are the finding's own values.
 
 Over 400 lines because it is one text after another, and they are read together."""
 
@@ -15,14 +15,24 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "CPU006": {"": "{a} has {needed}, the board wires {actual}."},
     "CPU007": {
         "": "{a} works from BIOS {needed} on; check the version before the build.",
-        "info": "{a} works from BIOS {needed} on, which is older than what shops sell; a used board may lack it.",
+        "info": (
+            "{a} works from BIOS {needed} on, which is older than what shops sell; a used board may"
+            " lack it."
+        ),
         "error": "{a} needs BIOS {needed}, the rig names {actual}.",
-        "younger": "{a} is of {cpu_year}, {b} of {board_year}: a board that lay for long needs a newer BIOS first.",
+        "younger": (
+            "{a} is of {cpu_year}, {b} of {board_year}: a board that lay for long needs a newer"
+            " BIOS first."
+        ),
     },
-    "CPU008": {"": "The rig names {setting} NUMA nodes per socket; the firmware for {a} offers {needed}."},
+    "CPU008": {
+        "": "The rig names {setting} NUMA nodes per socket; the firmware for {a} offers {needed}."
+    },
     "CPU009": {
         "": "{a} is of the generation {actual}; the maker of {b} lists {needed}.",
-        "warning": "{a} is of the generation {actual}; the list of {b}, as it was read, names {needed}.",
+        "warning": (
+            "{a} is of the generation {actual}; the list of {b}, as it was read, names {needed}."
+        ),
     },
     "MEM001": {"": "{a} is {actual}, the board takes {needed}."},
     "MEM002": {"": "{a} is {actual}, the board takes {needed}."},
@@ -30,7 +40,12 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "MEM004": {"": "{needed} are more than the {actual} that board and CPU can address."},
     "MEM005": {"": "Only {actual} of {needed} are filled: host memory is read that much slower."},
     "MEM011": {"": "{a} is labelled {needed} and runs at {actual} here."},
-    "MEM006": {"": "With {per_channel} modules per channel the CPU guarantees {actual}, the kit is made for {needed}."},
+    "MEM006": {
+        "": (
+            "With {per_channel} modules per channel the CPU guarantees {actual}, the kit is made"
+            " for {needed}."
+        )
+    },
     "MEM007": {
         "": "{a} and {b} differ: mixed kits may run slower or not start.",
         "kind": "{a} is {first}, {b} is {second}: kinds of module do not run together.",
@@ -38,21 +53,41 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "MEM010": {"": "{a} has registered modules of {actual}; the CPU takes up to {needed} each."},
     "MEM008": {
         "": "{actual} of host memory are less than the {needed} of the GPUs.",
-        "info": "{actual} of host memory are less than the {needed} of all GPUs together, though not than one of them.",
+        "info": (
+            "{actual} of host memory are less than the {needed} of all GPUs together, though not"
+            " than one of them."
+        ),
     },
     "MEM009": {"": "Offload of {a} takes {needed} of host memory, the rig has {actual}."},
     "HST001": {
-        "": "{a}: the CPU decodes about {actual} ({low} to {high}), the GPUs take {needed}; {enough} cores would keep up.",
-        "info": "{a}: the CPU decodes about {actual} ({low} to {high}), the GPUs take {needed}: perhaps too little.",
+        "": (
+            "{a}: the CPU decodes about {actual} ({low} to {high}), the GPUs take {needed};"
+            " {enough} cores would keep up."
+        ),
+        "info": (
+            "{a}: the CPU decodes about {actual} ({low} to {high}), the GPUs take {needed}: perhaps"
+            " too little."
+        ),
     },
     "HST002": {"": "{a}: the engine keeps {needed} busy, the CPUs have {actual}."},
     "HST004": {
-        "": "{a} waits {share} % of each step for the exchange, at the pace of {b} ({actual}); a link of {needed} leaves {left} %.",
+        "": (
+            "{a} waits {share} % of each step for the exchange, at the pace of {b} ({actual}); a"
+            " link of {needed} leaves {left} %."
+        ),
     },
-    "HST003": {"": "{a} is bound by launching small kernels, and {b} boosts to {actual}: it may be slower than predicted."},
+    "HST003": {
+        "": (
+            "{a} is bound by launching small kernels, and {b} boosts to {actual}: it may be slower"
+            " than predicted."
+        )
+    },
     "DSK009": {
         "": "{a}: storage gives about {actual} ({low} to {high}), the GPUs take {needed}.",
-        "info": "{a}: storage gives about {actual} ({low} to {high}), the GPUs take {needed}: perhaps too little.",
+        "info": (
+            "{a}: storage gives about {actual} ({low} to {high}), the GPUs take {needed}: perhaps"
+            " too little."
+        ),
     },
     "DSK008": {"": "Offload of {a} writes {needed}, the NVMe drives hold {actual}."},
     "SLT001": {"": "No slot is left for {all}."},
@@ -67,16 +102,28 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "GPU001": {"": "{a} is made for {needed}, the board has {actual}."},
     "GPU002": {
         "": "The rig mixes {actual}: {models}.",
-        "makers": "The rig mixes {actual} of several makers ({models}): hardly a program uses them together.",
+        "makers": (
+            "The rig mixes {actual} of several makers ({models}): hardly a program uses them"
+            " together."
+        ),
     },
     "PCI001": {
         "": "{a} runs at {actual} instead of {needed} because of a drive in {places}.",
-        "stays": "{a} runs at {actual} instead of {needed} because of a drive in {places}; no other free place for the drive "
-        "leaves it more.",
+        "stays": (
+            "{a} runs at {actual} instead of {needed} because of a drive in {places}; no other free"
+            " place for the drive leaves it more."
+        ),
     },
     "PCI002": {"": "{a} in {b} runs at {actual} of {needed}: another card takes the rest."},
-    "PCI003": {"": "{a} stands in {b}, a slot of the chipset: it shares one link to the CPU with drives and network."},
-    "PCI004": {"": "{a} in {b} gets {actual} one way (PCIe {gen}.0 x{width}), it could take {needed}."},
+    "PCI003": {
+        "": (
+            "{a} stands in {b}, a slot of the chipset: it shares one link to the CPU with drives"
+            " and network."
+        )
+    },
+    "PCI004": {
+        "": "{a} in {b} gets {actual} one way (PCIe {gen}.0 x{width}), it could take {needed}."
+    },
     "PCI005": {
         "": "Set the slot {place} to {needed} in the firmware.",
         "error": "{place} cannot be split as {needed}; it offers {actual}.",
@@ -84,34 +131,73 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "PCI006": {"": "The board cannot map memory above 4 GB, which {a} needs."},
     "PCI007": {
         "": "The board has no resizable BAR, which {a} needs for its speed.",
-        "cpu": "{a} needs a resizable BAR for its speed; AMD promises it from Ryzen 3000 on, APUs left out: {b} is older.",
+        "cpu": (
+            "{a} needs a resizable BAR for its speed; AMD promises it from Ryzen 3000 on, APUs left"
+            " out: {b} is older."
+        ),
     },
     "PCI008": {"": "{a} in {b} gets {actual}, its ports carry {needed}."},
     "NIC001": {
-        "": "The driver offers no GPUDirect RDMA on the rig's cards: what {a} sends is copied through host memory.",
-        "warning": "{gpus} reach a network port only across sockets; {actual} of {needed} have one on their own.",
+        "": (
+            "The driver offers no GPUDirect RDMA on the rig's cards: what {a} sends is copied"
+            " through host memory."
+        ),
+        "warning": (
+            "{gpus} reach a network port only across sockets; {actual} of {needed} have one on"
+            " their own."
+        ),
     },
     "PCI009": {
         "": "The lanes of {places} hang on a firmware setting: {needed}.",
         "info": "Set the firmware to {needed} for {places}.",
     },
-    "PCI010": {"": "{a} wants a memory window of {needed}; boards of this socket seldom map more than {actual}."},
+    "PCI010": {
+        "": (
+            "{a} wants a memory window of {needed}; boards of this socket seldom map more than"
+            " {actual}."
+        )
+    },
     "PCI011": {
-        "": "ROCm leaves {a} out in {b}: PCIe atomics do not pass the chipset. Slots of the CPU pass them.",
-        "partly": "PCIe atomics may not reach {a} in {b}, a chipset slot: device prints and atomics on host memory then fail.",
+        "": (
+            "ROCm leaves {a} out in {b}: PCIe atomics do not pass the chipset. Slots of the CPU"
+            " pass them."
+        ),
+        "partly": (
+            "PCIe atomics may not reach {a} in {b}, a chipset slot: device prints and atomics on"
+            " host memory then fail."
+        ),
         "cpu": "ROCm leaves {a} out: CPUs before PCIe 3.0 know no PCIe atomics.",
-        "cpu-partly": "The CPU knows no PCIe atomics: on {a}, device prints and atomics on host memory fail.",
+        "cpu-partly": (
+            "The CPU knows no PCIe atomics: on {a}, device prints and atomics on host memory fail."
+        ),
     },
     "P2P002": {
-        "switch": "Below a switch, Access Control Services send traffic between GPUs up to the CPU: switch ACS and the IOMMU off "
-        "in the firmware, or boot with iommu=pt.",
-        "": "GPUs that exchange through the CPU hang or crawl while the IOMMU translates their traffic: switch it and ACS "
-        "off in the firmware, or boot with iommu=pt.",
-        "amd": "On AMD hosts several NVIDIA GPUs may hang or train wrongly while the IOMMU translates their traffic (page faults "
-        "of AMD-Vi in the kernel log): switch it off in the firmware, or boot with iommu=pt.",
+        "switch": (
+            "Below a switch, Access Control Services send traffic between GPUs up to the CPU:"
+            " switch ACS and the IOMMU off in the firmware, or boot with iommu=pt."
+        ),
+        "": (
+            "GPUs that exchange through the CPU hang or crawl while the IOMMU translates their"
+            " traffic: switch it and ACS off in the firmware, or boot with iommu=pt."
+        ),
+        "amd": (
+            "On AMD hosts several NVIDIA GPUs may hang or train wrongly while the IOMMU translates"
+            " their traffic (page faults of AMD-Vi in the kernel log): switch it off in the"
+            " firmware, or boot with iommu=pt."
+        ),
     },
-    "RIS002": {"": "{a} is {actual} long and passive; at PCIe {gen}.0 cables of up to {needed} are known to run."},
-    "RIS001": {"": "{a} carries PCIe {actual}.0 x{width}, the card and its slot PCIe {needed}.0 x{card_width}."},
+    "RIS002": {
+        "": (
+            "{a} is {actual} long and passive; at PCIe {gen}.0 cables of up to {needed} are known"
+            " to run."
+        )
+    },
+    "RIS001": {
+        "": (
+            "{a} carries PCIe {actual}.0 x{width}, the card and its slot PCIe {needed}.0"
+            " x{card_width}."
+        )
+    },
     "NVL001": {"": "{b} has no NVLink connector for {a}."},
     "NVL002": {"": "{a} has connector {actual}, the card {needed}."},
     "NVL003": {"": "{a} spans {needed}, the cards stand {actual} apart."},
@@ -131,7 +217,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "SPC001": {
         "": "{a} is {needed} long, {b} takes {actual}.",
         "radiator": "{a} is {needed} long, {b} takes {actual} beside the radiator.",
-        "full-length": "{a} is {needed} long, {b} is rated for full-length cards of {actual}: measure the room it has.",
+        "full-length": (
+            "{a} is {needed} long, {b} is rated for full-length cards of {actual}: measure the room"
+            " it has."
+        ),
     },
     "SPC002": {"": "{a} is {needed} high, {b} takes {actual}."},
     "SPC003": {"": "{a} in {place} needs {needed}, {b} has {actual}."},
@@ -154,25 +243,41 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "CLG002": {"": "{a} has {actual} of free room before its fans, {b} stands there."},
     "CLG003": {
         "": "{a} fits {actual}, the CPU has {needed}.",
-        "warning": "{a} is listed for {actual}; on {needed} it fits only where it uses the board's own back plate.",
+        "warning": (
+            "{a} is listed for {actual}; on {needed} it fits only where it uses the board's own"
+            " back plate."
+        ),
     },
     "CLG004": {"": "{a} is rated for {actual}, the CPU makes {needed}."},
     "CLG005": {"": "{count} open-air cards leave {needed} in {a}, which moves about {actual}."},
     "PWR002": {
         "": "The rig draws {needed}, {a} gives {actual}.",
-        "redundant": "The rig draws {needed}, {a} gives {actual} with one unit in reserve: all units bear it, without redundancy.",
+        "redundant": (
+            "The rig draws {needed}, {a} gives {actual} with one unit in reserve: all units bear"
+            " it, without redundancy."
+        ),
     },
     "PWR003": {"": "The rig draws {needed}, more than the {actual} that leave {a} headroom."},
-    "PWR004": {"": "Peaks of {needed} exceed the {actual} that {a} bears: it may switch off under load."},
+    "PWR004": {
+        "": "Peaks of {needed} exceed the {actual} that {a} bears: it may switch off under load."
+    },
     "PWR005": {
         "": "The rig needs {needed} of type {type}, {a} has none.",
-        "spare": "The board has {needed} of type {type} beside the one that it must have, {a} has none: it may stay empty.",
+        "spare": (
+            "The board has {needed} of type {type} beside the one that it must have, {a} has none:"
+            " it may stay empty."
+        ),
     },
     "PWR006": {
         "": "The rig needs {needed} of type {type}, {a} has {actual}.",
-        "spare": "The rig has {needed} of type {type}, {a} has {actual}: the board starts with one for each processor.",
+        "spare": (
+            "The rig has {needed} of type {type}, {a} has {actual}: the board starts with one for"
+            " each processor."
+        ),
     },
-    "PWR007": {"": "{a} has {actual} of type {type} for {needed}; adapters from 8-pin plugs fill the rest."},
+    "PWR007": {
+        "": "{a} has {actual} of type {type} for {needed}; adapters from 8-pin plugs fill the rest."
+    },
     "PWR009": {"": "{b} wants {needed}, one for each socket, instead of {a}."},
     "PWR010": {
         "": "{a} is made by {actual}, the supply by {needed}.",
@@ -183,19 +288,38 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "error": "{a} does not run at {volts} V.",
     },
     "PWR020": {
-        "": "{a} draws {needed} through its {inlet} inlet, whose cords are made for {actual}: take one for {thick} A.",
-        "error": "{a} draws {needed} through its {inlet} inlet, whose thickest cords carry {actual}.",
+        "": (
+            "{a} draws {needed} through its {inlet} inlet, whose cords are made for {actual}: take"
+            " one for {thick} A."
+        ),
+        "error": (
+            "{a} draws {needed} through its {inlet} inlet, whose thickest cords carry {actual}."
+        ),
     },
     "PWR012": {
         "": "The wall sees {needed}, the circuit trips above {actual}.",
         "warning": "The wall sees {needed}, the circuit carries {actual} for hours.",
         "several": "The wall sees {needed}, the circuits trip above {actual} together.",
-        "several for hours": "The wall sees {needed}, the circuits carry {actual} together for hours.",
+        "several for hours": (
+            "The wall sees {needed}, the circuits carry {actual} together for hours."
+        ),
     },
-    "PWR013": {"": "{actual} supplies feed one rig; let them start together and never split one card between two."},
+    "PWR013": {
+        "": (
+            "{actual} supplies feed one rig; let them start together and never split one card"
+            " between two."
+        )
+    },
     "PWR016": {"": "The rig draws {needed} from {a}, which gives {actual}."},
-    "PWR017": {"": "{a} holds the rig for {actual} at full load; an orderly shutdown takes about {needed}."},
-    "PWR021": {"": "On battery {a} gives a stepped wave, at which supplies with active power-factor correction may switch off."},
+    "PWR017": {
+        "": "{a} holds the rig for {actual} at full load; an orderly shutdown takes about {needed}."
+    },
+    "PWR021": {
+        "": (
+            "On battery {a} gives a stepped wave, at which supplies with active power-factor"
+            " correction may switch off."
+        )
+    },
     "PWR014": {"": "The cap of {actual} lies outside {low_w} to {high_w} W of {a}."},
     "PWR015": {"": "{a} draws {needed}, the system allows {actual} per card."},
     "PWR018": {"": "{b} comes without a supply; {a} needs one of its own there, for {needed}."},
@@ -210,95 +334,171 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "DSK001": {"": "{actual} of {needed} of {a} work; {by} takes the others."},
     "DSK002": {
         "": "The drives need {needed}, {a} has {actual}.",
-        "info": "The drives need {needed}; on an open frame like {a} they lie on a shelf or hang on a strap.",
+        "info": (
+            "The drives need {needed}; on an open frame like {a} they lie on a shelf or hang on a"
+            " strap."
+        ),
         "radiator": "The drives need {needed}, {a} has {actual} beside the radiator.",
     },
     "DSK003": {
         "": "The data set of {a} takes {needed}, the drives hold {actual}.",
-        "info": "The data set of {a} takes {needed}, the largest volume holds {actual}: it must be spread over several drives.",
+        "info": (
+            "The data set of {a} takes {needed}, the largest volume holds {actual}: it must be"
+            " spread over several drives."
+        ),
     },
-    "DSK004": {"": "{a} reads {needed} of single files from a hard disk; {actual} of host memory cannot hold them."},
+    "DSK004": {
+        "": (
+            "{a} reads {needed} of single files from a hard disk; {actual} of host memory cannot"
+            " hold them."
+        )
+    },
     "DSK005": {
         "": "The members of the RAID 0 set differ: of {needed} it uses {actual}.",
         "few": "A RAID 0 set needs {needed}, the rig has {actual} in it.",
-        "pace": "The members of the RAID 0 set differ: all run at the pace of {actual}, the fastest could read {needed}.",
+        "pace": (
+            "The members of the RAID 0 set differ: all run at the pace of {actual}, the fastest"
+            " could read {needed}."
+        ),
     },
     "DSK006": {
         "": "When one of {count} drives fails, all {actual} of the RAID 0 set are lost.",
-        "warning": "When one of {count} drives fails, all {actual} are lost, system and checkpoints too.",
+        "warning": (
+            "When one of {count} drives fails, all {actual} are lost, system and checkpoints too."
+        ),
     },
     "DSK007": {
         "": "{a} asks for GPUDirect Storage, which does not work here.",
         "card": "{a} asks for GPUDirect Storage, which the driver does not offer on {b}.",
         "drive": "{a} asks for GPUDirect Storage, and no NVMe drive is connected.",
         "system": "{a} asks for GPUDirect Storage, which exists on Linux only.",
-        "info": "{a} reads straight into {b}, but through the CPU's root complex: below one PCIe switch it would be faster.",
+        "info": (
+            "{a} reads straight into {b}, but through the CPU's root complex: below one PCIe switch"
+            " it would be faster."
+        ),
     },
     "DSP001": {"": "Nothing in the rig can show a picture, and {a} has no remote management."},
     "SW001": {"": "{a} has no {needed}: {breaks}."},
-    "SW002": {"": "PyTorch {release} (CUDA {cuda}) has no kernels for compute capability {needed} of {a}."},
+    "SW002": {
+        "": "PyTorch {release} (CUDA {cuda}) has no kernels for compute capability {needed} of {a}."
+    },
     "SW003": {
         "": "CUDA {cuda} serves compute capability {actual}, {a} has {needed}.",
-        "younger": "CUDA {cuda} does not know {a} ({needed}) yet; it runs what was built for {highest}, and not at full speed.",
+        "younger": (
+            "CUDA {cuda} does not know {a} ({needed}) yet; it runs what was built for {highest},"
+            " and not at full speed."
+        ),
     },
     "SW004": {
         "": "CUDA {cuda} needs driver {needed}, the rig names {actual}.",
-        "ptx": "Driver {actual} runs programs of CUDA {cuda}, but no code that is compiled at run time: that needs {needed}.",
-        "toolkit": "Driver {actual} runs programs of CUDA {cuda}, but no code that is compiled at run time, and images made from "
-        "NVIDIA's refuse to start: those need {needed}.",
-        "bridged": "CUDA {cuda} needs driver {needed}, the rig names {actual}; CUDA's compatibility packages may bridge it here.",
+        "ptx": (
+            "Driver {actual} runs programs of CUDA {cuda}, but no code that is compiled at run"
+            " time: that needs {needed}."
+        ),
+        "toolkit": (
+            "Driver {actual} runs programs of CUDA {cuda}, but no code that is compiled at run"
+            " time, and images made from NVIDIA's refuse to start: those need {needed}."
+        ),
+        "bridged": (
+            "CUDA {cuda} needs driver {needed}, the rig names {actual}; CUDA's compatibility"
+            " packages may bridge it here."
+        ),
     },
     "SW005": {
         "": "PyTorch {actual} with CUDA {cuda} is the last prebuilt release for {a}.",
         "error": "No prebuilt PyTorch serves {a}.",
     },
     "SW006": {
-        "": "FlashAttention needs compute capability {needed}, {b} has {actual}: it stops; other attention runs, with more memory."
+        "": (
+            "FlashAttention needs compute capability {needed}, {b} has {actual}: it stops; other"
+            " attention runs, with more memory."
+        )
     },
-    "SW007": {"": "bf16 needs compute capability {needed}, {b} has {actual}: it is emulated slowly or refused."},
+    "SW007": {
+        "": (
+            "bf16 needs compute capability {needed}, {b} has {actual}: it is emulated slowly or"
+            " refused."
+        )
+    },
     "SW008": {"": "FP8 needs compute capability {needed}, {b} has {actual}."},
     "SW009": {
         "": "AMD does not support {target} on {platform}.",
-        "first": "ROCm {actual} does not know {a} ({target}) on {platform}: {needed} is the first release that does.",
+        "first": (
+            "ROCm {actual} does not know {a} ({target}) on {platform}: {needed} is the first"
+            " release that does."
+        ),
         "last": "ROCm {needed} is the last release that supports {a} ({target}) on {platform}.",
         "never": "AMD's ROCm for {platform} does not support {a} ({target}).",
-        "stand-in": "AMD's ROCm for {platform} does not support {a} ({target}); HSA_OVERRIDE_GFX_VERSION={needed} makes it run.",
+        "stand-in": (
+            "AMD's ROCm for {platform} does not support {a} ({target});"
+            " HSA_OVERRIDE_GFX_VERSION={needed} makes it run."
+        ),
     },
     "SW010": {"": "The image {release} serves compute capability {actual}, {a} has {needed}."},
     "SW011": {"": "Fast fp16 needs compute capability {needed}, {b} has {actual}."},
     "SW012": {
         "": "FP4 needs compute capability {needed}, {b} has {actual}.",
-        "recipe": "Recipes for training in FP4 want the instructions of compute capability {needed}; {b} has {actual} and runs "
-        "them in part only, without rotation and stochastic rounding.",
+        "recipe": (
+            "Recipes for training in FP4 want the instructions of compute capability {needed}; {b}"
+            " has {actual} and runs them in part only, without rotation and stochastic rounding."
+        ),
     },
     "SW013": {
-        "": "{engine} needs compute capability {needed}, {b} has {actual}: it does not use it; llama.cpp runs on older cards.",
+        "": (
+            "{engine} needs compute capability {needed}, {b} has {actual}: it does not use it;"
+            " llama.cpp runs on older cards."
+        ),
         "windows": "{a} is to run on vLLM, which has no build for Windows: take Linux or WSL 2.",
     },
     "SW014": {
         "": "Driver {actual} does not serve {a}.",
         "old": "Driver {actual} does not know {a} yet: it needs branch {needed} or newer.",
         "new": "Driver {actual} ignores {a}: branch {needed} is the last that serves it.",
-        "open": "The open kernel modules of driver {actual} do not serve {a}: cards before Turing need {needed}.",
-        "proprietary": "The proprietary kernel modules of driver {actual} do not serve {a}: from Blackwell on it takes {needed}.",
+        "open": (
+            "The open kernel modules of driver {actual} do not serve {a}: cards before Turing need"
+            " {needed}."
+        ),
+        "proprietary": (
+            "The proprietary kernel modules of driver {actual} do not serve {a}: from Blackwell on"
+            " it takes {needed}."
+        ),
     },
     "SW015": {
-        "": "{a} needs driver branch {needed} or newer, {b} runs up to branch {actual}: one computer loads only one driver.",
-        "modules": "On Linux {a} runs with the driver's open kernel modules only, {b} with the proprietary ones only: one computer "
-        "loads one kind.",
+        "": (
+            "{a} needs driver branch {needed} or newer, {b} runs up to branch {actual}: one"
+            " computer loads only one driver."
+        ),
+        "modules": (
+            "On Linux {a} runs with the driver's open kernel modules only, {b} with the proprietary"
+            " ones only: one computer loads one kind."
+        ),
     },
     "SW016": {
-        "": "No prebuilt PyTorch has kernels for both {a} (compute capability {needed}) and {b} ({actual}).",
-        "last": "PyTorch {actual} with CUDA {cuda} is the last prebuilt release with kernels for both {a} and {b}.",
+        "": (
+            "No prebuilt PyTorch has kernels for both {a} (compute capability {needed}) and {b}"
+            " ({actual})."
+        ),
+        "last": (
+            "PyTorch {actual} with CUDA {cuda} is the last prebuilt release with kernels for both"
+            " {a} and {b}."
+        ),
     },
-    "SW017": {"": "The kernels for {method} weights need compute capability {needed}, {b} has {actual}."},
+    "SW017": {
+        "": "The kernels for {method} weights need compute capability {needed}, {b} has {actual}."
+    },
     "SW018": {
         "": "Compiled code (Triton) needs compute capability {needed}, {b} has {actual}.",
-        "assembler": "The assembler in PyTorch {actual} does not know {b} ({capability}): {needed} is the first that does.",
+        "assembler": (
+            "The assembler in PyTorch {actual} does not know {b} ({capability}): {needed} is the"
+            " first that does."
+        ),
     },
     "SW020": {
         "": "{package} {release} serves compute capability {needed} and newer, {a} has {actual}.",
-        "newer": "{package} {release} has no kernels for compute capability {actual} of {a}: it ends at {needed}.",
+        "newer": (
+            "{package} {release} has no kernels for compute capability {actual} of {a}: it ends at"
+            " {needed}."
+        ),
     },
     "SW021": {
         "": "{what} runs on GPUs of {needed} only, and {a} is none.",
@@ -306,16 +506,34 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     },
     "SW022": {"": "{b} has no units for {format}."},
     "SW019": {
-        "": "TensorFlow {actual} has no GPU support on native Windows: 2.10 was the last release with it.",
+        "": (
+            "TensorFlow {actual} has no GPU support on native Windows: 2.10 was the last release"
+            " with it."
+        ),
         "jax": "JAX has no GPU support on native Windows: take WSL 2 or Linux.",
-        "nccl": "{a} trains on several GPUs, and PyTorch for Windows comes without NCCL: gloo is slower, WSL 2 or Linux have it.",
+        "nccl": (
+            "{a} trains on several GPUs, and PyTorch for Windows comes without NCCL: gloo is"
+            " slower, WSL 2 or Linux have it."
+        ),
         "triton": "{a} compiles code with Triton, which has no official wheel for Windows.",
     },
     "SW023": {
-        "": "{what} has no package with GPU support for Arm machines with {a}: NVIDIA's container has it.",
-        "first": "{what} {actual} has no package with GPU support for Arm machines with {a}: {needed} is the first that has.",
-        "index": "The package of {what} {actual} on PyPI serves {a} alone, not the GPU: take that of PyTorch's own index for CUDA.",
-        "jetson": "Packages of {what} for Arm are built for servers, not for JetPack: take one made for Jetson, or build it.",
+        "": (
+            "{what} has no package with GPU support for Arm machines with {a}: NVIDIA's container"
+            " has it."
+        ),
+        "first": (
+            "{what} {actual} has no package with GPU support for Arm machines with {a}: {needed} is"
+            " the first that has."
+        ),
+        "index": (
+            "The package of {what} {actual} on PyPI serves {a} alone, not the GPU: take that of"
+            " PyTorch's own index for CUDA."
+        ),
+        "jetson": (
+            "Packages of {what} for Arm are built for servers, not for JetPack: take one made for"
+            " Jetson, or build it."
+        ),
     },
     "VRM001": {"": "{a} needs {needed} per GPU ({low_gib} to {high_gib}), {b} has {actual}."},
     "VRM002": {"": "{a} needs about {needed} per GPU ({low_gib} to {high_gib}), {b} has {actual}."},
@@ -326,23 +544,37 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     },
     "MIG002": {
         "": "{a} asks for {needed} ranks on partitions of {mig}; a job runs on one.",
-        "warning": "{a} asks for {needed} ranks on partitions of {mig}: they exchange through host memory, as an experiment.",
+        "warning": (
+            "{a} asks for {needed} ranks on partitions of {mig}: they exchange through host memory,"
+            " as an experiment."
+        ),
     },
     "WRK001": {"": "A tensor degree of {needed_alone} does not divide {actual} of {a}."},
-    "WRK002": {"": "{a} splits tensors over {actual} GPUs; {needed} is the next power of two that fits."},
+    "WRK002": {
+        "": "{a} splits tensors over {actual} GPUs; {needed} is the next power of two that fits."
+    },
     "WRK003": {"": "{needed_alone} stages do not divide {actual} of {a}."},
     "WRK004": {"": "The degrees of {a} make {needed}, the rig has {actual}."},
     "WRK005": {"": "An expert degree of {needed_alone} does not divide {actual} of {a}."},
     "WRK006": {
-        "": "A tensor degree of {needed_alone} cuts {actual} weights of the MLPs of {a} within groups of {group} ({method}).",
+        "": (
+            "A tensor degree of {needed_alone} cuts {actual} weights of the MLPs of {a} within"
+            " groups of {group} ({method})."
+        ),
     },
     "KNO001": {"": "{text}"},
     "RIG001": {"": "{a} is not in the catalog."},
     "RIG002": {"": "Not chosen yet: {kinds}."},
     "NOD001": {"": "{a} has no part of its own of these kinds: {kinds}."},
     "NOD002": {
-        "": "{a}: work over all GPUs crosses the network between {nodes} nodes, {actual} each way per node.",
-        "tensor": "{a}: its tensor parallelism is wider than a node and crosses the network, {actual} each way per node.",
+        "": (
+            "{a}: work over all GPUs crosses the network between {nodes} nodes, {actual} each way"
+            " per node."
+        ),
+        "tensor": (
+            "{a}: its tensor parallelism is wider than a node and crosses the network, {actual}"
+            " each way per node."
+        ),
     },
     "RIG004": {
         "": "{a} contains itself: {path}.",
@@ -350,17 +582,31 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     },
     "RIG005": {
         "": "{word} is no software that any rule knows: it is not judged.",
-        "software-near": "{word} is no software that any rule knows: it is not judged. The nearest name is {near}.",
+        "software-near": (
+            "{word} is no software that any rule knows: it is not judged. The nearest name is"
+            " {near}."
+        ),
         "rule": "There is no rule {word}: to ignore, waive or rate it changes nothing.",
-        "rule-near": "There is no rule {word}: to ignore, waive or rate it changes nothing. The nearest code is {near}.",
+        "rule-near": (
+            "There is no rule {word}: to ignore, waive or rate it changes nothing. The nearest code"
+            " is {near}."
+        ),
         "severity": "{word} is no severity, and the rule keeps its own. There are {known}.",
-        "severity-near": "{word} is no severity, and the rule keeps its own. The nearest is {near}.",
-        "country": "{word} is no country's two letters (ISO 3166): what is wired there is not known.",
-        "country-near": "{word} is no country's two letters (ISO 3166): what is wired there is not known. The nearest are {near}.",
+        "severity-near": (
+            "{word} is no severity, and the rule keeps its own. The nearest is {near}."
+        ),
+        "country": (
+            "{word} is no country's two letters (ISO 3166): what is wired there is not known."
+        ),
+        "country-near": (
+            "{word} is no country's two letters (ISO 3166): what is wired there is not known. The"
+            " nearest are {near}."
+        ),
     },
     "RIG003": {"": "Sources disagree on {a}: {disputes}."},
 }
-"""By code, then by the rule's own severity; "" serves all others, "none" findings without an actual value."""
+"""By code, then by the rule's own severity; "" serves all others, "none" findings without an actual
+value."""
 
 FIX_TEXTS = {
     "other-cpu": "Take {part}",
@@ -381,13 +627,19 @@ FIX_TEXTS = {
     "move-drive": "Move {piece} to {places}",
     "move-card": "Move {piece} to {place}",
     "move-for-lanes": "Move {piece} to {place}: {gainer} gets {after} instead of {before}",
-    "move-at-a-cost": "Move {piece} to {place}: {gainer} gets {after} instead of {before}, {loser} falls to {lost_after}",
+    "move-at-a-cost": (
+        "Move {piece} to {place}: {gainer} gets {after} instead of {before}, {loser} falls to"
+        " {lost_after}"
+    ),
     "set-firmware": "Set the firmware to {choice}",
     "other-riser": "Take {part}",
     "other-case": "Take {part}",
     "other-card": "Take {part}",
     "other-cooler": "Take {part}",
-    "cap-power": "Cap each GPU to {watts} W (keeps about {kept} % of the speed of matrix work, {kept_low} to {kept_high} %)",
+    "cap-power": (
+        "Cap each GPU to {watts} W (keeps about {kept} % of the speed of matrix work, {kept_low} to"
+        " {kept_high} %)"
+    ),
     "cap-power-only": "Cap each GPU to {watts} W",
     "larger-supply": "Take {part}",
     "add-supply": "Add {part} for {piece}",

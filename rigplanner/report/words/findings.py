@@ -1,16 +1,17 @@
-"""Findings, rules, fixes and facts in words. Every English text passes `tr`, so that a language is one table."""
+"""Findings, rules, fixes and facts in words. Every English text passes `tr`, so that a language is
+one table."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import CPU, PowerSupply
+from rigplanner.catalog.schema.parts import CPU, PowerSupply
 from rigplanner.report.format import money, number, quantity
 from rigplanner.report.language import listed, tr, trn
 from rigplanner.report.words.fields import FIELD_WORDS, VALUE_WORDS
 from rigplanner.report.words.finding_texts import FINDING_TEXTS, FIX_TEXTS
 from rigplanner.rig.document import Rig, part_of
-from rigplanner.rules.finding import SEVERITIES, CheckReport, Finding, Fix
+from rigplanner.rules.core.finding import SEVERITIES, CheckReport, Finding, Fix
 from rigplanner.rules.topics import RULES_BY_CODE
 
 LONGEST_LIST = 6
@@ -38,8 +39,16 @@ def verdict_text(report: CheckReport) -> str:
 
 def counts_text(report: CheckReport) -> str:
     """Return how many findings of each severity there are, and how many are waived, "" for none."""
-    counts = [count_text(severity, report.count(severity)) for severity in SEVERITIES if report.count(severity)]
-    waived = [trn("{count} finding waived", "{count} findings waived", len(report.waived))] if report.waived else []
+    counts = [
+        count_text(severity, report.count(severity))
+        for severity in SEVERITIES
+        if report.count(severity)
+    ]
+    waived = (
+        [trn("{count} finding waived", "{count} findings waived", len(report.waived))]
+        if report.waived
+        else []
+    )
     return listed([*counts, *waived])
 
 
@@ -49,11 +58,16 @@ def count_text(severity: str, count: int) -> str:
         return trn("{count} error", "{count} errors", count)
     if severity == "warning":
         return trn("{count} warning", "{count} warnings", count)
-    return trn("{count} note", "{count} notes", count) if severity == "info" else trn("{count} unknown", "{count} unknown", count)
+    return (
+        trn("{count} note", "{count} notes", count)
+        if severity == "info"
+        else trn("{count} unknown", "{count} unknown", count)
+    )
 
 
 def subject_name(name: str, rig: Rig, catalog: Catalog) -> str:
-    """Return what a person calls a piece ("GeForce RTX 4090 (2)"), a workload (its name or model), a place (as on the board)."""
+    """Return what a person calls a piece ("GeForce RTX 4090 (2)"), a workload (its name or model),
+    a place (as on the board)."""
     uid, _, index = name.partition("/")[0].rpartition(".")
     if uid == "workload" and index.isdigit() and int(index) < len(rig.workloads):
         workload = rig.workloads[int(index)]
@@ -72,7 +86,10 @@ def subject_name(name: str, rig: Rig, catalog: Catalog) -> str:
 def _cpu_of_class(lane_class: str, rig: Rig, catalog: Catalog) -> str | None:
     """Return the rig's CPU of a lane class, which boards name in its stead."""
     parts = (part_of(rig, catalog, item.part) for item in rig.items)
-    return next((part.name for part in parts if isinstance(part, CPU) and part.lane_class == lane_class), None)
+    return next(
+        (part.name for part in parts if isinstance(part, CPU) and part.lane_class == lane_class),
+        None,
+    )
 
 
 def fact_text(fact: str, rig: Rig, catalog: Catalog) -> str:
@@ -98,14 +115,21 @@ def finding_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
     if finding.told_as == "unknown":
         return _unknown_text(finding, rig, catalog)
     texts = FINDING_TEXTS.get(finding.code, {})
-    variant = str(finding.values.get("variant") or ("none" if finding.actual is None and "none" in texts else finding.told_as))
+    variant = str(
+        finding.values.get("variant")
+        or ("none" if finding.actual is None and "none" in texts else finding.told_as)
+    )
     template = texts.get(variant) or texts.get("", rule_title(finding.code))
     names = [subject_name(subject, rig, catalog) for subject in finding.subjects]
     if finding.code in OF_ALL_SUPPLIES:
         names = [_all_supplies(rig, catalog) or names[0], *names[1:]]
-    values: dict[str, object] = {key: value_text(value, rig, catalog) for key, value in finding.values.items()}
+    values: dict[str, object] = {
+        key: value_text(value, rig, catalog) for key, value in finding.values.items()
+    }
     disputes: dict[str, list[str]] = finding.values.get("disputes") or {}
-    values["disputes"] = "; ".join(f"{_field_words(field)} {', '.join(said)}" for field, said in disputes.items())
+    values["disputes"] = "; ".join(
+        f"{_field_words(field)} {', '.join(said)}" for field, said in disputes.items()
+    )
     values["a"], values["b"] = (*names, "", "")[:2]
     values["all"] = _joined(names)
     values["needed"] = amount(finding.needed, finding.unit, rig, catalog)
@@ -121,7 +145,11 @@ def _all_supplies(rig: Rig, catalog: Catalog) -> str:
     """Return the supplies of a rig that has several, "2 × AX1600i", or "" for one or none."""
     found = [(item.quantity, part_of(rig, catalog, item.part)) for item in rig.items]
     supplies = [(count, part.name) for count, part in found if isinstance(part, PowerSupply)]
-    return listed([f"{count} × {name}" for count, name in supplies]) if sum(count for count, _ in supplies) > 1 else ""
+    return (
+        listed([f"{count} × {name}" for count, name in supplies])
+        if sum(count for count, _ in supplies) > 1
+        else ""
+    )
 
 
 def _field_words(field: str) -> str:
@@ -134,7 +162,11 @@ def _unknown_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
         return tr("Not judged: {fault}", fault=fault)
     if finding.values.get("variant") == "cut":
         names = _joined([subject_name(subject, rig, catalog) for subject in finding.subjects])
-        return tr("Not judged for {subject}: the search for a place ended before it had tried everything.", subject=names)
+        return tr(
+            "Not judged for {subject}: the search for a place ended before it had tried"
+            " everything.",
+            subject=names,
+        )
     facts = _joined([fact_text(fact, rig, catalog) for fact in finding.missing])
     if finding.code == "RIG002":
         kinds = [tr(VALUE_WORDS[fact.removeprefix("rig:")]) for fact in finding.missing]

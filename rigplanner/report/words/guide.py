@@ -1,12 +1,21 @@
-"""The guide in words: its questions, its proposals with their reasons, and what it says when the budget does not reach."""
+"""The guide in words: its questions, its proposals with their reasons, and what it says when the
+budget does not reach."""
 
 from datetime import date
 
-from rigplanner.catalog.exchange import convert
 from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.prices.exchange import convert
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.planning.aims import Aim, Purpose
-from rigplanner.planning.guide import Ability, Advice, Cause, Proposal, Reason, Rented, hours_against
+from rigplanner.planning.guide import (
+    Ability,
+    Advice,
+    Cause,
+    Proposal,
+    Reason,
+    Rented,
+    hours_against,
+)
 from rigplanner.report.format import day, money, number, quantity, unit_text
 from rigplanner.report.language import listed, tr, trn
 from rigplanner.report.words.faults import fault_text
@@ -14,12 +23,24 @@ from rigplanner.report.words.hire import provider_text, spot_text
 from rigplanner.rig.document import part_of
 
 PURPOSES: dict[Purpose, tuple[str, str]] = {
-    "little-money": ("I have little money", "The most speed for the money, and what it will not do."),
+    "little-money": (
+        "I have little money",
+        "The most speed for the money, and what it will not do.",
+    ),
     "kaggle": ("I do Kaggle", "Fine-tune image and text models on one machine, overnight."),
-    "vision": ("Computer vision research", "Train convolutional and transformer networks on images."),
+    "vision": (
+        "Computer vision research",
+        "Train convolutional and transformer networks on images.",
+    ),
     "language": ("Language models", "Fine-tune open models of 1 to 70 billion weights."),
-    "serve": ("I want to serve a model", "Answer requests with a model of up to 70 billion weights."),
-    "trying": ("Just trying", "The cheapest machine that runs a model at home, or an hour in the cloud."),
+    "serve": (
+        "I want to serve a model",
+        "Answer requests with a model of up to 70 billion weights.",
+    ),
+    "trying": (
+        "Just trying",
+        "The cheapest machine that runs a model at home, or an hour in the cloud.",
+    ),
 }
 """Purpose to what a person calls it and what it means."""
 
@@ -52,9 +73,16 @@ RUNS_WORDS = {"yes": "runs", "tight": "may just fit", "no": "does not fit", "unk
 REASON_TEXTS = {
     "gpu": "The job needs {needed} on each card; this card has {capacity}.",
     "system": "The job needs {needed}; this machine has {capacity} for it, everything included.",
-    "board": "The cheapest board with which no rule objects to the cards and all that is around them.",
-    "cpu": "The cheapest processor for the board with at least the {cores} cores that feed the cards.",
-    "memory": "At least as much as the {vram} of the cards together, so that a model can be loaded and kept.",
+    "board": (
+        "The cheapest board with which no rule objects to the cards and all that is around them."
+    ),
+    "cpu": (
+        "The cheapest processor for the board with at least the {cores} cores that feed the cards."
+    ),
+    "memory": (
+        "At least as much as the {vram} of the cards together, so that a model can be loaded and"
+        " kept."
+    ),
     "ssd": "The cheapest fast drive of the size that data and models of this kind ask for.",
     "psu": "The cheapest supply that fits: {load} of load on {supply}.",
     "chassis": "The cheapest case in which everything fits.",
@@ -62,14 +90,23 @@ REASON_TEXTS = {
 }
 
 CAUSE_TEXTS: dict[Cause, tuple[str, str]] = {
-    "too-small": ("One choice of cards has too little memory for it.", "{count} choices of cards have too little memory for it."),
+    "too-small": (
+        "One choice of cards has too little memory for it.",
+        "{count} choices of cards have too little memory for it.",
+    ),
     "too-dear": (
         "One choice of cards costs more than the budget leaves.",
         "{count} choices of cards cost more than the budget leaves.",
     ),
     "not-todays": (
-        "One card has no price of the last two years, so it is not proposed; a used one may be worth a look.",
-        "{count} cards have no price of the last two years, so they are not proposed; used ones may be worth a look.",
+        (
+            "One card has no price of the last two years, so it is not proposed; a used one may be"
+            " worth a look."
+        ),
+        (
+            "{count} cards have no price of the last two years, so they are not proposed; used ones"
+            " may be worth a look."
+        ),
     ),
     "no-host": (
         "For one choice of cards no priced board, supply and case fit together.",
@@ -85,7 +122,10 @@ CAUSE_TEXTS: dict[Cause, tuple[str, str]] = {
     ),
     "place": (
         "One card was left out because it needs a server's fans or is too loud for the place.",
-        "{count} cards were left out because they need a server's fans or are too loud for the place.",
+        (
+            "{count} cards were left out because they need a server's fans or are too loud for the"
+            " place."
+        ),
     ),
 }
 
@@ -107,21 +147,38 @@ def aim_title(code: str) -> str:
 
 def headline(advice: Advice) -> str:
     """Return the answer in one sentence."""
-    budget = None if advice.answers.budget is None else money(advice.answers.budget, advice.answers.currency)
+    budget = (
+        None
+        if advice.answers.budget is None
+        else money(advice.answers.budget, advice.answers.currency)
+    )
     aim = aim_title(advice.aim.code)
     if advice.best is not None:
         price = money(advice.best.total, advice.answers.currency)
         return tr("{aim}: {price} at the prices in the catalog.", aim=aim, price=price)
     if advice.cheapest is not None:
         price = money(advice.cheapest.total, advice.answers.currency)
-        return tr("{budget} does not buy it: {aim} begins at {price}.", budget=budget or "", aim=aim, price=price)
+        return tr(
+            "{budget} does not buy it: {aim} begins at {price}.",
+            budget=budget or "",
+            aim=aim,
+            price=price,
+        )
     if not advice.priced:
         currency = advice.answers.currency
-        return tr("The catalog has no prices that count in {currency}: fetch the exchange rates, or ask in USD.", currency=currency)
+        return tr(
+            "The catalog has no prices that count in {currency}: fetch the exchange rates, or ask"
+            " in USD.",
+            currency=currency,
+        )
     currency, rates = advice.answers.currency, advice.answers.rates
     if convert(1.0, "USD", currency, rates) is None:
-        return tr("{aim}: too few parts have a price that counts in {currency}. Fetch the exchange rates, or ask in USD.", aim=aim,
-                  currency=currency)  # fmt: skip
+        return tr(
+            "{aim}: too few parts have a price that counts in {currency}. Fetch the exchange rates,"
+            " or ask in USD.",
+            aim=aim,
+            currency=currency,
+        )
     return tr("{aim}: no priced parts of the catalog do it without an error.", aim=aim)
 
 
@@ -129,9 +186,11 @@ def reason_text(reason: Reason) -> str:
     """Return why an item was chosen."""
     units = {"needed": "GiB", "capacity": "GiB", "vram": "GiB", "load": "W", "supply": "W"}
     values = {
-        name: quantity(value, units.get(name, ""), 0 if units.get(name) != "GiB" else 1)
-        if isinstance(value, int | float) or value is None
-        else value
+        name: (
+            quantity(value, units.get(name, ""), 0 if units.get(name) != "GiB" else 1)
+            if isinstance(value, int | float) or value is None
+            else value
+        )
         for name, value in reason.values.items()
     }
     return tr(REASON_TEXTS[reason.code], **values)
@@ -142,13 +201,21 @@ def checked_text(proposal: Proposal) -> str:
     report = proposal.assessment.report
     warnings = trn("{count} warning", "{count} warnings", report.count("warning"))
     unknown = trn("{count} fact not known", "{count} facts not known", report.count("unknown"))
-    return tr("Checked by all rules: no errors, {warnings}, {unknown}.", warnings=warnings, unknown=unknown)
+    return tr(
+        "Checked by all rules: no errors, {warnings}, {unknown}.",
+        warnings=warnings,
+        unknown=unknown,
+    )
 
 
 def age_text(proposal: Proposal, today: str) -> str:
     """Return how old the oldest price of a proposal is, "" while all are of the last month."""
     oldest = proposal.assessment.totals.oldest_price
-    months = (date.fromisoformat(today) - date.fromisoformat(oldest)).days // DAYS_A_MONTH if oldest else 0
+    months = (
+        (date.fromisoformat(today) - date.fromisoformat(oldest)).days // DAYS_A_MONTH
+        if oldest
+        else 0
+    )
     if not months:
         return ""
     return trn(
@@ -167,23 +234,45 @@ def item_rows(proposal: Proposal, catalog: Catalog) -> list[tuple[str, str, str]
         part = part_of(proposal.rig, catalog, item.part)
         name = part.name if part else item.part
         line = lines[item.uid]
-        price = money(line.amount, proposal.rig.currency) if line.amount is not None else tr("no price")
-        dated = tr("{price}, price of {day}", price=price, day=day(line.unit.day)) if line.unit else price
-        rows.append((f"{item.quantity} × {name}" if item.quantity > 1 else name, dated, reasons.get(item.uid, "")))
+        price = (
+            money(line.amount, proposal.rig.currency) if line.amount is not None else tr("no price")
+        )
+        dated = (
+            tr("{price}, price of {day}", price=price, day=day(line.unit.day))
+            if line.unit
+            else price
+        )
+        rows.append(
+            (
+                f"{item.quantity} × {name}" if item.quantity > 1 else name,
+                dated,
+                reasons.get(item.uid, ""),
+            )
+        )
     return rows
 
 
 def speed_text(speed: SpeedEstimate) -> str:
     """Return a speed as its interval: "1 480 to 2 900 tokens/s"."""
-    return tr("{low} to {high} {unit}", low=number(speed.low), high=number(speed.high), unit=unit_text(speed.metric))
+    return tr(
+        "{low} to {high} {unit}",
+        low=number(speed.low),
+        high=number(speed.high),
+        unit=unit_text(speed.metric),
+    )
 
 
 def ability_text(ability: Ability) -> str:
-    """Return whether an aim runs, with memory and speed: "runs, 14.1 of 16 GiB, 1 480 to 2 900 tokens/s"."""
+    """Return whether an aim runs, with memory and speed: "runs, 14.1 of 16 GiB, 1 480 to 2 900
+    tokens/s"."""
     parts = [tr(RUNS_WORDS[ability.runs])]
     if ability.needed_gib is not None and ability.capacity_gib is not None:
         parts.append(
-            tr("{needed} of {capacity}", needed=number(ability.needed_gib, 1), capacity=quantity(ability.capacity_gib, "GiB", 1))
+            tr(
+                "{needed} of {capacity}",
+                needed=number(ability.needed_gib, 1),
+                capacity=quantity(ability.capacity_gib, "GiB", 1),
+            )
         )
     if ability.speed is not None:
         parts.append(speed_text(ability.speed))
@@ -196,7 +285,8 @@ def doubt_text(ability: Ability) -> str:
 
 
 def rented_text(machine: Rented, proposal: Proposal | None, aim: Aim) -> str:
-    """Return a machine for hire with its price, and after how many hours of the same work the rig is cheaper."""
+    """Return a machine for hire with its price, and after how many hours of the same work the rig
+    is cheaper."""
     values = {
         "provider": provider_text(machine.provider),
         "name": machine.name,
@@ -211,7 +301,10 @@ def rented_text(machine: Rented, proposal: Proposal | None, aim: Aim) -> str:
     hours = hours_against(machine, proposal, aim) if proposal else None
     if hours is None:
         return said
-    return f"{said} {tr('For the same work the rig is cheaper after {hours} hours.', hours=number(hours, 0))}"
+    return (
+        f"{said}"
+        f" {tr('For the same work the rig is cheaper after {hours} hours.', hours=number(hours, 0))}"
+    )
 
 
 def passed_over_texts(advice: Advice) -> list[str]:

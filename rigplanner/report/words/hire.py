@@ -1,14 +1,23 @@
 """Machines for hire in words."""
 
-from rigplanner.catalog.parts import Price
+from rigplanner.catalog.schema.parts import Price
 from rigplanner.report.format import day, money
 from rigplanner.report.language import listed, tr
 
 PROVIDERS = {
-    "aws": "AWS", "azure": "Azure", "coreweave": "CoreWeave", "crusoe": "Crusoe", "digitalocean": "DigitalOcean",
-    "google": "Google Cloud", "hyperstack": "Hyperstack", "lambda": "Lambda", "nebius": "Nebius", "oracle": "Oracle Cloud",
-    "paperspace": "Paperspace", "runpod": "RunPod",
-}  # fmt: skip
+    "aws": "AWS",
+    "azure": "Azure",
+    "coreweave": "CoreWeave",
+    "crusoe": "Crusoe",
+    "digitalocean": "DigitalOcean",
+    "google": "Google Cloud",
+    "hyperstack": "Hyperstack",
+    "lambda": "Lambda",
+    "nebius": "Nebius",
+    "oracle": "Oracle Cloud",
+    "paperspace": "Paperspace",
+    "runpod": "RunPod",
+}
 
 
 def provider_text(provider: str) -> str:
@@ -17,7 +26,8 @@ def provider_text(provider: str) -> str:
 
 
 def spot_text(spot: Price | None) -> str:
-    """Return the price an hour of a machine that its provider may take back, with its day and region, "" where it is not known."""
+    """Return the price an hour of a machine that its provider may take back, with its day and
+    region, "" where it is not known."""
     if spot is None:
         return ""
     at = listed(filter(None, (day(spot.day), spot.region)))

@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable
 
+from rigplanner.catalog.find.naming import Confidence
 from rigplanner.catalog.foreign import Import, Reason, Refusal
-from rigplanner.catalog.importing import kept_count
-from rigplanner.catalog.naming import Confidence
-from rigplanner.catalog.parts import Price
-from rigplanner.catalog.prices import Offers
+from rigplanner.catalog.imports.importing import kept_count
+from rigplanner.catalog.prices.prices import Offers
+from rigplanner.catalog.schema.parts import Price
 from rigplanner.report.language import digits, listed, tr, trn
-from rigplanner.rig.parts_list import Entry, by_figures
+from rigplanner.rig.from_text.parts_list import Entry, by_figures
 
 LONGEST_LINE = 40
 """Characters of a line of a parts list that are told."""
@@ -58,8 +58,8 @@ def refusal_text(refusal: Refusal) -> str:
 
 
 def list_notes(entries: Iterable[Entry]) -> list[str]:
-    """Return what a rig's notes keep of a parts list: lines without a part, parts that stand for others of the same figures, and
-    prices of several parts together."""
+    """Return what a rig's notes keep of a parts list: lines without a part, parts that stand for
+    others of the same figures, and prices of several parts together."""
     notes = []
     shared: list[Price] = []
     for entry in entries:
@@ -67,7 +67,13 @@ def list_notes(entries: Iterable[Entry]) -> list[str]:
         if together is not None and not any(together is price for price in shared):
             shared.append(together)
             amount = f"{together.amount:,.2f} {together.currency}"
-            notes.append(tr("{amount} is the price of {line} and what stands beside it together.", amount=amount, line=wish.text))
+            notes.append(
+                tr(
+                    "{amount} is the price of {line} and what stands beside it together.",
+                    amount=amount,
+                    line=wish.text,
+                )
+            )
         if not wish.parts:
             notes.append(tr("Not in the catalog: {fact}", fact=f"{wish.quantity} × {wish.text}"))
         elif by_figures(wish):
@@ -82,14 +88,19 @@ def list_notes(entries: Iterable[Entry]) -> list[str]:
 
 
 def taken_text(entries: Iterable[Entry]) -> str:
-    """Return how many lines of a parts list became parts, which did not, and which stand for others of the same figures."""
+    """Return how many lines of a parts list became parts, which did not, and which stand for others
+    of the same figures."""
     entries = list(entries)
     matched = [entry for entry in entries if entry.wish.parts]
     missing = [_short(entry.wish.text) for entry in entries if not entry.wish.parts]
     alike = [_short(entry.wish.text) for entry in matched if by_figures(entry.wish)]
     said = [trn("{count} line became a part.", "{count} lines became parts.", len(matched))]
     said += [tr("Not in the catalog: {lines}.", lines=listed(missing))] if missing else []
-    said += [tr("Parts of the same figures were taken for {lines}.", lines=listed(alike))] if alike else []
+    said += (
+        [tr("Parts of the same figures were taken for {lines}.", lines=listed(alike))]
+        if alike
+        else []
+    )
     return " ".join(said)
 
 
@@ -103,14 +114,23 @@ def refusal_counts(refused: Iterable[Refusal]) -> list[tuple[int, str]]:
     rows = []
     for (field, reason, lost), count in counts.most_common():
         what = tr("field {field}", field=field) if field else tr("file or row")
-        rows.append((count, f"{what} {REASON_WORDS[reason]}" + ("" if lost else tr(" (the rest was taken)"))))
+        rows.append(
+            (
+                count,
+                f"{what} {REASON_WORDS[reason]}" + ("" if lost else tr(" (the rest was taken)")),
+            )
+        )
     return rows
 
 
 def summary(made: Import | Offers, least: Confidence = "exact") -> str:
     """Return in one line what a source gave and what of it would be kept."""
     if isinstance(made, Import):
-        return tr("{parts} of {seen} became parts", parts=digits(f"{len(made.parts):,}"), seen=digits(f"{made.seen:,}"))
+        return tr(
+            "{parts} of {seen} became parts",
+            parts=digits(f"{len(made.parts):,}"),
+            seen=digits(f"{made.seen:,}"),
+        )
     return tr(
         "{offers} of {seen} lines name a part; prices for {made} parts",
         offers=digits(f"{len(made.offers):,}"),

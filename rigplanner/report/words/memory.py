@@ -1,4 +1,5 @@
-"""The answers of the memory model in words: parts, figures, verdict, cards, what is largest, what would make it fit."""
+"""The answers of the memory model in words: parts, figures, verdict, cards, what is largest, what
+would make it fit."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,50 +7,113 @@ from typing import Any
 from rigplanner.report.format import number, quantity
 from rigplanner.report.language import Words, tr
 
-PARTS = Words({
-    "weights": "weights", "gradients": "gradients", "optimizer": "optimizer states", "activations": "activations",
-    "kv_cache": "key-value cache", "workspace": "workspace and buffers", "context": "driver and kernels",
-})  # fmt: skip
-DETAILS = Words({
-    "communication": "communication buffers", "buffers": "dequantised matrix and copies", "library": "library workspaces",
-    "fragmentation": "fragmentation", "driver": "driver's context", "nccl": "communicators",
-})  # fmt: skip
-FIGURES = Words({
-    "tensors_gib": "live tensors", "allocated_gib": "allocated", "reserved_gib": "reserved", "device_gib": "nvidia-smi shows",
-})  # fmt: skip
-KINDS = Words({
-    "attention": "attention", "feed-forward": "feed-forward", "experts": "experts", "norms": "norms",
-    "convolutions": "convolutions", "logits": "logits and loss", "embeddings": "embeddings",
-    "activation functions": "activation functions", "dropout": "dropout",
-    "pooling": "pooling", "blocks": "blocks", "head": "head", "backward": "gradients of activations",
-    "optimizer step": "copies of the optimizer's step", "feature maps": "feature maps", "other": "other",
-})  # fmt: skip
-CHANGES = Words({
-    "selective_checkpointing": "recompute attention in the backward pass",
-    "checkpointing": "recompute every layer in the backward pass",
-    "fused_attention": "fused attention", "fused_optimizer": "fused optimizer step",
-    "eight_bit_optimizer": "8-bit optimizer states", "fused_loss": "fused loss, no logits kept",
-    "half_batch": "half the batch, twice the steps", "lora": "LoRA instead of all weights", "quantised_base": "4-bit base (QLoRA)",
-    "zero_1": "ZeRO stage 1", "zero_2": "ZeRO stage 2", "zero_3": "ZeRO stage 3 or FSDP",
-    "offload_optimizer": "optimizer states in host memory", "one_more_gpu": "one more GPU, layers dealt over all",
-    "one_more_gpu_sharded": "one more GPU, everything sharded over all (ZeRO stage 3 or FSDP)",
-    "eight_bit_weights": "8-bit weights", "four_bit_weights": "4-bit weights", "eight_bit_cache": "8-bit key-value cache",
-    "components_in_turn": "one component on the GPU at a time, the others in host memory",
-    "tensor_parallel": "tensor parallel over two GPUs", "fewer_gpu_layers": "fewer layers on the GPU",
-})  # fmt: skip
-STEPS = Words({
-    "weights": "weights", "gradients": "gradients", "optimizer": "optimizer states", "activations": "activations",
-    "kv_cache": "key-value cache", "recurrent_state": "recurrent state",
-    "communication": "communication buffers", "buffers": "dequantised matrix and copies",
-    "tensors": "live tensors", "fragmentation": "fragmentation", "library": "library workspaces", "reserved": "reserved",
-    "context": "driver and kernels", "device": "nvidia-smi shows", "interval": "80 % interval", "pool": "pool of the cache",
-    "per_user": "cache of one user", "users": "users", "nvme_states": "states on drives",
-    "host_paged_states": "paged states in host memory", "host_offloaded_states": "states in host memory",
-    "host_offloaded_weights": "weights in host memory", "host_offloaded_shards": "shards in host memory",
-    "host_swap_buffers": "buffers of the drives in host memory", "host_gradients_in_ram": "gradients in host memory",
-    "host_parameters_in_ram": "parameters in host memory", "host_components": "components in host memory",
-    "host_layers": "layers in host memory", "host_weights": "weights in host memory",
-})  # fmt: skip
+PARTS = Words(
+    {
+        "weights": "weights",
+        "gradients": "gradients",
+        "optimizer": "optimizer states",
+        "activations": "activations",
+        "kv_cache": "key-value cache",
+        "workspace": "workspace and buffers",
+        "context": "driver and kernels",
+    }
+)
+DETAILS = Words(
+    {
+        "communication": "communication buffers",
+        "buffers": "dequantised matrix and copies",
+        "library": "library workspaces",
+        "fragmentation": "fragmentation",
+        "driver": "driver's context",
+        "nccl": "communicators",
+    }
+)
+FIGURES = Words(
+    {
+        "tensors_gib": "live tensors",
+        "allocated_gib": "allocated",
+        "reserved_gib": "reserved",
+        "device_gib": "nvidia-smi shows",
+    }
+)
+KINDS = Words(
+    {
+        "attention": "attention",
+        "feed-forward": "feed-forward",
+        "experts": "experts",
+        "norms": "norms",
+        "convolutions": "convolutions",
+        "logits": "logits and loss",
+        "embeddings": "embeddings",
+        "activation functions": "activation functions",
+        "dropout": "dropout",
+        "pooling": "pooling",
+        "blocks": "blocks",
+        "head": "head",
+        "backward": "gradients of activations",
+        "optimizer step": "copies of the optimizer's step",
+        "feature maps": "feature maps",
+        "other": "other",
+    }
+)
+CHANGES = Words(
+    {
+        "selective_checkpointing": "recompute attention in the backward pass",
+        "checkpointing": "recompute every layer in the backward pass",
+        "fused_attention": "fused attention",
+        "fused_optimizer": "fused optimizer step",
+        "eight_bit_optimizer": "8-bit optimizer states",
+        "fused_loss": "fused loss, no logits kept",
+        "half_batch": "half the batch, twice the steps",
+        "lora": "LoRA instead of all weights",
+        "quantised_base": "4-bit base (QLoRA)",
+        "zero_1": "ZeRO stage 1",
+        "zero_2": "ZeRO stage 2",
+        "zero_3": "ZeRO stage 3 or FSDP",
+        "offload_optimizer": "optimizer states in host memory",
+        "one_more_gpu": "one more GPU, layers dealt over all",
+        "one_more_gpu_sharded": "one more GPU, everything sharded over all (ZeRO stage 3 or FSDP)",
+        "eight_bit_weights": "8-bit weights",
+        "four_bit_weights": "4-bit weights",
+        "eight_bit_cache": "8-bit key-value cache",
+        "components_in_turn": "one component on the GPU at a time, the others in host memory",
+        "tensor_parallel": "tensor parallel over two GPUs",
+        "fewer_gpu_layers": "fewer layers on the GPU",
+    }
+)
+STEPS = Words(
+    {
+        "weights": "weights",
+        "gradients": "gradients",
+        "optimizer": "optimizer states",
+        "activations": "activations",
+        "kv_cache": "key-value cache",
+        "recurrent_state": "recurrent state",
+        "communication": "communication buffers",
+        "buffers": "dequantised matrix and copies",
+        "tensors": "live tensors",
+        "fragmentation": "fragmentation",
+        "library": "library workspaces",
+        "reserved": "reserved",
+        "context": "driver and kernels",
+        "device": "nvidia-smi shows",
+        "interval": "80 % interval",
+        "pool": "pool of the cache",
+        "per_user": "cache of one user",
+        "users": "users",
+        "nvme_states": "states on drives",
+        "host_paged_states": "paged states in host memory",
+        "host_offloaded_states": "states in host memory",
+        "host_offloaded_weights": "weights in host memory",
+        "host_offloaded_shards": "shards in host memory",
+        "host_swap_buffers": "buffers of the drives in host memory",
+        "host_gradients_in_ram": "gradients in host memory",
+        "host_parameters_in_ram": "parameters in host memory",
+        "host_components": "components in host memory",
+        "host_layers": "layers in host memory",
+        "host_weights": "weights in host memory",
+    }
+)
 REACHED = Words({
     "batch": "Largest batch: {value} ({sure} with the whole interval).",
     "context": "Longest context: {value} tokens ({sure} with the whole interval).",
@@ -77,9 +141,16 @@ def memory_lines(answer: dict[str, Any]) -> list[str]:
     if "error" in answer:
         return [tr("{id}: not answered: {error}", id=answer["id"], error=answer["error"])]
     return [
-        *_head(answer), *_parts(answer), *_figures(answer), *_beside(answer), *_cards(answer), *_reached(answer),
-        *_changes(answer), *_partitions(answer), *_steps(answer),
-    ]  # fmt: skip
+        *_head(answer),
+        *_parts(answer),
+        *_figures(answer),
+        *_beside(answer),
+        *_cards(answer),
+        *_reached(answer),
+        *_changes(answer),
+        *_partitions(answer),
+        *_steps(answer),
+    ]
 
 
 def verdict(low: float, high: float, room: float | None) -> str:
@@ -90,12 +161,23 @@ def verdict(low: float, high: float, room: float | None) -> str:
 
 
 def _head(answer: dict[str, Any]) -> Iterator[str]:
-    yield tr("{id}: {need} per GPU ({low} to {high}), stack {stack}", id=answer["id"], need=_gib(answer["device_gib"]),
-             low=number(answer["low_gib"], 1), high=number(answer["high_gib"], 1), stack=answer["stack"])  # fmt: skip
+    yield tr(
+        "{id}: {need} per GPU ({low} to {high}), stack {stack}",
+        id=answer["id"],
+        need=_gib(answer["device_gib"]),
+        low=number(answer["low_gib"], 1),
+        high=number(answer["high_gib"], 1),
+        stack=answer["stack"],
+    )
     if "gpu" in answer:
         word = verdict(answer["low_gib"], answer["high_gib"], answer["capacity_gib"])
-        yield tr("On {count} × {gpu} with {room}: {verdict}.", count=answer["count"], gpu=answer["gpu"],
-                 room=_gib(answer["capacity_gib"]), verdict=word)  # fmt: skip
+        yield tr(
+            "On {count} × {gpu} with {room}: {verdict}.",
+            count=answer["count"],
+            gpu=answer["gpu"],
+            room=_gib(answer["capacity_gib"]),
+            verdict=word,
+        )
 
 
 def _parts(answer: dict[str, Any]) -> Iterator[str]:
@@ -107,7 +189,11 @@ def _parts(answer: dict[str, Any]) -> Iterator[str]:
             for kind, part in answer.get("activation_kinds_gib", {}).items():
                 yield f"    {KINDS.get(kind, kind):34}{number(part, 2):>10}"
         if name in ("workspace", "context"):
-            inner = ("driver", "nccl") if name == "context" else ("communication", "buffers", "library", "fragmentation")
+            inner = (
+                ("driver", "nccl")
+                if name == "context"
+                else ("communication", "buffers", "library", "fragmentation")
+            )
             for detail in inner:
                 if answer["detail_gib"].get(detail, 0) > 0:
                     yield f"    {DETAILS[detail]:34}{number(answer['detail_gib'][detail], 2):>10}"
@@ -126,7 +212,11 @@ def _beside(answer: dict[str, Any]) -> Iterator[str]:
         yield tr("Drive space for what is offloaded: {need}.", need=_gib(answer["nvme_gib"]))
     for field, value in answer["assumed"].items():
         if field == "architecture":
-            yield tr("Its architecture is not known: it is counted as {relative}, with a wider interval.", relative=value)
+            yield tr(
+                "Its architecture is not known: it is counted as {relative}, with a wider"
+                " interval.",
+                relative=value,
+            )
             continue
         yield tr("Assumed: {field} = {value}.", field=field, value=value)
 
@@ -134,11 +224,21 @@ def _beside(answer: dict[str, Any]) -> Iterator[str]:
 def _cards(answer: dict[str, Any]) -> Iterator[str]:
     for number_, card in enumerate(answer.get("cards", ()), 1):
         word = verdict(card["low_gib"], card["high_gib"], card["room_gib"])
-        yield tr("GPU {number}, {gpu}: {share} of the layers, {need} of {room}: {verdict}.", number=number_, gpu=card["gpu"],
-                 share=f"{100 * card['share']:.0f} %", need=_gib(card["device_gib"]), room=_gib(card["room_gib"]),
-                 verdict=word)  # fmt: skip
+        yield tr(
+            "GPU {number}, {gpu}: {share} of the layers, {need} of {room}: {verdict}.",
+            number=number_,
+            gpu=card["gpu"],
+            share=f"{100 * card['share']:.0f} %",
+            need=_gib(card["device_gib"]),
+            room=_gib(card["room_gib"]),
+            verdict=word,
+        )
     if "cards" in answer:
-        yield tr("All cards: {need} of {room}.", need=_gib(answer["total_gib"]), room=_gib(answer["total_room_gib"]))
+        yield tr(
+            "All cards: {need} of {room}.",
+            need=_gib(answer["total_gib"]),
+            room=_gib(answer["total_room_gib"]),
+        )
         if answer["overflows"]:
             names = ", ".join(str(at + 1) for at in answer["overflows"])
             yield tr("Overflowing: GPU {numbers}.", numbers=names)
@@ -148,11 +248,17 @@ def _reached(answer: dict[str, Any]) -> Iterator[str]:
     for one in answer.get("largest", ()):
         yield tr(REACHED[one["what"]], value=number(one["value"], 0), sure=number(one["sure"], 0))
         if one.get("positions") and one["value"] > one["positions"]:
-            yield "  " + tr("The network was made for {tokens} tokens.", tokens=number(one["positions"], 0))
+            yield "  " + tr(
+                "The network was made for {tokens} tokens.", tokens=number(one["positions"], 0)
+            )
         if one["users"]:
             users = one["users"]
-            yield "  " + tr(BASES[users["basis"]], pool=_gib(users["pool_gib"]), tokens=number(users["tokens"], 0),
-                            each=_gib(users["per_user_gib"]))  # fmt: skip
+            yield "  " + tr(
+                BASES[users["basis"]],
+                pool=_gib(users["pool_gib"]),
+                tokens=number(users["tokens"], 0),
+                each=_gib(users["per_user_gib"]),
+            )
 
 
 def _changes(answer: dict[str, Any]) -> Iterator[str]:
@@ -161,25 +267,55 @@ def _changes(answer: dict[str, Any]) -> Iterator[str]:
     for change in answer.get("changes", ()):
         word = tr("fits") if change["fits"] else tr("does not fit yet")
         sharded = change["fields"].get("parallelism", {}).get("zero") == 3
-        code = change["code"].replace("one_more_gpu", "one_more_gpu_sharded") if sharded else change["code"]
-        yield tr("{change}: {need}, {verdict}, {share} of the speed ({source})", change=change_text(code),
-                 need=_gib(change["device_gib"]), verdict=word, share=f"{100 * change['speed_share']:.0f} %",
-                 source=change["source"])  # fmt: skip
+        code = (
+            change["code"].replace("one_more_gpu", "one_more_gpu_sharded")
+            if sharded
+            else change["code"]
+        )
+        yield tr(
+            "{change}: {need}, {verdict}, {share} of the speed ({source})",
+            change=change_text(code),
+            need=_gib(change["device_gib"]),
+            verdict=word,
+            share=f"{100 * change['speed_share']:.0f} %",
+            source=change["source"],
+        )
 
 
 def _partitions(answer: dict[str, Any]) -> Iterator[str]:
     for part in answer.get("partitions", ()):
-        word = tr("fits") if part["fits"] else tr("tight") if part["fits"] is None else tr("does not fit")
-        room = _gib(part["memory_gib"]) if part["listed"] else tr("about {room}", room=_gib(part["memory_gib"]))
-        yield tr("MIG {name}: {room}, {count} on a card, {compute} of the multiprocessors: {verdict}.", name=part["name"],
-                 room=room, count=part["count"], compute=f"{100 * part['compute_share']:.0f} %", verdict=word)  # fmt: skip
+        word = (
+            tr("fits")
+            if part["fits"]
+            else tr("tight")
+            if part["fits"] is None
+            else tr("does not fit")
+        )
+        room = (
+            _gib(part["memory_gib"])
+            if part["listed"]
+            else tr("about {room}", room=_gib(part["memory_gib"]))
+        )
+        yield tr(
+            "MIG {name}: {room}, {count} on a card, {compute} of the multiprocessors: {verdict}.",
+            name=part["name"],
+            room=room,
+            count=part["count"],
+            compute=f"{100 * part['compute_share']:.0f} %",
+            verdict=word,
+        )
 
 
 def _steps(answer: dict[str, Any]) -> Iterator[str]:
     for step in answer.get("steps", ()):
-        inputs = ", ".join(f"{name} {value}" for name, value in step["inputs"].items() if value is not None)
+        inputs = ", ".join(
+            f"{name} {value}" for name, value in step["inputs"].items() if value is not None
+        )
         source = f" [{step['source']}]" if step["source"] else ""
-        yield f"  {step_title(step['name'])} = {step['formula']} ({inputs}) = {number(step['value'], 3)} {step['unit']}{source}"
+        yield (
+            f"  {step_title(step['name'])} = {step['formula']} ({inputs}) ="
+            f" {number(step['value'], 3)} {step['unit']}{source}"
+        )
 
 
 def _gib(value: float | None) -> str:
@@ -201,6 +337,11 @@ def compared_lines(answer: dict[str, Any]) -> list[str]:
         )
     if "compared" in answer:
         one = answer["compared"]
-        lines.append(tr("Estimated: {estimate}, {error} off.", estimate=_gib(one["estimated_gib"]),
-                        error=f"{100 * one['error']:+.2f} %"))  # fmt: skip
+        lines.append(
+            tr(
+                "Estimated: {estimate}, {error} off.",
+                estimate=_gib(one["estimated_gib"]),
+                error=f"{100 * one['error']:+.2f} %",
+            )
+        )
     return lines

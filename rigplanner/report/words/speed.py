@@ -1,4 +1,5 @@
-"""The answers of the performance model in words: speed, what limits it, latencies, length of a training, what it rests on."""
+"""The answers of the performance model in words: speed, what limits it, latencies, length of a
+training, what it rests on."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,17 +11,32 @@ from rigplanner.report.language import Words, listed, tr
 from rigplanner.report.words.workloads import LIFT_WORDS, assumed_text
 
 MOST_ANCHORS = 3
-BOUND_WORDS = Words({
-    "compute": "arithmetic of the GPU", "bandwidth": "memory bandwidth of the GPU", "link": "links between GPUs",
-    "cpu": "the CPU that feeds the GPUs", "memory capacity": "memory of the GPU", "launch": "kernel launches",
-    "power": "the power cap", "heat": "heat of cards side by side", "storage": "storage",
-    "offload": "what is offloaded to the host", "unknown": "what is not known",
-})  # fmt: skip
+BOUND_WORDS = Words(
+    {
+        "compute": "arithmetic of the GPU",
+        "bandwidth": "memory bandwidth of the GPU",
+        "link": "links between GPUs",
+        "cpu": "the CPU that feeds the GPUs",
+        "memory capacity": "memory of the GPU",
+        "launch": "kernel launches",
+        "power": "the power cap",
+        "heat": "heat of cards side by side",
+        "storage": "storage",
+        "offload": "what is offloaded to the host",
+        "unknown": "what is not known",
+    }
+)
 
 
-def speed_lines(name: str, speed: SpeedEstimate, memory: str, catalog: Catalog, steps: bool = False) -> list[str]:
-    """Return the speed of one workload as lines of text. `memory` is a line on whether it fits, "" for none."""
-    return [f"{name}: {quantity(speed.value, speed.metric)}", *(f"  {line}" for line in _below(speed, memory, catalog, steps))]
+def speed_lines(
+    name: str, speed: SpeedEstimate, memory: str, catalog: Catalog, steps: bool = False
+) -> list[str]:
+    """Return the speed of one workload as lines of text. `memory` is a line on whether it fits, ""
+    for none."""
+    return [
+        f"{name}: {quantity(speed.value, speed.metric)}",
+        *(f"  {line}" for line in _below(speed, memory, catalog, steps)),
+    ]
 
 
 def _below(speed: SpeedEstimate, memory: str, catalog: Catalog, steps: bool) -> Iterator[str]:
@@ -44,8 +60,8 @@ def leading_anchors(speed: SpeedEstimate | None) -> list[Anchor]:
 
 
 def anchor_texts(anchors: Sequence[Anchor], catalog: Catalog) -> list[str]:
-    """Return measured rows in words, with their weights and where they were published; those of one network, card, stack and place
-    stand together."""
+    """Return measured rows in words, with their weights and where they were published; those of one
+    network, card, stack and place stand together."""
     alike: dict[tuple[str, str, str, str], list[Anchor]] = {}
     for anchor in anchors:
         alike.setdefault((anchor.gpu, anchor.model, anchor.stack, anchor.source), []).append(anchor)
@@ -53,41 +69,85 @@ def anchor_texts(anchors: Sequence[Anchor], catalog: Catalog) -> list[str]:
     for (card, model, stack, source), rows in alike.items():
         gpu = catalog.get(card)
         values = [
-            tr("{value} (weight {weight})", value=quantity(row.value, row.metric), weight=percent(row.weight)) for row in rows
+            tr(
+                "{value} (weight {weight})",
+                value=quantity(row.value, row.metric),
+                weight=percent(row.weight),
+            )
+            for row in rows
         ]
         machine = listed([gpu.name if gpu else card, model, stack])
-        texts.append(tr("{machine}: {values}; {source}", machine=machine, values=listed(values), source=source))
+        texts.append(
+            tr(
+                "{machine}: {values}; {source}",
+                machine=machine,
+                values=listed(values),
+                source=source,
+            )
+        )
     return texts
 
 
 def step_line(step: Step) -> str:
     """Return one step of a calculation: name, formula, inputs, value and source."""
-    inputs = ", ".join(f"{name} {value}" for name, value in step.inputs.items() if value is not None)
+    inputs = ", ".join(
+        f"{name} {value}" for name, value in step.inputs.items() if value is not None
+    )
     source = f" [{step.source}]" if step.source else ""
-    return f"{tr(step.name)} = {step.formula} ({inputs}) = {number(step.value)} {step.unit}".rstrip() + source
+    return (
+        f"{tr(step.name)} = {step.formula} ({inputs}) = {number(step.value)} {step.unit}".rstrip()
+        + source
+    )
 
 
 def speed_facts(speed: SpeedEstimate) -> list[tuple[str, str]]:
     """Return the figures beside the speed, each with what it means."""
     made = []
     if speed.first_token_ms is not None:
-        made.append((tr("first token {time}", time=_span_ms(speed.first_token_ms)), tr("From the question to the first word.")))
+        made.append(
+            (
+                tr("first token {time}", time=_span_ms(speed.first_token_ms)),
+                tr("From the question to the first word."),
+            )
+        )
     if speed.next_token_ms is not None:
-        made.append((tr("each next {time}", time=_span_ms(speed.next_token_ms)), tr("Between two tokens of one answer.")))
+        made.append(
+            (
+                tr("each next {time}", time=_span_ms(speed.next_token_ms)),
+                tr("Between two tokens of one answer."),
+            )
+        )
     if speed.hours is not None:
-        made.append((tr("whole training {time}", time=hours_text(speed.hours)), tr("For the epochs or tokens that are asked for.")))
+        made.append(
+            (
+                tr("whole training {time}", time=hours_text(speed.hours)),
+                tr("For the epochs or tokens that are asked for."),
+            )
+        )
     if speed.energy_kwh is not None:
-        made.append((tr("energy {energy}", energy=quantity(speed.energy_kwh, "kWh")), tr("Of the GPUs over the whole training.")))
+        made.append(
+            (
+                tr("energy {energy}", energy=quantity(speed.energy_kwh, "kWh")),
+                tr("Of the GPUs over the whole training."),
+            )
+        )
     if speed.scaling_efficiency is not None:
         tip = tr("Speed over that of as many single GPUs.")
         made.append((tr("scaling {share}", share=percent(speed.scaling_efficiency)), tip))
     if speed.mfu is not None:
-        made.append((tr("{share} of peak", share=percent(speed.mfu)), tr("Arithmetic used over the dense peak of the precision.")))
+        made.append(
+            (
+                tr("{share} of peak", share=percent(speed.mfu)),
+                tr("Arithmetic used over the dense peak of the precision."),
+            )
+        )
     return made
 
 
 def _span_ms(milliseconds: float) -> str:
-    return quantity(milliseconds / 1000, "s") if milliseconds >= 1000 else quantity(milliseconds, "ms")
+    return (
+        quantity(milliseconds / 1000, "s") if milliseconds >= 1000 else quantity(milliseconds, "ms")
+    )
 
 
 def hours_text(hours: float) -> str:

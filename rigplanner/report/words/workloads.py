@@ -1,27 +1,45 @@
 """What window and quote say of workloads: what limits them, what would help, and where to begin."""
 
 from rigplanner.report.language import Words, tr
-from rigplanner.rig.task import Workload
+from rigplanner.rig.workload import Workload
 
-TASK_WORDS = Words({
-    "train": "training", "train_full": "training of all weights", "train_lora": "LoRA training", "train_qlora": "QLoRA training",
-    "inference": "inference", "prefill": "reading prompts", "decode": "writing", "serve": "serving",
-})  # fmt: skip
+TASK_WORDS = Words(
+    {
+        "train": "training",
+        "train_full": "training of all weights",
+        "train_lora": "LoRA training",
+        "train_qlora": "QLoRA training",
+        "inference": "inference",
+        "prefill": "reading prompts",
+        "decode": "writing",
+        "serve": "serving",
+    }
+)
 """Task to its name within a title."""
 
-LIFT_WORDS = Words({
-    "more-matrix-rate": "A GPU with a higher matrix rate, or a lower precision, would lift it.",
-    "more-bandwidth": "A GPU with more memory bandwidth, or fewer bytes per weight, would lift it.",
-    "faster-link-or-larger-batch": "Faster links between the GPUs, or a larger batch, would lift it.",
-    "faster-link": "Faster links between the GPUs would lift it.",
-    "larger-batch-or-compile": "A larger batch, or compiled kernels, would lift it.",
-    "more-cores-or-gpu-decoding": "More CPU cores, or decoding on the GPU, would lift it.",
-    "faster-storage-or-packed-data": "A faster drive, a packed data set, or more RAM to hold it would lift it.",
-    "higher-power-limit": "A higher power limit would lift it.",
-    "space-between-cards": "Space between the cards, blower or liquid coolers would lift it.",
-    "more-memory": "More GPU memory would lift it.",
-    "less-offload-or-more-accumulation": "Less offloaded, more batches per update, or faster host memory would lift it.",
-})  # fmt: skip
+LIFT_WORDS = Words(
+    {
+        "more-matrix-rate": "A GPU with a higher matrix rate, or a lower precision, would lift it.",
+        "more-bandwidth": (
+            "A GPU with more memory bandwidth, or fewer bytes per weight, would lift it."
+        ),
+        "faster-link-or-larger-batch": (
+            "Faster links between the GPUs, or a larger batch, would lift it."
+        ),
+        "faster-link": "Faster links between the GPUs would lift it.",
+        "larger-batch-or-compile": "A larger batch, or compiled kernels, would lift it.",
+        "more-cores-or-gpu-decoding": "More CPU cores, or decoding on the GPU, would lift it.",
+        "faster-storage-or-packed-data": (
+            "A faster drive, a packed data set, or more RAM to hold it would lift it."
+        ),
+        "higher-power-limit": "A higher power limit would lift it.",
+        "space-between-cards": "Space between the cards, blower or liquid coolers would lift it.",
+        "more-memory": "More GPU memory would lift it.",
+        "less-offload-or-more-accumulation": (
+            "Less offloaded, more batches per update, or faster host memory would lift it."
+        ),
+    }
+)
 
 CHANGE_WORDS = Words({
     "checkpointing": "Gradient checkpointing",
@@ -63,19 +81,26 @@ PRESET_WORDS = Words({
     "answer": "Run",
 })  # fmt: skip
 
-STAGE_WORDS = Words({"storage": "Drives", "cpu": "Decoding on the CPU", "link": "Copies to the GPUs"})
+STAGE_WORDS = Words(
+    {"storage": "Drives", "cpu": "Decoding on the CPU", "link": "Copies to the GPUs"}
+)
 
 
 def title_of(workload: Workload) -> str:
     """Return a workload's name, else model and task."""
     model = workload.model or (workload.config or {}).get("model_type") or tr("network")
     task = workload.task or ""
-    return workload.name or f"{model}, {TASK_WORDS.get(task, task.replace('_', ' ')) or tr('task not set')}"
+    return (
+        workload.name
+        or f"{model}, {TASK_WORDS.get(task, task.replace('_', ' ')) or tr('task not set')}"
+    )
 
 
 def assumed_text(assumed: dict[str, str]) -> str:
     """Return which settings were absent and what stands for them, "" for none."""
     if not assumed:
         return ""
-    listed = ", ".join(f"{field.replace('_', ' ')} {value}" for field, value in sorted(assumed.items()))
+    listed = ", ".join(
+        f"{field.replace('_', ' ')} {value}" for field, value in sorted(assumed.items())
+    )
     return tr("Assumed: {settings}.", settings=listed)

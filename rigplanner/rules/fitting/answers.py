@@ -1,4 +1,5 @@
-"""What rules said of candidates, kept under the fields that were read for it, and within ranges of the figures compared."""
+"""What rules said of candidates, kept under the fields that were read for it, and within ranges of
+the figures compared."""
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -7,7 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from msgspec import Struct
 
-from rigplanner.catalog.parts import AnyPart
+from rigplanner.catalog.schema.parts import AnyPart
 from rigplanner.rules.fitting.figures import ANYWHERE, Range, Ranges, also_read, observed
 from rigplanner.rules.fitting.watching import SOLVED, Placement
 
@@ -28,10 +29,13 @@ class Fitting(Struct, frozen=True, gc=False):
 
 
 class Row(dict[str, Hashable]):
-    """What may be read of a candidate, by field; what is not there yet is looked up. `seen` is the row of the candidate as the
-    solver sees it, `agreed` the fields in which it agrees with the candidate of its placement."""
+    """What may be read of a candidate, by field; what is not there yet is looked up. `seen` is the
+    row of the candidate as the solver sees it, `agreed` the fields in which it agrees with the
+    candidate of its placement."""
 
-    def __init__(self, fields: Iterable[tuple[str, Hashable]], part: AnyPart, likeness: Any) -> None:
+    def __init__(
+        self, fields: Iterable[tuple[str, Hashable]], part: AnyPart, likeness: Any
+    ) -> None:
         super().__init__(fields)
         self.part, self.likeness = part, likeness
         self.seen = self
@@ -51,7 +55,8 @@ class Remembered(Generic[T]):
         self.known: dict[frozenset[str], tuple[Callable[[Row], Hashable], dict[Hashable, T]]] = {}
 
     def get(self, row: Row, question: Callable[[], T]) -> T:
-        """Return the answer for a candidate without figures under watch; the fields behind it count as read."""
+        """Return the answer for a candidate without figures under watch; the fields behind it count
+        as read."""
         for fields, (take, answers) in self.known.items():
             key = take(row)
             if key in answers:
@@ -75,8 +80,8 @@ Terms = tuple[tuple[int, float], ...]
 
 
 class Box(Struct, frozen=True):
-    """What candidates bring while their figures, told by their places, and sums of them lie between two values each; `says_no`
-    where an error is among it."""
+    """What candidates bring while their figures, told by their places, and sums of them lie between
+    two values each; `says_no` where an error is among it."""
 
     holds: Brought
     ranges: tuple[tuple[int, float, float], ...] = ()
@@ -85,7 +90,8 @@ class Box(Struct, frozen=True):
 
 
 def holding(boxes: Iterable[Box], figures: Sequence[float]) -> Box | None:
-    """Return the first box in which figures lie; one that a candidate lacks is NaN and lies in none."""
+    """Return the first box in which figures lie; one that a candidate lacks is NaN and lies in
+    none."""
     for box in boxes:
         for place, low, high in box.ranges:
             if not low <= figures[place] <= high:
@@ -100,8 +106,8 @@ def holding(boxes: Iterable[Box], figures: Sequence[float]) -> Box | None:
 
 
 class Said:
-    """What rules said of candidates that agree in some fields: `bits` of the rules that gave all of them one answer, what these
-    say that they bring, and the boxes of the others by their bits."""
+    """What rules said of candidates that agree in some fields: `bits` of the rules that gave all of
+    them one answer, what these say that they bring, and the boxes of the others by their bits."""
 
     __slots__ = ("bits", "boxes", "brought")
 
@@ -112,8 +118,9 @@ class Said:
 
 
 class Shelf(dict[Hashable, Said]):
-    """Answers for which the same fields were read, by the values of these fields, which `take` takes of a candidate; `bits` of the
-    rules of which there are some, `dear` to look at by what it asks of the solver, then of the candidate."""
+    """Answers for which the same fields were read, by the values of these fields, which `take`
+    takes of a candidate; `bits` of the rules of which there are some, `dear` to look at by what it
+    asks of the solver, then of the candidate."""
 
     def __init__(self, fields: frozenset[str]) -> None:
         super().__init__()
@@ -127,8 +134,8 @@ class Shelf(dict[Hashable, Said]):
 
 
 class Shelves(dict[frozenset[str], Shelf]):
-    """Where the answers to the questions of a stage are kept, by the fields that were read for them; the cheapest to look at is
-    looked at first."""
+    """Where the answers to the questions of a stage are kept, by the fields that were read for
+    them; the cheapest to look at is looked at first."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -140,7 +147,8 @@ class Shelves(dict[frozenset[str], Shelf]):
         return shelf
 
     def said(self, row: Row, bits: int) -> list[Said]:
-        """Return what is known of candidates such as one in a row, where some of the rules `bits` answered."""
+        """Return what is known of candidates such as one in a row, where some of the rules `bits`
+        answered."""
         found = []
         for shelf in self.order:
             if shelf.bits & bits:
@@ -152,8 +160,9 @@ class Shelves(dict[frozenset[str], Shelf]):
 
 
 class Alike:
-    """Candidates that agree in all that tells them apart but in their figures, the boxes of figures for which it is known what is
-    brought (`always` where no figure counts), and by the number of the question round what it is known from."""
+    """Candidates that agree in all that tells them apart but in their figures, the boxes of figures
+    for which it is known what is brought (`always` where no figure counts), and by the number of
+    the question round what it is known from."""
 
     __slots__ = ("always", "boxes", "row", "said")
 
@@ -165,7 +174,8 @@ class Alike:
 
 
 class Tally:
-    """What all rules together say of a candidate, and in which ranges of its figures (NaN where it lacks one)."""
+    """What all rules together say of a candidate, and in which ranges of its figures (NaN where it
+    lacks one)."""
 
     def __init__(self, names: Sequence[str], figures: Iterable[float | None]) -> None:
         self.bits: int = 0
@@ -176,7 +186,10 @@ class Tally:
 
     def measure(self, names: Sequence[str], figures: Iterable[float | None]) -> None:
         """Take the figures that were ever compared."""
-        self.names, self.figures = names, [math.nan if value is None else value for value in figures]
+        self.names, self.figures = (
+            names,
+            [math.nan if value is None else value for value in figures],
+        )
 
     def recall(self, known: Iterable[Said]) -> None:
         """Add what is known."""
@@ -206,7 +219,13 @@ class Tally:
 
     def _box_of(self, ranges: Ranges, brought: Brought) -> Box:
         place = self.names.index
-        single = tuple([(place(counted), *ends) for counted, ends in ranges.items() if isinstance(counted, str)])
+        single = tuple(
+            [
+                (place(counted), *ends)
+                for counted, ends in ranges.items()
+                if isinstance(counted, str)
+            ]
+        )
         sums = [
             (tuple([(place(field), by) for field, by in counted]), *ends)
             for counted, ends in ranges.items()
@@ -218,10 +237,14 @@ class Tally:
         self.brought += box.holds
         for place, low, high in box.ranges:
             known = self._ranges.get(place)
-            self._ranges[place] = (low, high) if known is None else (max(low, known[0]), min(high, known[1]))
+            self._ranges[place] = (
+                (low, high) if known is None else (max(low, known[0]), min(high, known[1]))
+            )
         for terms, low, high in box.sums:
             known = self._sums.get(terms)
-            self._sums[terms] = (low, high) if known is None else (max(low, known[0]), min(high, known[1]))
+            self._sums[terms] = (
+                (low, high) if known is None else (max(low, known[0]), min(high, known[1]))
+            )
 
     def box(self) -> Box:
         """Return what is brought in these ranges, for candidates that lack the same figures."""

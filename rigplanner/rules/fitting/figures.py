@@ -1,8 +1,9 @@
-"""Numbers of a candidate under watch: each comparison notes how far they may move before it comes out otherwise.
+"""Numbers of a candidate under watch: each comparison notes how far they may move before it comes
+out otherwise.
 
-Rules add figures up, scale them and compare them with limits, so what they compare is a linear form of the candidate's figures.
-As long as the gap between its two sides stays open, the answer is the same.
-"""
+Rules add figures up, scale them and compare them with limits, so what they compare is a linear form
+of the candidate's figures. As long as the gap between its two sides stays open, the answer is the
+same."""
 
 import math
 import operator
@@ -23,20 +24,36 @@ ANYWHERE: Range = (-math.inf, math.inf)
 
 
 FIGURES: dict[str, tuple[str, ...]] = {
-    "gpu": ("tdp_w", "length_mm", "height_mm", "memory_gib", "dense_tflops.bf16", "dense_tflops.fp8", "dense_tflops.fp4"),
+    "gpu": (
+        "tdp_w",
+        "length_mm",
+        "height_mm",
+        "memory_gib",
+        "dense_tflops.bf16",
+        "dense_tflops.fp8",
+        "dense_tflops.fp4",
+    ),
     "cpu": ("max_power_w", "tdp_w"),
     "motherboard": ("width_mm", "depth_mm"),
     "psu": ("length_mm",),
     "chassis": tuple(
         f"enclosure.{side}_mm"
-        for side in ("gpu_length", "gpu_height", "cooler_height", "psu_length", "board_max_width", "board_max_depth")
+        for side in (
+            "gpu_length",
+            "gpu_height",
+            "cooler_height",
+            "psu_length",
+            "board_max_width",
+            "board_max_depth",
+        )
     ),
     "cooler": ("rated_w", "height_mm"),
     "storage": ("capacity_gb", "power_w", "read_gbs"),
     "nic": ("power_w",),
     "accessory": ("power_w",),
 }
-"""Fields of which candidates have values of their own: an answer holds for all values that compare alike."""
+"""Fields of which candidates have values of their own: an answer holds for all values that compare
+alike."""
 
 
 class _Notes(threading.local):
@@ -48,7 +65,8 @@ class _Notes(threading.local):
 
 
 class _Question:
-    """What was read for a question so far: fields, figures with the ranges that were enough, and what earlier answers passed on."""
+    """What was read for a question so far: fields, figures with the ranges that were enough, and
+    what earlier answers passed on."""
 
     __slots__ = ("fields", "passed", "ranges")
 
@@ -62,8 +80,8 @@ _notes = _Notes()
 
 
 class Reading:
-    """What was read to answer a question: the fields whose values count, and in which range figures leave the answer as it is;
-    `noted` are all fields, those of figures too."""
+    """What was read to answer a question: the fields whose values count, and in which range figures
+    leave the answer as it is; `noted` are all fields, those of figures too."""
 
     __slots__ = ("fields", "noted", "ranges")
 
@@ -118,7 +136,8 @@ Term = tuple[str, float, float]
 
 
 class Figure:
-    """A number that was made of figures: a sum of `terms` and constants. A `rough` one was rounded: compared, it counts whole."""
+    """A number that was made of figures: a sum of `terms` and constants. A `rough` one was rounded:
+    compared, it counts whole."""
 
     __slots__ = ("rough", "terms", "value")
 
@@ -184,7 +203,11 @@ class Figure:
         return _compared(self, other, operator.ge)
 
     def __eq__(self, other: object) -> bool:
-        return _compared(self, other, operator.eq) if isinstance(other, int | float | Figure) else False
+        return (
+            _compared(self, other, operator.eq)
+            if isinstance(other, int | float | Figure)
+            else False
+        )
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -208,7 +231,20 @@ def _whole(name: str) -> Callable[..., Any]:
     return operate
 
 
-for _name in ("abs", "int", "trunc", "pow", "rpow", "mod", "rmod", "floordiv", "rfloordiv", "rtruediv", "divmod", "rdivmod"):
+for _name in (
+    "abs",
+    "int",
+    "trunc",
+    "pow",
+    "rpow",
+    "mod",
+    "rmod",
+    "floordiv",
+    "rfloordiv",
+    "rtruediv",
+    "divmod",
+    "rdivmod",
+):
     setattr(Figure, f"__{_name}__", _whole(f"__{_name}__"))
 
 
@@ -232,7 +268,8 @@ def _joined(one: Figure, other: Number, value: float, sign: float) -> Figure:
 
 
 def _compared(one: Figure, other: Number, compare: Callable[[float, float], bool]) -> bool:
-    """Return what a comparison says; the figures in it may move as long as the gap between its sides stays open."""
+    """Return what a comparison says; the figures in it may move as long as the gap between its
+    sides stays open."""
     gap = one - other
     if math.isinf(gap.value):
         return compare(one.value, _value(other))
@@ -244,6 +281,17 @@ def _compared(one: Figure, other: Number, compare: Callable[[float, float], bool
     elif terms:
         first = terms[0][2]
         value, reach = sum(own * slope / first for _, own, slope in terms), room / abs(first)
-        counted = terms[0][0] if len(terms) == 1 else tuple((field, slope / first) for field, _, slope in terms)
-        _narrow(counted, *((value - reach, math.inf) if (first > 0) == (gap.value > 0) else (-math.inf, value + reach)))
+        counted = (
+            terms[0][0]
+            if len(terms) == 1
+            else tuple((field, slope / first) for field, _, slope in terms)
+        )
+        _narrow(
+            counted,
+            *(
+                (value - reach, math.inf)
+                if (first > 0) == (gap.value > 0)
+                else (-math.inf, value + reach)
+            ),
+        )
     return compare(one.value, _value(other))

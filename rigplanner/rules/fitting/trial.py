@@ -1,4 +1,5 @@
-"""Candidates of one kind tried in one rig, each rule asked once per different set of the fields that it reads."""
+"""Candidates of one kind tried in one rig, each rule asked once per different set of the fields
+that it reads."""
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -9,17 +10,22 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.parts import GPU, KINDS, AnyPart
+from rigplanner.catalog.schema.parts import GPU, KINDS, AnyPart
 from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.errors import WorkloadFault
 from rigplanner.machine.assemble import put_together
-from rigplanner.machine.machine import Machine
+from rigplanner.machine.model import Machine
 from rigplanner.machine.pieces import pieces_of
+from rigplanner.memory.answer import MemoryEstimate
+from rigplanner.memory.estimate import estimate_memory
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, apply
-from rigplanner.rig.task import Workload
+from rigplanner.rig.workload import Workload
 from rigplanner.rules.assess import machine_of, memory_of
 from rigplanner.rules.check import counted, settled
-from rigplanner.rules.finding import Finding
+from rigplanner.rules.core.context import Context, JobFacts
+from rigplanner.rules.core.finding import Finding
+from rigplanner.rules.core.registry import Cases, judged
 from rigplanner.rules.fitting.answers import (
     Alike,
     Badge,
@@ -47,37 +53,60 @@ from rigplanner.rules.fitting.watching import (
     is_watched,
     watched,
 )
-from rigplanner.rules.registry import Cases, judged
-from rigplanner.rules.situation import JobFacts, Situation
 from rigplanner.rules.topics import RULES_BY_CODE
-from rigplanner.workload.answer import MemoryEstimate, WorkloadFault
-from rigplanner.workload.memory import estimate_memory
 
 BADGES: dict[str, Badge] = {"error": "no", "unknown": "unknown", "warning": "warns"}
 """The worst severity that a candidate brings, to its badge; remarks do not count."""
 
 TELLING = (
-    "CPU001", "CPU002", "CPU003", "CPU009", "MEM001", "MEM002", "MEM003", "MEM004", "SPC004", "SPC005", "SPC006", "SPC007",
-    "CLG001", "CLG003", "SW001", "SW005", "SW006", "SW009", "SW015", "SW021",
-)  # fmt: skip
-"""Rules that often say no and ask for no places: they are asked first, and where one says no, no machine is assembled."""
+    "CPU001",
+    "CPU002",
+    "CPU003",
+    "CPU009",
+    "MEM001",
+    "MEM002",
+    "MEM003",
+    "MEM004",
+    "SPC004",
+    "SPC005",
+    "SPC006",
+    "SPC007",
+    "CLG001",
+    "CLG003",
+    "SW001",
+    "SW005",
+    "SW006",
+    "SW009",
+    "SW015",
+    "SW021",
+)
+"""Rules that often say no and ask for no places: they are asked first, and where one says no, no
+machine is assembled."""
 SOCKET, PLACES, WATTS = ("CPU001",), ("GPU001", "SLT001"), ("PWR002", "PWR012")
 _CODES = tuple(RULES_BY_CODE)
 ERRORS = (*(code for code, rule in RULES_BY_CODE.items() if rule.severity == "error"), "KNO001")
 """Rules whose findings mostly are errors, or known troubles of any severity."""
 USUAL = ((TELLING,), (ERRORS, _CODES))
-ORDER = {"cpu": ((SOCKET, TELLING), (ERRORS, _CODES)), "motherboard": ((SOCKET, TELLING), (PLACES, ERRORS, _CODES)),
-         "gpu": ((TELLING,), (PLACES,), (ERRORS, _CODES)),
-         "system": ((SOCKET, TELLING, WATTS, PLACES, ERRORS, _CODES),)}  # fmt: skip
-"""By kind the stages in which rules are asked, each in rounds: where one says no, those of later rounds are not asked."""
+ORDER = {
+    "cpu": ((SOCKET, TELLING), (ERRORS, _CODES)),
+    "motherboard": ((SOCKET, TELLING), (PLACES, ERRORS, _CODES)),
+    "gpu": ((TELLING,), (PLACES,), (ERRORS, _CODES)),
+    "system": ((SOCKET, TELLING, WATTS, PLACES, ERRORS, _CODES),),
+}
+"""By kind the stages in which rules are asked, each in rounds: where one says no, those of later
+rounds are not asked."""
 
 REMARKS = ("RIG003", "DSK001")
-"""Rules that only remark, on every part in words of its own or on every port; a badge does not count them."""
+"""Rules that only remark, on every part in words of its own or on every port; a badge does not
+count them."""
 
 WHOLE = ("system",)
 """Kinds of which each makes a machine of its own: it is asked unwatched, which then is faster."""
-UNREAD = frozenset(("id", "name", "aliases", "status", "sources", "doubts", "unpublished", "prices", "notes"))
-"""Fields of these that no verdict reads, but for ids that other parts name, and for doubts where a rig counts that remark."""
+UNREAD = frozenset(
+    ("id", "name", "aliases", "status", "sources", "doubts", "unpublished", "prices", "notes")
+)
+"""Fields of these that no verdict reads, but for ids that other parts name, and for doubts where a
+rig counts that remark."""
 
 _BITS = {code: 1 << number for number, code in enumerate(RULES_BY_CODE)}
 _SEVERITIES = list(BADGES)
@@ -98,8 +127,9 @@ def key_of(finding: Finding) -> Key:
 
 
 def counts(finding: Finding) -> bool:
-    """Return whether a finding counts for a badge: no remark, and no question that only the rig or its site leaves open, which no
-    candidate answers (what else is to be chosen, which circuit feeds it)."""
+    """Return whether a finding counts for a badge: no remark, and no question that only the rig or
+    its site leaves open, which no candidate answers (what else is to be chosen, which circuit feeds
+    it)."""
     if finding.severity == "unknown" and finding.missing:
         return not all(fact.startswith(("site:", "rig:")) for fact in finding.missing)
     return finding.severity in BADGES
@@ -108,17 +138,24 @@ def counts(finding: Finding) -> bool:
 def findings(rig: Rig, catalog: Catalog, machine: Machine, today: str) -> list[Finding]:
     """Return what all rules say of a rig, fixes left out."""
     jobs = tuple(
-        _job(index, rig, (memory_of(workload, node.gpu, len(machine.gpus)) for node in machine.gpus))
+        _job(
+            index, rig, (memory_of(workload, node.gpu, len(machine.gpus)) for node in machine.gpus)
+        )
         for index, workload in enumerate(rig.workloads)
     )
-    situation = Situation(rig=rig, catalog=catalog, machine=machine, jobs=jobs, today=today, advise=False)
-    return counted(situation, tuple(RULES_BY_CODE))
+    context = Context(
+        rig=rig, catalog=catalog, machine=machine, jobs=jobs, today=today, advise=False
+    )
+    return counted(context, tuple(RULES_BY_CODE))
 
 
 def found_before(rig: Rig, catalog: Catalog, uid: str | None, today: str) -> set[Key]:
     """Return what is found without the item that a candidate would replace."""
     without = apply(rig, Edit("remove_item", {"uid": uid})) if uid else rig
-    return {key_of(finding) for finding in findings(without, catalog, machine_of(without, catalog), today)}
+    return {
+        key_of(finding)
+        for finding in findings(without, catalog, machine_of(without, catalog), today)
+    }
 
 
 def _job(index: int, rig: Rig, needs: Iterable[MemoryEstimate | str]) -> JobFacts:
@@ -126,11 +163,20 @@ def _job(index: int, rig: Rig, needs: Iterable[MemoryEstimate | str]) -> JobFact
     answers = list(needs)
     fault = next((need for need in answers if isinstance(need, str)), None)
     known = () if fault else tuple(need for need in answers if not isinstance(need, str))
-    return JobFacts(name=f"workload.{index}", index=index, workload=rig.workloads[index], memory=known, fault=fault)
+    return JobFacts(
+        name=f"workload.{index}",
+        index=index,
+        workload=rig.workloads[index],
+        memory=known,
+        fault=fault,
+    )
 
 
-def _jobs(rig: Rig, needs: Callable[[int], Iterable[MemoryEstimate | str]], once: Once) -> tuple[WatchedJob, ...]:
-    """Return the jobs of a rig; what one needs on each GPU is asked by its number, when a rule looks at it."""
+def _jobs(
+    rig: Rig, needs: Callable[[int], Iterable[MemoryEstimate | str]], once: Once
+) -> tuple[WatchedJob, ...]:
+    """Return the jobs of a rig; what one needs on each GPU is asked by its number, when a rule
+    looks at it."""
     return tuple(
         WatchedJob(_job(index, rig, ()), lambda index=index: _job(index, rig, needs(index)), once)  # type: ignore[misc]
         for index in range(len(rig.workloads))
@@ -144,15 +190,15 @@ def _need(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
         return str(fault)
 
 
-def _cases(over: Cases, situation: Situation) -> tuple[Any, ...]:
-    return tuple(over(situation))
+def _cases(over: Cases, context: Context) -> tuple[Any, ...]:
+    return tuple(over(context))
 
 
 class Round:
     """Rules that are asked together of candidates that those before left open.
 
-    `bits` stands for the rules; `together` has those over the same cases, `questions` by the bit of each rule these cases and the
-    bits of all rules over them; `shelves` keep the answers."""
+    `bits` stands for the rules; `together` has those over the same cases, `questions` by the bit of
+    each rule these cases and the bits of all rules over them; `shelves` keep the answers."""
 
     def __init__(self, rig: Rig, codes: Iterable[str]) -> None:
         self.together: dict[Cases, list[str]] = {}
@@ -167,8 +213,8 @@ class Round:
 
 
 class Stage:
-    """Rounds of questions over what tells the same candidates apart: `likeness` says which are alike, `scenes` are what the rules
-    look at."""
+    """Rounds of questions over what tells the same candidates apart: `likeness` says which are
+    alike, `scenes` are what the rules look at."""
 
     def __init__(self, rounds: Iterable[Round], likeness: Likeness) -> None:
         self.rounds, self.likeness = tuple(rounds), likeness
@@ -194,7 +240,13 @@ class Trial:
     """What is known of candidates of a kind in a rig. `lock` is held while some are tried."""
 
     def __init__(self, rig: Rig, catalog: Catalog, kind: str, uid: str | None, today: str) -> None:
-        self.rig, self.kind, self.uid, self.today, self.lock = rig, kind, uid, today, threading.Lock()
+        self.rig, self.kind, self.uid, self.today, self.lock = (
+            rig,
+            kind,
+            uid,
+            today,
+            threading.Lock(),
+        )
         self.parts = dict(catalog.parts)
         self.catalog = replace(catalog, parts=self.parts)
         machine = machine_of(rig, catalog)
@@ -254,33 +306,53 @@ class Trial:
         return box
 
     def _fitting(self, brought: Brought) -> Fitting:
-        ranked = sorted(dict.fromkeys(brought), key=lambda pair: (_SEVERITIES.index(pair[0]), pair[1]))
-        fitting = self.made[brought] = Fitting(BADGES[ranked[0][0]] if ranked else "fits", tuple(ranked))
+        ranked = sorted(
+            dict.fromkeys(brought), key=lambda pair: (_SEVERITIES.index(pair[0]), pair[1])
+        )
+        fitting = self.made[brought] = Fitting(
+            BADGES[ranked[0][0]] if ranked else "fits", tuple(ranked)
+        )
         return fitting
 
     def _judged_alone(self, stage: Stage, row: Row) -> Box:
-        """Return what a candidate brings to light that shares no answer with another. Its views, which point back at the situation,
-        go at once: the collector would have to find them."""
+        """Return what a candidate brings to light that shares no answer with another. Its views,
+        which point back at the context, go at once: the collector would have to find them."""
         named, brought = str(row[ID]), Brought()
         with self._listed(named, replace(row.part, id=named)):
-            situation = self._alone(named, row)
+            context = self._alone(named, row)
             for asked in stage.rounds:
                 for over, codes in asked.together.items():
-                    for code in codes if situation.cases(over) else ():
-                        brought += self._brought(situation, code)
+                    for code in codes if context.cases(over) else ():
+                        brought += self._brought(context, code)
                 if any(severity == "error" for severity, _ in brought):
                     break
-        vars(situation).clear()
+        vars(context).clear()
         return Box(brought, says_no=any(severity == "error" for severity, _ in brought))
 
-    def _alone(self, named: str, row: Row) -> Situation:
+    def _alone(self, named: str, row: Row) -> Context:
         rig = self._rig_with(named)
         machine: Any = put_together(rig, self.catalog)
         jobs: Any = _jobs(rig, lambda index: self._needs(index, row, machine), Once())
-        return Situation(rig=rig, catalog=self.catalog, machine=machine, jobs=jobs, today=self.today, advise=False)
+        return Context(
+            rig=rig,
+            catalog=self.catalog,
+            machine=machine,
+            jobs=jobs,
+            today=self.today,
+            advise=False,
+        )
 
-    def _complete(self, stage: Stage, asked: Round, alike: Alike, part: AnyPart, tally: Tally, known: list[Said]) -> None:
-        """Ask those of the rules whose answers are not known, and keep what they say under the fields that they read."""
+    def _complete(
+        self,
+        stage: Stage,
+        asked: Round,
+        alike: Alike,
+        part: AnyPart,
+        tally: Tally,
+        known: list[Said],
+    ) -> None:
+        """Ask those of the rules whose answers are not known, and keep what they say under the
+        fields that they read."""
         likeness, missing = stage.likeness, asked.bits & ~tally.bits
         row = alike.row if alike.row.part is part else likeness.row(part, str(alike.row[ID]))
         scene = self._scene(stage, row)
@@ -288,9 +360,9 @@ class Trial:
             while missing:
                 bit = missing & -missing
                 over, together = asked.questions[bit]
-                cases, read = scene.once.asked(over, partial(_cases, over, scene.situation))
+                cases, read = scene.once.asked(over, partial(_cases, over, scene.context))
                 if cases:
-                    brought, read = self._answer(scene.situation, _CODES[bit.bit_length() - 1])
+                    brought, read = self._answer(scene.context, _CODES[bit.bit_length() - 1])
                 else:
                     bit, brought = together & missing, ()
                 if likeness.note(read):
@@ -303,12 +375,16 @@ class Trial:
                     known.append(said)
                 missing ^= bit
 
-    def _answer(self, situation: Situation, code: str) -> tuple[Brought, Reading]:
-        return observed(lambda: self._brought(situation, code))
+    def _answer(self, context: Context, code: str) -> tuple[Brought, Reading]:
+        return observed(lambda: self._brought(context, code))
 
-    def _brought(self, situation: Situation, code: str) -> Brought:
-        found, _ = judged(RULES_BY_CODE[code], situation)
-        new = (finding for finding in settled(situation, found) if counts(finding) and key_of(finding) not in self.before)
+    def _brought(self, context: Context, code: str) -> Brought:
+        found, _ = judged(RULES_BY_CODE[code], context)
+        new = (
+            finding
+            for finding in settled(context, found)
+            if counts(finding) and key_of(finding) not in self.before
+        )
         return tuple((finding.severity, finding.code) for finding in new) if found else ()
 
     def _scene(self, stage: Stage, row: Row) -> Scene:
@@ -316,20 +392,28 @@ class Trial:
         scene = stage.scenes.get(row[ID])
         if scene is None:
             scene = stage.scenes[row[ID]] = Scene(row.part, row, FIGURES.get(self.kind, ()))
-            scene.situation = self._situation(scene)
+            scene.context = self._situation(scene)
         else:
             scene.turn_to(row.part, row, stage.likeness.fields)
         return scene
 
-    def _situation(self, scene: Scene) -> Situation:
+    def _situation(self, scene: Scene) -> Context:
         named, once = str(scene.row[ID]), scene.once
         rig = self._rig_with(named)
         with self._listed(named, scene.part):
             pieces = pieces_of(rig, self.catalog).pieces
-        machine: Any = WatchedMachine(rig, scene.part, pieces, lambda name: self._placement(scene.row, name), once)
+        machine: Any = WatchedMachine(
+            rig, scene.part, pieces, lambda name: self._placement(scene.row, name), once
+        )
         jobs: Any = _jobs(rig, lambda index: self._needs(index, scene.row, machine), once)
         return WatchedSituation(
-            rig=rig, catalog=self.catalog, machine=machine, jobs=jobs, today=self.today, advise=False, once=once
+            rig=rig,
+            catalog=self.catalog,
+            machine=machine,
+            jobs=jobs,
+            today=self.today,
+            advise=False,
+            once=once,
         )
 
     def _decided(self, row: Row, field: str) -> bytes:
@@ -337,7 +421,8 @@ class Trial:
         return self._placement(row, name).said_of(name)
 
     def _placement(self, row: Row, name: str) -> Placement:
-        """Return what the solver makes of a candidate, at least for the field `name` of the machine."""
+        """Return what the solver makes of a candidate, at least for the field `name` of the
+        machine."""
         place = row.placement or self._solved(row)
         if row.agreed is place.read and name in place.fields:
             return place
@@ -352,10 +437,13 @@ class Trial:
         return place
 
     def _solved(self, row: Row) -> Placement:
-        """Return the placement of the first candidate that agrees in all that was read before anything was placed."""
+        """Return the placement of the first candidate that agrees in all that was read before
+        anything was placed."""
         seen = as_the_board_sees(row.part, self.fastest)
         row.seen = row if seen is row.part else row.likeness.row(seen, str(row[ID]))
-        placement, read = observed(lambda: self.placements.get(row.seen, lambda: self._placed(row.seen)))
+        placement, read = observed(
+            lambda: self.placements.get(row.seen, lambda: self._placed(row.seen))
+        )
         row.likeness.note(read)
         return placement
 
@@ -372,12 +460,17 @@ class Trial:
         for node in machine.gpu_parts:
             gpu = node.gpu
             if id(gpu) not in needs:
-                known = self.needs.setdefault((index, count, None if is_watched(gpu) else gpu.id), Remembered())
-                needs[id(gpu)] = known.get(row, lambda gpu=gpu: _need(workload, self._whole(gpu, row), count))  # type: ignore[misc]
+                known = self.needs.setdefault(
+                    (index, count, None if is_watched(gpu) else gpu.id), Remembered()
+                )
+                needs[id(gpu)] = known.get(
+                    row, lambda gpu=gpu: _need(workload, self._whole(gpu, row), count)
+                )  # type: ignore[misc]
             yield needs[id(gpu)]
 
     def _whole(self, gpu: GPU, row: Row) -> GPU:
-        """Return a card; the candidate with figures that count whole, as the memory model computes with them."""
+        """Return a card; the candidate with figures that count whole, as the memory model computes
+        with them."""
         return cast(GPU, watched(row.part, str(row[ID]))) if is_watched(gpu) else gpu
 
     def _rig_with(self, named: str) -> Rig:

@@ -1,9 +1,9 @@
-"""Looking over the shoulder of the rules: which fields of a candidate were read before a question was answered.
+"""Looking over the shoulder of the rules: which fields of a candidate were read before a question
+was answered.
 
-Rules are pure functions, so an answer holds for every candidate that agrees in the fields that were read. A candidate under
-watch notes each field as it is read; what is made of it once for many rules (machine, views, memory) passes on what was read
-to make it.
-"""
+Rules are pure functions, so an answer holds for every candidate that agrees in the fields that were
+read. A candidate under watch notes each field as it is read; what is made of it once for many rules
+(machine, views, memory) passes on what was read to make it."""
 
 from collections.abc import Callable, Iterable
 from functools import cache, cached_property, partial
@@ -14,20 +14,28 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
-from rigplanner.catalog.parts import AnyPart
-from rigplanner.machine.links import labels
-from rigplanner.machine.loads import loads_of
-from rigplanner.machine.machine import Machine, Piece, PowerTree
-from rigplanner.machine.nodes import Growth
-from rigplanner.machine.peer import peer_access
-from rigplanner.machine.power import load_tree, plugs_of, with_peaks
+from rigplanner.catalog.schema.parts import AnyPart
+from rigplanner.machine.builder import Growth
+from rigplanner.machine.model import Machine, Piece, PowerTree
+from rigplanner.machine.power.loads import loads_of
+from rigplanner.machine.power.power import load_tree, plugs_of, with_peaks
+from rigplanner.machine.topology.links import labels
+from rigplanner.machine.topology.peer import peer_access
 from rigplanner.rig.document import Rig
-from rigplanner.rules.fitting.figures import Figure, Reading, also_read, note_read, observed, pass_on
-from rigplanner.rules.situation import JobFacts, Situation
+from rigplanner.rules.core.context import Context, JobFacts
+from rigplanner.rules.fitting.figures import (
+    Figure,
+    Reading,
+    also_read,
+    note_read,
+    observed,
+    pass_on,
+)
 
 T = TypeVar("T")
 SOLVED = "@"
-"""Begins the name of a field of the machine that the solver made of a candidate, among the fields of the candidate itself."""
+"""Begins the name of a field of the machine that the solver made of a candidate, among the fields
+of the candidate itself."""
 
 
 def is_watched(part: object) -> bool:
@@ -36,7 +44,8 @@ def is_watched(part: object) -> bool:
 
 
 class Once:
-    """Answers made once and given to many questions, each of which then has read what was read for them."""
+    """Answers made once and given to many questions, each of which then has read what was read for
+    them."""
 
     def __init__(self) -> None:
         self.known: dict[object, tuple[Any, Reading]] = {}
@@ -66,18 +75,29 @@ ABSENT = "no "
 
 
 NESTED = ("dense_tflops", "enclosure", "layout", "supply")
-"""Fields of parts that hold fields of their own, which are watched one by one: "enclosure.slot_columns"."""
+"""Fields of parts that hold fields of their own, which are watched one by one:
+"enclosure.slot_columns"."""
 
 
 @cache
-def _watched_type(base: Any, prefix: str, figures: tuple[str, ...], whole: tuple[str, ...] = ()) -> Any:
-    """Return a struct like another, whose instances note what is read of them: all, when one is compared or hashed. What a struct
-    says of itself (a property) counts as one field, whatever it is made of."""
-    noted = {field: ABSENT + prefix + field if prefix + field in figures else prefix + field for field in base.__struct_fields__}
+def _watched_type(
+    base: Any, prefix: str, figures: tuple[str, ...], whole: tuple[str, ...] = ()
+) -> Any:
+    """Return a struct like another, whose instances note what is read of them: all, when one is
+    compared or hashed. What a struct says of itself (a property) counts as one field, whatever it
+    is made of."""
+    noted = {
+        field: ABSENT + prefix + field if prefix + field in figures else prefix + field
+        for field in base.__struct_fields__
+    }
 
-    nested = frozenset(field for field in base.__struct_fields__ if prefix + field in NESTED and field not in whole)
+    nested = frozenset(
+        field for field in base.__struct_fields__ if prefix + field in NESTED and field not in whole
+    )
     counted = frozenset(field for field in base.__struct_fields__ if prefix + field in figures)
-    told: dict[str, Any] = {name: view.fget for name, view in vars(base).items() if isinstance(view, property)}
+    told: dict[str, Any] = {
+        name: view.fget for name, view in vars(base).items() if isinstance(view, property)
+    }
     own = object.__getattribute__
 
     def read(self: object, name: str) -> Any:
@@ -98,7 +118,9 @@ def _watched_type(base: Any, prefix: str, figures: tuple[str, ...], whole: tuple
     def equal(self: Any, other: object) -> bool:
         if self is other:
             return True
-        return isinstance(other, base) and [getattr(self, field) for field in noted] == [getattr(other, field) for field in noted]
+        return isinstance(other, base) and [getattr(self, field) for field in noted] == [
+            getattr(other, field) for field in noted
+        ]
 
     def hashed(self: Any) -> int:
         for value in [getattr(self, field) for field in noted]:
@@ -111,8 +133,11 @@ def _watched_type(base: Any, prefix: str, figures: tuple[str, ...], whole: tuple
     return make(f"Watched{base.__name__}", (base,), body, frozen=True, kw_only=True)
 
 
-def _under_watch(struct: Any, prefix: str, figures: tuple[str, ...], whole: tuple[str, ...] = (), **own: Any) -> Any:
-    """Return a struct under watch, with some fields of its own; those that are to be read `whole` hold no watched fields."""
+def _under_watch(
+    struct: Any, prefix: str, figures: tuple[str, ...], whole: tuple[str, ...] = (), **own: Any
+) -> Any:
+    """Return a struct under watch, with some fields of its own; those that are to be read `whole`
+    hold no watched fields."""
     fields: dict[str, Any] = {field: getattr(struct, field) for field in struct.__struct_fields__}
     for field, value in fields.items():
         path = prefix + field
@@ -125,12 +150,18 @@ def _under_watch(struct: Any, prefix: str, figures: tuple[str, ...], whole: tupl
 
 
 @cache
-def _kinds_of_fields(base: Any, prefix: str, figures: tuple[str, ...]) -> tuple[list[str], list[str], list[str]]:
+def _kinds_of_fields(
+    base: Any, prefix: str, figures: tuple[str, ...]
+) -> tuple[list[str], list[str], list[str]]:
     """Return the fields of a struct: plain ones, figures, and those that hold fields of their own."""
     fields = [field for field in base.__struct_fields__ if prefix + field != "id"]
     counted = [field for field in fields if prefix + field in figures]
     nested = [field for field in fields if prefix + field in NESTED]
-    return [field for field in fields if field not in counted and field not in nested], counted, nested
+    return (
+        [field for field in fields if field not in counted and field not in nested],
+        counted,
+        nested,
+    )
 
 
 def _turn(watched: Any, struct: Any, prefix: str, figures: tuple[str, ...]) -> None:
@@ -141,17 +172,26 @@ def _turn(watched: Any, struct: Any, prefix: str, figures: tuple[str, ...]) -> N
         force_setattr(watched, field, getattr(struct, field))
     for field in counted:
         value, path = getattr(struct, field), prefix + field
-        force_setattr(watched, field, None if value is None else Figure(value, ((path, value, 1.0),)))
+        force_setattr(
+            watched, field, None if value is None else Figure(value, ((path, value, 1.0),))
+        )
     for field in nested:
-        former, value, path = object.__getattribute__(watched, field), getattr(struct, field), f"{prefix}{field}."
+        former, value, path = (
+            object.__getattribute__(watched, field),
+            getattr(struct, field),
+            f"{prefix}{field}.",
+        )
         if former is None or value is None:
-            force_setattr(watched, field, None if value is None else _under_watch(value, path, figures))
+            force_setattr(
+                watched, field, None if value is None else _under_watch(value, path, figures)
+            )
         else:
             _turn(former, value, path, figures)
 
 
 RANK = "rank"
-"""Stands among the fields for the place of a candidate's own id among the ids of the rig's parts."""
+"""Stands among the fields for the place of a candidate's own id among the ids of the rig's parts.
+"""
 
 
 class _StandIn(str):
@@ -168,18 +208,20 @@ class _StandIn(str):
         return self.own > other
 
 
-def watched(part: AnyPart, named: str, figures: tuple[str, ...] = (), whole: tuple[str, ...] = ()) -> AnyPart:
-    """Return a part under watch, that goes by the id `named`; of its `figures` only what they are compared with counts, and the
-    fields `whole` are read as one."""
+def watched(
+    part: AnyPart, named: str, figures: tuple[str, ...] = (), whole: tuple[str, ...] = ()
+) -> AnyPart:
+    """Return a part under watch, that goes by the id `named`; of its `figures` only what they are
+    compared with counts, and the fields `whole` are read as one."""
     stand_in = _StandIn(named)
     stand_in.own = part.id
     return cast(AnyPart, _under_watch(part, "", figures, whole, id=stand_in))
 
 
 class Placement:
-    """A machine as far as places decide it, and the candidate `part` (or its like, of a `row`) that stands in it. Its fields are
-    worked out when they are asked for; `read` is what was read of the candidate for them, `other` the next placement, of one that
-    differs in it."""
+    """A machine as far as places decide it, and the candidate `part` (or its like, of a `row`) that
+    stands in it. Its fields are worked out when they are asked for; `read` is what was read of the
+    candidate for them, `other` the next placement, of one that differs in it."""
 
     def __init__(self, growth: Growth, part: AnyPart, row: Any) -> None:
         self.growth, self.part, self.row = growth, part, row
@@ -205,27 +247,48 @@ class Placement:
         value, holds = self.field(name), _HOLDERS.get(name)
         if holds is None:
             return value
-        return tuple(replace(entry, **{holds: part}) if getattr(entry, holds) is self.part else entry for entry in value)
+        return tuple(
+            replace(entry, **{holds: part}) if getattr(entry, holds) is self.part else entry
+            for entry in value
+        )
 
     def said_of(self, name: str) -> bytes:
-        """Return what the solver decided in a field of the machine, the candidate left out: equal for equal places."""
+        """Return what the solver decided in a field of the machine, the candidate left out: equal
+        for equal places."""
         if name not in self._said:
             self._said[name] = msgspec.msgpack.encode(self.exchanged(name, None))
         return self._said[name]
 
 
-DECIDED = frozenset((*Machine.__struct_fields__, "slots_in_use", "slots_held", "drives_in_use", "gpu_parts"))
-"""What may be asked of a machine; the places in use stay the same on many a board that differs in the others, slots without their
-links for many a card, and GPUs without their places wherever they stand."""
+DECIDED = frozenset(
+    (*Machine.__struct_fields__, "slots_in_use", "slots_held", "drives_in_use", "gpu_parts")
+)
+"""What may be asked of a machine; the places in use stay the same on many a board that differs in
+the others, slots without their links for many a card, and GPUs without their places wherever they
+stand."""
 
-_HOLDERS = {"pieces": "part", "gpus": "gpu", "gpu_parts": "gpu", "cpus": "cpu", "storage": "storage"}
+_HOLDERS = {
+    "pieces": "part",
+    "gpus": "gpu",
+    "gpu_parts": "gpu",
+    "cpus": "cpu",
+    "storage": "storage",
+}
 """Fields of a machine whose entries hold parts, and under which name."""
 
 
 class WatchedMachine:
-    """The machine with a candidate in it, made as far as it is asked for. Its `pieces` are the same for all candidates."""
+    """The machine with a candidate in it, made as far as it is asked for. Its `pieces` are the same
+    for all candidates."""
 
-    def __init__(self, rig: Rig, part: AnyPart, pieces: tuple[Piece, ...], place: Callable[[str], Placement], once: Once) -> None:
+    def __init__(
+        self,
+        rig: Rig,
+        part: AnyPart,
+        pieces: tuple[Piece, ...],
+        place: Callable[[str], Placement],
+        once: Once,
+    ) -> None:
         self._rig, self._part, self.pieces, self._place, self._once = rig, part, pieces, place, once
         self._fields: dict[str, Any] = {}
         self._decided: dict[str, Placement] = {}
@@ -240,7 +303,8 @@ class WatchedMachine:
         return self._fields[name]
 
     def move(self) -> set[str]:
-        """Let go of what another placement decides otherwise; return these fields, as they are noted."""
+        """Let go of what another placement decides otherwise; return these fields, as they are
+        noted."""
         now = {name: self._place(name) for name in self._decided}
         moved = {
             name
@@ -262,7 +326,9 @@ class WatchedMachine:
 
         def asked() -> tuple[tuple[str, ...], ...]:
             machine: Any = self
-            return peer_access(self._rig, self.pieces, machine.gpus, machine.matrix, labels(machine.edges))
+            return peer_access(
+                self._rig, self.pieces, machine.gpus, machine.matrix, labels(machine.edges)
+            )
 
         return cast(tuple[tuple[str, ...], ...], self._once.get(("machine", "p2p"), asked))
 
@@ -278,11 +344,18 @@ class _WatchedPower:
     def _loads(self) -> PowerTree:
         rig, pieces = self._rig, self._machine.pieces
         drawn = partial(self._once.get, ("power", "drawn"), partial(loads_of, rig, pieces))
-        return cast(PowerTree, self._once.get(("power", "loads"), lambda: load_tree(rig, pieces, drawn())))
+        return cast(
+            PowerTree, self._once.get(("power", "loads"), lambda: load_tree(rig, pieces, drawn()))
+        )
 
     def __getattr__(self, name: str) -> Any:
         if name in ("transient_w", "steps"):
-            return getattr(self._once.get(("power", "peaks"), lambda: with_peaks(self._loads(), self._machine.pieces)), name)
+            return getattr(
+                self._once.get(
+                    ("power", "peaks"), lambda: with_peaks(self._loads(), self._machine.pieces)
+                ),
+                name,
+            )
         return getattr(self._loads(), name)
 
 
@@ -290,7 +363,12 @@ class WatchedJob:
     """A job whose memory is estimated when a rule looks at it."""
 
     def __init__(self, facts: JobFacts, estimate: Callable[[], JobFacts], once: Once) -> None:
-        self.name, self.index, self.workload, self.subjects = facts.name, facts.index, facts.workload, facts.subjects
+        self.name, self.index, self.workload, self.subjects = (
+            facts.name,
+            facts.index,
+            facts.workload,
+            facts.subjects,
+        )
         self._estimate, self._once = estimate, once
 
     @property
@@ -302,35 +380,40 @@ class WatchedJob:
         return self._once.get(("need", self.index), self._estimate).fault
 
 
-class WatchedSituation(Situation, frozen=True, kw_only=True, dict=True):
-    """A situation whose views pass on what was read to make them."""
+class WatchedSituation(Context, frozen=True, kw_only=True, dict=True):
+    """A context whose views pass on what was read to make them."""
 
     once: Once
 
-    def cases(self, over: Callable[[Situation], Iterable[Any]]) -> tuple[Any, ...]:
+    def cases(self, over: Callable[[Context], Iterable[Any]]) -> tuple[Any, ...]:
         """Return what a rule's `over` picks."""
         return cast(tuple[Any, ...], self.once.get(over, lambda: tuple(over(self))))
 
 
-def _passing_on(name: str, view: Callable[[Situation], Any]) -> property:
+def _passing_on(name: str, view: Callable[[Context], Any]) -> property:
     return property(lambda self: self.once.get(name, lambda: view(self)))
 
 
-for _name, _view in vars(Situation).items():
+for _name, _view in vars(Context).items():
     if isinstance(_view, cached_property):
         setattr(WatchedSituation, _name, _passing_on(_name, _view.func))
 
 
 class Scene:
-    """A rig with a candidate under watch in it, as rules look at it. Candidates take turns: what was made of one stays for the
-    next, as far as they agree in the fields that were read for it.
+    """A rig with a candidate under watch in it, as rules look at it. Candidates take turns: what
+    was made of one stays for the next, as far as they agree in the fields that were read for it.
 
     `row` tells by field what may be read of the candidate whose turn it is."""
 
-    situation: Situation
+    context: Context
 
     def __init__(self, part: AnyPart, row: Any, figures: tuple[str, ...]) -> None:
-        self.part, self.row, self.figures, self.once = watched(part, row["id"], figures), row, figures, Once()
+        self.part, self.row, self.figures, self.once = (
+            watched(part, row["id"], figures),
+            row,
+            figures,
+            Once(),
+        )
         self.values = self._values(part)
 
     def _values(self, part: AnyPart) -> list[float | None]:
@@ -342,8 +425,10 @@ class Scene:
         values = self._values(part)
         for path, value, former in zip(self.figures, values, self.values, strict=True):
             if value != former:
-                changed.update((path, ABSENT + path) if value is None or former is None else (path,))
+                changed.update(
+                    (path, ABSENT + path) if value is None or former is None else (path,)
+                )
         _turn(self.part, part, "", self.figures)
         self.row, self.values = row, values
-        machine: Any = self.situation.machine
+        machine: Any = self.context.machine
         self.once.forget(changed | machine.move())

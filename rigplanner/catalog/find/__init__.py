@@ -1,0 +1,1 @@
+"""Which part or network does a name mean?"""

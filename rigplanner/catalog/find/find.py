@@ -1,0 +1,282 @@
+"""Find parts by words in any order, with the trade's abbreviations; and find the part that a shop's
+text names."""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import compress, islice, pairwise
+from typing import Literal
+
+from rigplanner.catalog.find.naming import Naming, PhraseTable
+from rigplanner.catalog.find.words import words_of
+from rigplanner.catalog.schema.parts import (
+    CPU,
+    GPU,
+    AnyPart,
+    Chassis,
+    Cooler,
+    MemoryKit,
+    Motherboard,
+    NetworkCard,
+    Part,
+    PowerSupply,
+    Riser,
+    Storage,
+    System,
+    kind_of,
+)
+from rigplanner.garbage import collector_paused
+
+__all__ = ["LONGEST_QUERY", "PartIndex", "words_of"]
+
+LONGEST_QUERY = 200
+LONGEST_SUFFIX = 5
+"""Letters after a number that are typed in one with it: "5070ti", "4tb", "990pro"."""
+SHORTEST_INNER = 3
+"""Letters of a word that is looked for inside others: "ga" is in "evga"."""
+Match = Literal["whole", "beginning", "anywhere"]
+
+KEPT_MARKS = 48
+"""Words whose parts are remembered while somebody types: a byte a part each."""
+IMPORTED = ("opendb.", "pcpp.")
+"""Beginnings of the ids of imported parts: of equal matches the catalog's own come first."""
+
+_CAPACITY = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d+)?) ([TG]B)\b", re.IGNORECASE)
+"""One word, lest "4 TB" is found in a drive of the fourth generation."""
+_CUT = re.compile(r"[a-z]+|[^a-z]+")
+_TRIM = ".+"
+
+
+class PartIndex:
+    """An index over parts for `find` and `named_in`; build it once for a catalog.
+
+    Words point to the numbers of the parts that hold them. Parts are numbered in the order in which
+    equal matches are shown: own before imported, short names before long ones. A set of parts is an
+    integer with a byte a part ("marks"), so that what several words share is one bitwise and."""
+
+    def __init__(self, parts: Iterable[Part]) -> None:
+        self._listed = list(parts)
+        longest = max((len(part.name) for part in self._listed), default=0) + 1
+        self._parts = sorted(
+            self._listed, key=lambda part: len(part.name) + longest * part.id.startswith(IMPORTED)
+        )
+        self._names: dict[str, list[int]] = {}
+        self._marked: dict[tuple[str, Match], int] = {}
+        with collector_paused():
+            self._holders = self._words()
+
+    def _words(self) -> dict[str, list[int]]:
+        holders: dict[str, list[int]] = {}
+        cuts: dict[str, tuple[str, ...]] = {}
+        for number, part in enumerate(self._parts):
+            held: set[str] = set()
+            for text in (part.name, *part.aliases):
+                words = words_of(text)
+                self._names.setdefault("".join(words), []).append(number)
+                held.update(words)
+                held.update(
+                    a + b
+                    for a, b in pairwise(words)
+                    if a[-1].isdigit() and len(b) <= LONGEST_SUFFIX and b.isalpha()
+                )
+            held.update(
+                words_of(part.vendor),
+                spec_words(part),
+                () if part.id.startswith(IMPORTED) else words_of(part.id),
+            )
+            for word in tuple(held):
+                if word not in cuts:
+                    cuts[word] = _pieces(word)
+                held.update(cuts[word])
+            for word in held:
+                holders.setdefault(word, []).append(number)
+        return holders
+
+    @cached_property
+    def _vocabulary(self) -> str:
+        return "\n" + "\n".join(self._holders) + "\n"
+
+    @cached_property
+    def _squeezed(self) -> str:
+        return "\n" + "\n".join(self._names) + "\n"
+
+    @cached_property
+    def _kinds(self) -> dict[str, int]:
+        kinds: dict[str, list[int]] = {}
+        for number, part in enumerate(self._parts):
+            kinds.setdefault(kind_of(part), []).append(number)
+        return {kind: self._mark([numbers]) for kind, numbers in kinds.items()}
+
+    @cached_property
+    def _ids(self) -> dict[str, Part]:
+        return {part.id: part for part in self._listed}
+
+    @cached_property
+    def _phrases(self) -> PhraseTable:
+        return PhraseTable(self._parts)
+
+    def find(self, query: str, kind: str | None = None, limit: int | None = None) -> list[Part]:
+        """Return the parts in which every word of `query` occurs, best match first; an empty query
+        returns all.
+
+        First the very name or alias, then all words whole, then all at the beginning of a word,
+        then anywhere inside one (words of one or two letters match whole words and beginnings only,
+        a number no end of a longer one: "4tb" is not in "24tb")."""
+        words = words_of(_CAPACITY.sub(r"\1\2", query[:LONGEST_QUERY]))
+        if not words:
+            return [part for part in self._listed if kind is None or kind_of(part) == kind][:limit]
+        left = self._kinds.get(kind, 0) if kind else _all_of(len(self._parts))
+        found: list[Part] = []
+        for level in self._levels(words):
+            marks = level & left
+            if marks:
+                fresh = compress(self._parts, marks.to_bytes(len(self._parts), "little"))
+                found += fresh if limit is None else islice(fresh, limit - len(found))
+                left &= ~level
+            if limit is not None and len(found) >= limit:
+                break
+        return found
+
+    def with_id(self, part_id: str) -> Part | None:
+        """Return the part with this id, or None."""
+        return self._ids.get(part_id)
+
+    def named_in(self, text: str, kind: str | None = None) -> Naming:
+        """Return which part a shop's text names, and how sure that is."""
+        return self._phrases.named_in(text, kind)
+
+    def _levels(self, words: list[str]) -> Iterator[int]:
+        squeezed = "".join(words)
+        yield self._mark([self._names.get(squeezed, [])])
+        yield _in_all(self._holding(word, "whole") for word in words)
+        yield _in_all(self._holding(word, "beginning") for word in words)
+        anywhere = _in_all(
+            self._holding(word, "anywhere" if len(word) >= SHORTEST_INNER else "beginning")
+            for word in words
+        )
+        yield anywhere
+        if not anywhere:
+            yield self._mark(
+                [self._names[name] for name in _between_breaks(self._squeezed, squeezed)]
+            )
+
+    def _mark(self, lists: Iterable[list[int]]) -> int:
+        """Return the parts of some lists as marks: byte n of the number is 1 where part n is in one
+        of them."""
+        marks = bytearray(len(self._parts))
+        for numbers in lists:
+            for number in numbers:
+                marks[number] = 1
+        return int.from_bytes(marks, "little")
+
+    def _holding(self, word: str, where: Match) -> int:
+        """Return the marks of the parts of which a word matches this one; the last ones asked for
+        are kept."""
+        marks = self._marked.get((word, where))
+        if marks is None:
+            marks = self._mark(self._holders[each] for each in self._matching(word, where))
+            while len(self._marked) >= KEPT_MARKS:
+                del self._marked[next(iter(self._marked))]
+            self._marked[word, where] = marks
+        return marks
+
+    def _matching(self, word: str, where: Match) -> list[str]:
+        if where == "whole":
+            return [word] if word in self._holders else []
+        if where == "beginning":
+            return _between_breaks(self._vocabulary, "\n" + word)
+        held = _between_breaks(self._vocabulary, word)
+        return (
+            [each for each in held if not _ends_number(each, word)] if word[0].isdigit() else held
+        )
+
+
+def _ends_number(text: str, word: str) -> bool:
+    """Say whether `word`, where it first stands in `text`, is the end of a longer number."""
+    return text[: text.index(word)][-1:].isdigit()
+
+
+def _all_of(count: int) -> int:
+    return int.from_bytes(b"\1" * count, "little")
+
+
+def _in_all(marks: Iterable[int]) -> int:
+    """Return what all marks share; the rest is not asked for once nothing is left."""
+    shared = -1
+    for each in marks:
+        shared &= each
+        if not shared:
+            break
+    return shared
+
+
+def _pieces(word: str) -> tuple[str, ...]:
+    """Cut a word where letters meet digits: "rtx3090ti" holds rtx, 3090 and ti."""
+    pieces = [piece.strip(_TRIM) for piece in _CUT.findall(word)]
+    return tuple(piece for piece in pieces if piece) if len(pieces) > 1 else ()
+
+
+def _between_breaks(lines: str, wanted: str) -> list[str]:
+    """Return the lines, each between line breaks, that hold `wanted`; beginning with a break it
+    must begin the line."""
+    found = []
+    place = lines.find(wanted)
+    while place >= 0:
+        begin = lines.rfind("\n", 0, place + 1) + 1
+        end = lines.index("\n", place + 1)
+        found.append(lines[begin:end])
+        place = lines.find(wanted, end)
+    return found
+
+
+def spec_words(part: Part) -> tuple[str, ...]:
+    """Return what people call a part by besides its name: capacity, generation, watts, socket,
+    chipset ("4tb", "gen4")."""
+    return tuple(word.casefold() for word in _spec_words(part) if word)
+
+
+def _spec_words(part: Part | AnyPart) -> Iterator[str]:
+    if isinstance(part, Storage):
+        yield (
+            f"{part.capacity_gb / 1000:g}tb"
+            if part.capacity_gb >= 1000
+            else f"{part.capacity_gb:g}gb"
+        )
+        yield f"{part.capacity_gb // 100 / 10:g}tb" if part.capacity_gb > 1000 else ""
+        yield f"gen{part.gen}" if part.gen else ""
+        yield from (
+            part.interface,
+            part.form_factor.removesuffix("."),
+            "hdd" if part.rotation_rpm else "ssd",
+        )
+        yield from ("m.2", "pcie") if part.form_factor == "m2" and part.interface == "nvme" else ()
+    elif isinstance(part, GPU):
+        yield f"{part.memory_gib:g}gb" if part.memory_gib else ""
+    elif isinstance(part, MemoryKit):
+        yield from (
+            f"{part.modules * part.module_gib:g}gb",
+            part.type,
+            part.module or "",
+            "ecc" if part.ecc else "",
+        )
+        yield f"cl{part.cas:g}" if part.cas else ""
+    elif isinstance(part, PowerSupply):
+        yield from ("psu", *(f"{rating.watts:g}w" for rating in part.supply.ratings))
+        yield from words_of(part.supply.efficiency_label or "")
+    elif isinstance(part, Cooler):
+        yield from (
+            "cooler",
+            part.type,
+            *(("aio", f"{part.radiator_mm}mm") if part.radiator_mm else ()),
+        )
+    elif isinstance(part, NetworkCard):
+        yield from ("nic", part.protocol or "", f"{part.port_gbps:g}gbe" if part.port_gbps else "")
+    elif isinstance(part, CPU):
+        yield part.socket or ""
+    elif isinstance(part, Riser):
+        yield from ("riser", "adapter", part.output, part.slot_kind)
+    elif isinstance(part, Motherboard | System):
+        yield from (*part.layout.sockets, part.layout.chipset or "", part.layout.memory_type or "")
+    elif isinstance(part, Chassis):
+        yield from ("case", *(words_of(form)[-1] for form in part.enclosure.board_form_factors))
+        yield f"{part.enclosure.rack_units:g}u" if part.enclosure.rack_units else ""

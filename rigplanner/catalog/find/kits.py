@@ -1,0 +1,174 @@
+"""Which memory kit does a list's line mean? Lists name kits by their figures, not by their part
+number."""
+
+import re
+from collections.abc import Iterable
+
+from rigplanner.catalog.find.naming import shop_words
+from rigplanner.catalog.schema.parts import MemoryKit, Part
+
+_MODULES = re.compile(
+    r"\b(?P<n>\d{1,2})\s*[x×*]\s*(?P<gib>\d{1,3})\s*G[Bo]?\b|\((?P<n2>\d{1,2})\s*[x×*]\s*(?P<gib2>\d{1,3})\)"
+    r"|\b(?P<gib3>\d{1,3})\s*G[Bo]?\s*[x×*]\s*(?P<n3>\d{1,2})\b|\b(?P<gib4>8|16|24|32|48|64)\s?[x×*]\s?(?P<n4>[248])\b",
+    re.IGNORECASE,
+)
+_ONE_MODULE = re.compile(r"(?<![\d.])(\d{1,3})\s*G[Bo]\b", re.IGNORECASE)
+_COUNT = re.compile(r"\s*(\d{1,2})\s*[x×*]\s+(?=[^\W\d])", re.IGNORECASE)
+_COUNT_AFTER = re.compile(r"\s[x×*]\s?(\d{1,2})\s*(?:$|,)|×(\d{1,2})\s*$", re.IGNORECASE)
+_TYPE = re.compile(r"\bDDR([345])(?:[-\s]?(\d{3,5}))?\b", re.IGNORECASE)
+_RATE = re.compile(r"\b\d{4}\b")
+_OWN_RATE = re.compile(
+    r"\b(\d{4})\s?(?:M[Hh]z|MT/?s)\b|\bDDR[345]\W{0,3}(\d{4})\b|-(\d{4})C\d\d", re.IGNORECASE
+)
+"""A transfer rate that a text gives as such: "2666MHz", "DDR4 2666", "F4-3600C18"."""
+_PART_NUMBER = re.compile(r"\b(?=\w*[A-Z])(?=\w*\d)[A-Z0-9][A-Z0-9-/]{8,}\b")
+_CAS = re.compile(r"\bCL\s?(\d{1,2})\b", re.IGNORECASE)
+REGISTERED = {"registered", "rdimm", "reg", "reg.ecc"}
+BUFFERED = ("rdimm", "lrdimm", "mrdimm")
+
+
+def kit_in(text: str, parts: Iterable[Part]) -> MemoryKit | None:
+    """Return the one kit that has the figures of the text ("Corsair Vengeance 64 GB (2 x 32 GB)
+    DDR5-6000 CL30"), or None.
+
+    Maker, count and size of the modules, type and transfer rate must agree, the latency where both
+    give it; of several kits the one whose name shares most words with the text."""
+    modules, kind, cas = _counted_modules(text), _TYPE.search(text), _CAS.search(text)
+    if modules is None or kind is None or kind[2] is None:
+        return None
+    words = set(shop_words(text))
+    found = []
+    for kit in parts:
+        if not isinstance(kit, MemoryKit) or not set(shop_words(kit.vendor)) <= words:
+            continue
+        figures = (kit.modules, kit.module_gib, kit.type, kit.speed_mts)
+        if figures != (*modules, f"DDR{kind[1]}", int(kind[2])):
+            continue
+        if cas and kit.cas is not None and kit.cas != float(cas[1]):
+            continue
+        if (kit.module in BUFFERED) is bool(REGISTERED & words) and (kit.module == "sodimm") is (
+            "sodimm" in words
+        ):
+            found.append((len(words & set(shop_words(kit.name))), kit))
+    most = max((shared for shared, _ in found), default=0)
+    best = [kit for shared, kit in found if shared == most]
+    return best[0] if len(best) == 1 else None
+
+
+def kits_of_modules(text: str, parts: Iterable[Part]) -> tuple[int, list[MemoryKit]]:
+    """Return how many of which kits make up the modules that a text counts ("4x16GB DDR4-3200 ECC",
+    "8x Kingston 64GB DDR5"): kits of equal count, those of most modules first, only those of a
+    maker that the text names; (0, []) where the text counts none or no kit has such modules. A size
+    alone is that of one module, or else what a kit comes to.
+
+    ECC alone means registered modules where there are any."""
+    counted, size, kind, words = (
+        _counted_modules(text),
+        _ONE_MODULE.search(text),
+        _TYPE.search(text),
+        set(shop_words(text)),
+    )
+    kits = [part for part in parts if isinstance(part, MemoryKit)]
+    kits = [kit for kit in kits if set(shop_words(kit.vendor)) <= words] or kits
+    own = _OWN_RATE.search(text)
+    if (kind is None and (own is None or counted is None)) or (counted is None and size is None):
+        return 0, []
+    kits = [kit for kit in kits if kind is None or kit.type == f"DDR{kind[1]}"]
+    kits = _of_part_number(text, kits)
+    rates = {int(found) for found in _RATE.findall(text)} & {kit.speed_mts for kit in kits}
+    before, after = _COUNT.match(text), _COUNT_AFTER.search(text)
+    speed = (
+        int(next(filter(None, own.groups())))
+        if own
+        else int(kind[2])
+        if kind and kind[2]
+        else max(rates, default=None)
+    )
+    told = next((int(next(filter(None, found.groups()))) for found in (before, after) if found), 1)
+    wanted, gib = counted or (told, float(size[1]) if size else 0.0)
+    kits = [kit for kit in kits if speed in (None, kit.speed_mts) and is_of_form(kit, words)]
+    fits = [kit for kit in kits if kit.module_gib == gib and wanted % kit.modules == 0]
+    if not fits and counted is None and told == 1:
+        total = [kit for kit in kits if kit.modules * kit.module_gib == gib]
+        total.sort(
+            key=lambda kit: (
+                -len(words & set(shop_words(kit.name))),
+                kit.modules != 2,
+                len(kit.name),
+            )
+        )
+        return int(bool(total)), total
+    if "ecc" in words and any(kit.module in BUFFERED for kit in fits):
+        fits = [kit for kit in fits if kit.module in BUFFERED]
+    most = max((kit.modules for kit in fits), default=1)
+    whole = sorted(
+        (kit for kit in fits if kit.modules == most),
+        key=lambda kit: (-len(words & set(shop_words(kit.name))), len(kit.name)),
+    )
+    very = [kit for kit in whole if is_very_kit(text, kit)]
+    return wanted // most if fits else 0, very[:1] or whole
+
+
+def _of_part_number(text: str, kits: list[MemoryKit]) -> list[MemoryKit]:
+    """Return the kits of which the text gives the part number, or all where it gives none that is
+    known."""
+    numbers = {found.replace("/", "-") for found in _PART_NUMBER.findall(text)}
+    named = [
+        kit
+        for kit in kits
+        if any(
+            alias.replace("/", "-") in numbers
+            for alias in (*kit.aliases, kit.name.rpartition("(")[2][:-1])
+        )
+    ]
+    return named or kits
+
+
+def contradicts(text: str, kit: MemoryKit) -> bool:
+    """Say whether a text gives a transfer rate or sizes that are not this kit's."""
+    rate, counted = _OWN_RATE.search(text), _counted_modules(text)
+    if counted is not None and counted[1] != kit.module_gib:
+        return True
+    sizes = {float(size) for size in _ONE_MODULE.findall(text)}
+    own = {kit.module_gib, kit.modules * kit.module_gib}
+    return bool(
+        (rate and int(next(filter(None, rate.groups()))) != kit.speed_mts)
+        or (sizes and not sizes & own)
+    )
+
+
+def is_very_kit(text: str, kit: MemoryKit) -> bool:
+    """Say whether a text names this kit, by its number or by maker and series, and not only by
+    figures that others share."""
+    if any(number in text for number in (*kit.aliases, kit.name.rpartition("(")[2][:-1]) if number):
+        return True
+    words = set(shop_words(text))
+    series = shop_words(kit.name.partition(" DDR")[0])
+    return set(shop_words(kit.vendor)) <= words and set(series) <= words
+
+
+def _counted_modules(text: str) -> tuple[int, float] | None:
+    """Return how many modules of how many GiB a text counts: "4x16GB", "(4x16)", "16GB x 4"."""
+    found = _MODULES.search(text)
+    if found is None:
+        return None
+    given = found.groupdict()
+    count, size = (
+        next(given[name + place] for place in ("", "2", "3", "4") if given[name + place])
+        for name in ("n", "gib")
+    )
+    return int(count), float(size)
+
+
+def is_of_form(kit: MemoryKit, words: set[str]) -> bool:
+    """Say whether a kit's modules are of the form that the words ask for; plain words ask for plain
+    modules."""
+    if asked := {"rdimm", "lrdimm", "mrdimm", "sodimm", "cudimm"} & words:
+        return kit.module in asked
+    if REGISTERED & words:
+        return kit.module in BUFFERED
+    if "ecc" in words:
+        return kit.module == "ecc-udimm" or (
+            kit.module in BUFFERED and not {"udimm", "unbuffered"} & words
+        )
+    return kit.module == "udimm"

@@ -1,0 +1,78 @@
+"""Which network does a name mean, as hubs, command lines and papers write it? Never a wrong one:
+rather none, and the nearest."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_STORED = re.compile(
+    r"[-_.:\s]+(gguf|ggml|awq|gptq|marlin|autoround|exl[23]|mlx|safetensors|imatrix|i1|unsloth|dynamic|quantized(\.w\d+a\d+)?|latest|diffusers"
+    r"|int[48]|fp(4|8|16|32)|nvfp4|mxfp4|nf4|bf16|f16|f32|w\d+a\d+|bnb|[48][-_]?bits?|128g|iq[1-4]_[a-z]+|q[2-8]([_-][0k1])?([_-](xs|s|m|l|xl))?)$"
+)
+"""How weights are stored: words that publishers append to a name and that change no layer."""
+_TUNED = {
+    "instruct",
+    "chat",
+    "it",
+    "hf",
+    "preview",
+    "text",
+    "dpo",
+    "sft",
+    "pt",
+    "thinking",
+    "instruction",
+    "tuned",
+    "meta",
+    "deduped",
+    "qat",
+}
+"""What publishers add to the name of a network that was tuned further, and their own names; the
+shape is the same."""
+_DATED = re.compile(
+    r"-(20\d\d[-.]?\d\d([-.]?\d\d)?|2[3-7](0[1-9]|1[0-2])|0[1-9][0-3]\d|1[0-2][0-3]\d)(?=-|$)"
+)
+"""A month or a day of release, as in 2507, 0528 or 2024-08."""
+_PARTS = re.compile(r"\d+(?:\.\d+)?[a-z]*|[a-z]+")
+_SIZE = re.compile(r"\d+(\.\d+)?[bm]")
+"""A number of parameters: beside it "base" says that nothing was tuned, without it that it is the
+smaller of two networks."""
+LONGEST_NAME = 200
+
+
+@lru_cache(8192)
+def reduced(name: str, dated: bool = False) -> str:
+    """The words of a name that say which network it is: without its publisher, how it is stored and
+    how it was tuned; with `dated` also without the day of its release. Numbers stay whole, so that
+    "gemma-22b" and "gemma-2-2b" stay apart."""
+    plain = name[:LONGEST_NAME].casefold().rpartition("/")[2].strip()
+    while (bare := _STORED.sub("", plain)) != plain:
+        plain = bare
+    if dated:
+        plain = _DATED.sub("", plain)
+    parts = _PARTS.findall(re.sub(r"(?<=[a-z])(?=\d)", " ", re.sub(r"[-_:\s]+", " ", plain)))
+    sized = any(_SIZE.fullmatch(part) for part in parts)
+    return " ".join(part for part in parts if part not in _TUNED and not (sized and part == "base"))
+
+
+_WEIGHTS_OF = re.compile(
+    r"^[a-z0-9_]*(in1k|in1[2]k|in2[12]k|imagenet|laion|openai|jft|lvd|merged|webli|cc12m|ra\d?_|augreg|sbb)[a-z0-9_]*$"
+)
+
+
+def without_weights(name: str) -> str | None:
+    """The architecture of a timm name with the tag of its weights ("resnet50.a1_in1k"), or None
+    where there is no such tag."""
+    architecture, dot, tag = name.casefold().rpartition("/")[2].partition(".")
+    return architecture if dot and _WEIGHTS_OF.match(tag) else None
+
+
+_BETWEEN = re.compile(r"(?<!\d)[-_:/\s]+|[-_:/\s]+(?!\d)")
+
+
+@lru_cache(8192)
+def joined(name: str) -> str:
+    """A name as it is spoken: "MobileNetV2", "mobilenet_v2" and "MobileNet v2" are one; what parts
+    two numbers stays."""
+    return re.sub(r"[-_:/\s]+", "-", _BETWEEN.sub("", name[:LONGEST_NAME].casefold().strip()))

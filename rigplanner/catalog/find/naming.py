@@ -1,0 +1,300 @@
+"""Which part does a shop's line name? The longest name of a part that stands whole in the text."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Literal
+
+from msgspec import Struct
+
+from rigplanner.catalog.find.words import words_of
+from rigplanner.catalog.schema.parts import GPU, Part, kind_of
+
+Confidence = Literal["exact", "words", "ambiguous", "none"]
+"""exact: name and maker stand in the text; words: the name does, without its maker; ambiguous:
+several parts are so named."""
+
+MOST_WORDS = 12
+SHORTEST_NAME = 4
+
+MAKER_WORDS = {
+    "華碩": "asus",
+    "华硕": "asus",
+    "玩家国度": "rog",
+    "技嘉": "gigabyte",
+    "微星": "msi",
+    "華擎": "asrock",
+    "华擎": "asrock",
+    "超微": "supermicro",
+    "海韻": "seasonic",
+    "海韵": "seasonic",
+    "美商海盗船": "corsair",
+    "海盜船": "corsair",
+    "海盗船": "corsair",
+    "三星": "samsung",
+    "美光": "crucial",
+    "英睿达": "crucial",
+    "金士頓": "kingston",
+    "金士顿": "kingston",
+    "威剛": "adata",
+    "威刚": "adata",
+    "芝奇": "g.skill",
+    "十銓": "teamgroup",
+    "十铨": "teamgroup",
+    "酷碼": "cooler master",
+    "酷冷至尊": "cooler master",
+    "全漢": "fsp",
+    "全汉": "fsp",
+    "曜越": "thermaltake",
+    "貓頭鷹": "noctua",
+    "猫头鹰": "noctua",
+    "利民": "thermalright",
+    "聯力": "lian li",
+    "联力": "lian li",
+    "希捷": "seagate",
+    "銀欣": "silverstone",
+    "银欣": "silverstone",
+    "振華": "super flower",
+    "振华": "super flower",
+    "安鈦克": "antec",
+    "安钛克": "antec",
+    "分形工艺": "fractal design",
+    "分形": "fractal design",
+    "追風者": "phanteks",
+    "追风者": "phanteks",
+    "九州風神": "deepcool",
+    "九州风神": "deepcool",
+    "喬思伯": "jonsbo",
+    "乔思伯": "jonsbo",
+    "恩傑": "nzxt",
+    "恩杰": "nzxt",
+    "西部数据": "western digital",
+    "西部數據": "western digital",
+    "西数": "western digital",
+    "东芝": "toshiba",
+    "東芝": "toshiba",
+    "凯侠": "kioxia",
+    "鎧俠": "kioxia",
+    "英特尔": "intel",
+    "英特爾": "intel",
+    "英伟达": "nvidia",
+    "輝達": "nvidia",
+    "至强": "xeon",
+    "至強": "xeon",
+    "酷睿": "core",
+    "锐龙": "ryzen",
+    "銳龍": "ryzen",
+    "线程撕裂者": "threadripper",
+    "霄龙": "epyc",
+    "金牌": "gold",
+    "白金": "platinum",
+    "铂金": "platinum",
+    "钛金": "titanium",
+    "鈦金": "titanium",
+    "铜牌": "bronze",
+    "銅牌": "bronze",
+    "酷鱼": "barracuda",
+    "酷狼": "ironwolf",
+    "银河": "exos",
+    "铂胜": "ballistix",
+    "黑盘": "black",
+    "蓝盘": "blue",
+    "红盘": "red",
+}
+"""Makers and families as Chinese lists write them."""
+CHIP_KINDS = ("gpu", "cpu")
+"""Kinds whose name needs no maker beside it: a board partner sells NVIDIA's chip."""
+FAMILY_WORDS = {
+    "nvidia",
+    "amd",
+    "intel",
+    "geforce",
+    "radeon",
+    "ryzen",
+    "core",
+    "threadripper",
+    "epyc",
+    "xeon",
+    "instinct",
+    "ssd",
+    "ethernet",
+    "3",
+    "5",
+    "7",
+    "9",
+    "r3",
+    "r5",
+    "r7",
+    "r9",
+}
+"""Words before a model number that shops leave out or shorten."""
+CPU_WORDS = frozenset(
+    ("amd", "ryzen", "r3", "r5", "r7", "r9", "cpu", "processor", "prozessor", "procesor")
+)
+"""One of these beside a bare number says that it is a processor's: "1600" alone may be the watts of
+a supply."""
+OTHER_MODEL = {
+    "ti",
+    "super",
+    "xt",
+    "xtx",
+    "gre",
+    "d",
+    "v2",
+    "v3",
+    "v4",
+    "max",
+    "plus",
+    "pro",
+    "ultra",
+    "mini",
+    "lite",
+    "laptop",
+    "mobile",
+    "mxm",
+    "wifi",
+    "wifi7",
+    "ii",
+    "iii",
+    "iv",
+    "ada",
+    "blackwell",
+    "xl",
+    "alpha",
+    "evo",
+    "se",
+}
+"""A word right after a name that makes it another model."""
+_MEMORY = re.compile(r"(\d{1,3})gb?")
+_YEAR = re.compile(r"20[12]\d")
+_JOINED = re.compile(r"([0-9a-z.+]+)-(?=([0-9a-z.+]+))")
+
+
+class Naming(Struct, frozen=True):
+    """What a text names: the part (None without or with several), how sure that is, by which name,
+    and the parts if several."""
+
+    part: Part | None
+    confidence: Confidence
+    name: str = ""
+    among: tuple[str, ...] = ()
+
+
+class PhraseTable:
+    """The names of parts, squeezed, each with the parts that bear it and whether the maker is left
+    out of it."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self._bearers: dict[str, list[tuple[Part, bool]]] = {}
+        for part in parts:
+            for phrase, bare in _phrases(part):
+                bearers = self._bearers.setdefault(phrase, [])
+                if all(other is not part for other, _ in bearers):
+                    bearers.append((part, bare))
+
+    def named_in(self, text: str, kind: str | None = None) -> Naming:
+        """Return the part with the longest name that begins and ends with words of the text; one
+        plain word ("desktop") names a part only beside its maker."""
+        words, joined = shop_words(text), set(_JOINED.findall(text.casefold()))
+        rates = {rate for memory, rate in pairwise(words) if memory.startswith("ddr")}
+        for phrase, last, after in _runs(words):
+            if phrase in rates:
+                continue
+            bearers = [
+                pair
+                for pair in self._bearers.get(phrase, ())
+                if kind is None or kind_of(pair[0]) == kind
+            ]
+            bearers = [
+                pair for pair in bearers if _agrees(pair[0], words) and _is_of(pair[0], after)
+            ]
+            if phrase.isalpha() and last == phrase:
+                bearers = [
+                    (part, bare)
+                    for part, bare in bearers
+                    if not bare or set(words_of(part.vendor)) & set(words)
+                ]
+            if phrase.isdigit() and kind is None and len(words) > 1 and not CPU_WORDS & set(words):
+                bearers = [pair for pair in bearers if kind_of(pair[0]) != "cpu"]
+            if not bearers:
+                continue
+            goes_on = (last, after) in joined and any(
+                kind_of(part) not in CHIP_KINDS for part, _ in bearers
+            )
+            if after in OTHER_MODEL or goes_on:
+                return Naming(None, "none", phrase)
+            if len(bearers) > 1:
+                return Naming(None, "ambiguous", phrase, tuple(part.id for part, _ in bearers))
+            part, bare = bearers[0]
+            sure = (
+                not bare or kind_of(part) in CHIP_KINDS or _squeezed(part.vendor) in "".join(words)
+            )
+            return Naming(part, "exact" if sure and not phrase.isdigit() else "words", phrase)
+        return Naming(None, "none")
+
+
+def in_latin(text: str) -> str:
+    """Return a text with the Chinese names of makers and families in Latin letters."""
+    if text.isascii():
+        return text
+    for chinese, latin in MAKER_WORDS.items():
+        text = text.replace(chinese, f" {latin} ")
+    return text
+
+
+def shop_words(text: str) -> list[str]:
+    """Return the words of a shop's line: full-width letters made plain, Chinese names of makers put
+    into Latin."""
+    return words_of(in_latin(unicodedata.normalize("NFKC", text)))
+
+
+def _squeezed(text: str) -> str:
+    return "".join(words_of(text))
+
+
+def _phrases(part: Part) -> Iterator[tuple[str, bool]]:
+    maker = words_of(part.vendor)
+    for text in (part.name, *part.aliases):
+        words = words_of(text)
+        yield "".join(words), words[: len(maker)] != maker
+        if words[: len(maker)] == maker and len("".join(words[len(maker) :])) >= SHORTEST_NAME:
+            words = words[len(maker) :]
+            yield "".join(words), True
+        while (
+            len(words) > 1 and words[0] in FAMILY_WORDS and len("".join(words[1:])) >= SHORTEST_NAME
+        ):
+            words = words[1:]
+            yield "".join(words), True
+
+
+def _runs(words: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield runs of words squeezed, with their last word and the word that follows, the longest
+    first."""
+    runs = []
+    for begin in range(len(words)):
+        squeezed = ""
+        for end in range(begin, min(begin + MOST_WORDS, len(words))):
+            squeezed += words[end]
+            runs.append((squeezed, words[end], words[end + 1] if end + 1 < len(words) else ""))
+    return iter(sorted(runs, key=lambda run: -len(run[0])))
+
+
+def _agrees(part: Part, words: list[str]) -> bool:
+    """Say whether the sizes of memory in the text allow this card: a shop's 8 GB card is not the
+    catalog's 12 GB one."""
+    if not isinstance(part, GPU) or part.memory_gib is None:
+        return True
+    sizes = {float(found.group(1)) for word in words if (found := _MEMORY.fullmatch(word))}
+    return not sizes or part.memory_gib in sizes
+
+
+def _is_of(part: Part, after: str) -> bool:
+    """Say whether a year right after the name allows this part: an RM1000x of 2024 is not the
+    catalog's of 2021."""
+    years = (
+        {word for word in words_of(part.name) if _YEAR.fullmatch(word)}
+        if _YEAR.fullmatch(after)
+        else set()
+    )
+    return not years or after in years

@@ -1,0 +1,1 @@
+"""What do other people's data say?"""

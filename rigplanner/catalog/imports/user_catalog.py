@@ -1,0 +1,162 @@
+"""What the user adds to the shipped catalog: own parts, imported ones, fetched files, prices and
+exchange rates.
+
+In the user's data folder, under `catalog/`:
+  *.json            families of own parts; they override by id
+  updates/*.json    fetched families; they override the shipped parts by id
+  imported/*.json   imported families of lower trust; they never override
+  prices/*.json     price files; those that say `overrides` replace the catalog's prices
+  rates.xml         exchange rates of the European Central Bank
+"""
+
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from rigplanner.catalog.foreign import Import, text_fault
+from rigplanner.catalog.load import ID, Catalog, CatalogFault, Family, read_family, shipped_catalog
+from rigplanner.catalog.prices.exchange import ExchangeRates, read_ecb, shipped_rates
+from rigplanner.catalog.prices.prices import PriceFile, decode_prices, with_prices
+from rigplanner.catalog.schema.parts import AnyPart
+from rigplanner.evidence import Source
+from rigplanner.whole_file import write_whole
+
+OWN, UPDATES, IMPORTED, PRICES = "", "updates", "imported", "prices"
+RATES_FILE = "rates.xml"
+LARGEST_PRICES_BYTES = 64 * 2**20
+
+
+class FullCatalog(Struct, frozen=True):
+    """The catalog with all that the user added, and a sentence for each file that was left aside."""
+
+    catalog: Catalog
+    faults: tuple[str, ...] = ()
+
+
+def user_folder() -> Path:
+    """Return the folder of the user's catalog; it need not exist."""
+    import platformdirs
+
+    return platformdirs.user_data_path("rigplanner", appauthor=False) / "catalog"
+
+
+def full_catalog(folder: Path | None = None) -> FullCatalog:
+    """Return the shipped catalog with the user's additions from `folder` (else the user's own);
+    broken files are left aside."""
+    folder = folder or user_folder()
+    shipped = shipped_catalog()
+    faults: list[str] = []
+    own = [family for place in (UPDATES, OWN) for family in _families(folder / place, faults)]
+    imported = _families(folder / IMPORTED, faults)
+    prices = _price_files(folder / PRICES, faults)
+    if not (own or imported or prices):
+        return FullCatalog(shipped, tuple(faults))
+    parts: dict[str, AnyPart] = dict(shipped.parts)
+    sources: dict[str, Source] = dict(shipped.sources)
+    for family in own:
+        sources.update(family.sources)
+        parts.update((part.id, part) for part in family.parts)
+    for family in imported:
+        sources = {**family.sources, **sources}
+        for part in family.parts:
+            parts.setdefault(part.id, part)
+    return FullCatalog(
+        with_prices(Catalog(parts, sources, shipped.renamed, shipped.version), prices),
+        tuple(faults),
+    )
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.glob("*.json") if path.is_file())
+    except OSError:
+        return []
+
+
+def _families(folder: Path, faults: list[str]) -> list[Family]:
+    found = []
+    for path in _files(folder):
+        try:
+            found.append(read_family(path))
+        except CatalogFault as fault:
+            faults.append(f"Left aside: {fault}")
+    return found
+
+
+def _price_files(folder: Path, faults: list[str]) -> list[PriceFile]:
+    found = []
+    for path in _files(folder):
+        try:
+            if path.stat().st_size > LARGEST_PRICES_BYTES:
+                raise CatalogFault(
+                    f"{path}: larger than {LARGEST_PRICES_BYTES // 2**20} MiB, not a price file."
+                )
+            found.append(decode_prices(path.read_bytes(), str(path)))
+        except CatalogFault as fault:
+            faults.append(f"Left aside: {fault}")
+        except OSError as fault:
+            faults.append(f"Left aside: {path}: cannot be read ({fault.strerror or fault}).")
+    return sorted(found, key=lambda file: file.overrides)
+
+
+def newest_rates(folder: Path | None = None) -> ExchangeRates:
+    """Return the exchange rates that were fetched last, else those that came with the catalog."""
+    shipped = shipped_rates()
+    try:
+        fetched = read_ecb(((folder or user_folder()) / RATES_FILE).read_bytes())
+    except (OSError, CatalogFault):
+        return shipped
+    return max(shipped, fetched, key=lambda rates: rates.day)
+
+
+def keep_import(name: str, made: Import, folder: Path | None = None) -> Path:
+    """Write imported parts as one family file that replaces the import of the same name; return its
+    path. Raises OSError."""
+    family = Family(family=name, sources=made.sources, parts=made.parts)
+    return _written(
+        (folder or user_folder()) / IMPORTED / f"{name}.json", msgspec.json.encode(family)
+    )
+
+
+def keep_prices(name: str, file: PriceFile, folder: Path | None = None) -> Path:
+    """Write prices as a file that replaces the one of the same name; return its path. Raises
+    OSError."""
+    content = msgspec.json.format(msgspec.json.encode(file), indent=1)
+    return _written((folder or user_folder()) / PRICES / f"{name}.json", content)
+
+
+def read_own_family(path: Path) -> Family:
+    """Return the family in a file of own parts. Raises CatalogFault for what is none, an id that is
+    used twice or not of the form vendor.family.variant, and a name with markup or characters that
+    show it as another."""
+    family = read_family(path)
+    seen: set[str] = set()
+    for part in family.parts:
+        if not ID.fullmatch(part.id):
+            raise CatalogFault(
+                f"{path}: id: expected vendor.family.variant in [a-z0-9-], found {part.id[:80]!r}."
+            )
+        if part.id in seen:
+            raise CatalogFault(f"{path}: the id {part.id} is used twice.")
+        seen.add(part.id)
+        for text in (part.name, part.vendor, *part.aliases):
+            if text_fault(text) is not None:
+                raise CatalogFault(
+                    f"{path}: {part.id}: name, vendor, aliases: expected plain text, found"
+                    f" {text[:80]!r}."
+                )
+    return family
+
+
+def keep_family(name: str, family: Family) -> Path:
+    """Write own parts, which override by id, as a file that replaces the one of the same name.
+    Raises OSError."""
+    content = msgspec.json.format(msgspec.json.encode(family), indent=1)
+    return _written(user_folder() / f"{name}.json", content)
+
+
+def _written(path: Path, content: bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, content)
+    return path

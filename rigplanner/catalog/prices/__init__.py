@@ -1,0 +1,1 @@
+"""What does a part cost, where and when?"""

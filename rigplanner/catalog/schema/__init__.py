@@ -1,0 +1,1 @@
+"""Which fields has a part?"""

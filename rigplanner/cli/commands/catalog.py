@@ -1,0 +1,267 @@
+"""`rigplanner catalog list|show|lint|schema|import|update`: look into the catalog and add to it."""
+
+import argparse
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from rigplanner.catalog.cloud import CloudInstance, shipped_cloud
+from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.lint.completeness import compared_fields, completeness, evidence
+from rigplanner.catalog.lint.lint import lint
+from rigplanner.catalog.load import (
+    Catalog,
+    CatalogFault,
+    Family,
+    family_files,
+    read_family,
+    shipped_catalog,
+)
+from rigplanner.catalog.schema.parts import KINDS, Part, kind_of
+from rigplanner.cli.commands import catalog_import, catalog_update
+from rigplanner.cli.faults import FINDINGS, FINE, InputFault
+from rigplanner.cli.reading import open_catalog
+from rigplanner.data import data_path
+from rigplanner.evidence import Source
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    listing = verbs.add_parser("list", help="list parts that match words")
+    listing.add_argument("words", nargs="*")
+    listing.add_argument("--kind", choices=list(KINDS))
+    listing.add_argument("--status", choices=("current", "classic", "legacy", "reference"))
+    listing.add_argument("--format", choices=("text", "json"), default="text")
+    show = verbs.add_parser(
+        "show", help="show one part, or a machine for hire, with the source of each figure"
+    )
+    show.add_argument("words", nargs="+")
+    show.add_argument("--format", choices=("text", "json"), default="text")
+    check = verbs.add_parser(
+        "lint", help="check ids, sources and physics; print how complete the catalog is"
+    )
+    check.add_argument("--quiet", action="store_true", help="print complaints only")
+    check.add_argument(
+        "--second-pass",
+        action="store_true",
+        help="list the parts that were compared with a second source",
+    )
+    check.add_argument("--format", choices=("text", "json"), default="text")
+    catalog_import.add_arguments(
+        verbs.add_parser("import", help="add other people's parts or prices to the user's catalog")
+    )
+    catalog_update.add_arguments(
+        verbs.add_parser("update", help="fetch a catalog or price file, or exchange rates")
+    )
+    schema = verbs.add_parser(
+        "schema", help="print the JSON schema of a catalog file, or the fields of one kind of part"
+    )
+    schema.add_argument("kind", nargs="?", choices=list(KINDS))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run one verb."""
+    if args.verb == "schema":
+        return _schema(args.kind)
+    if args.verb == "import":
+        return catalog_import.run(args)
+    if args.verb == "update":
+        return catalog_update.run(args)
+    if args.verb == "lint":
+        return _lint(args, _readable_catalog())
+    return {"list": _list, "show": _show}[args.verb](args, open_catalog())
+
+
+def _readable_catalog() -> Catalog:
+    """Return the shipped catalog. Raises InputFault with what is wrong with each file that cannot
+    be read."""
+    try:
+        return shipped_catalog()
+    except CatalogFault as fault:
+        wrong = []
+        for path in family_files(data_path("catalog")):
+            try:
+                read_family(path)
+            except CatalogFault as found:
+                wrong.append(str(found))
+        raise InputFault("\n".join(wrong) or str(fault)) from fault
+
+
+def _schema(kind: str | None) -> int:
+    """Print the schema of a family file, or the fields of a kind: name, what it holds, and whether
+    a part must have it."""
+    if kind is None:
+        print(msgspec.json.format(msgspec.json.encode(msgspec.json.schema(Family))).decode())
+        return FINE
+    defined = msgspec.json.schema(KINDS[kind])["$defs"]
+    fields = {
+        name: shape
+        for part in defined.values()
+        if kind in part.get("properties", {}).get("kind", {}).get("enum", ())
+        for name, shape in part["properties"].items()
+    }
+    for name, shape in fields.items():
+        print(f"{name:28} {_held(shape, defined)}{'' if 'default' in shape else ', required'}")
+    return FINE
+
+
+def _held(shape: dict[str, Any], defined: dict[str, Any]) -> str:
+    """Return in words what a field of a schema holds."""
+    if "$ref" in shape:
+        name = shape["$ref"].rpartition("/")[2]
+        inner = defined[name].get("properties", {})
+        return f"{name} {{{', '.join(inner)}}}" if inner else name
+    if "anyOf" in shape:
+        return " or ".join(
+            _held(each, defined) for each in shape["anyOf"] if each.get("type") != "null"
+        )
+    if "enum" in shape:
+        return " | ".join(map(str, shape["enum"]))
+    if shape.get("type") == "array":
+        return f"list of {_held(shape.get('items', {}), defined)}"
+    if shape.get("type") == "object":
+        return f"object of {_held(shape.get('additionalProperties') or {}, defined)}"
+    return str(shape.get("type", "any"))
+
+
+def _list(args: argparse.Namespace, catalog: Catalog) -> int:
+    parts = PartIndex(catalog.parts.values()).find(" ".join(args.words), args.kind)
+    parts = [part for part in parts if args.status in (None, part.status)]
+    if args.format == "json":
+        print(msgspec.json.encode(parts).decode())
+        return FINE
+    for part in parts:
+        print(f"{kind_of(part):12} {part.id:52} {part.name}")
+    print(f"{len(parts)} of {len(catalog.parts)} parts", file=sys.stderr)
+    return FINE
+
+
+def _show(args: argparse.Namespace, catalog: Catalog) -> int:
+    words = " ".join(args.words)
+    part: Part | None = catalog.get(words)
+    hired = shipped_cloud().named(words)
+    if part is None and hired is None:
+        part = next(iter(PartIndex(catalog.parts.values()).find(words, limit=1)), None)
+    if part is not None:
+        _print_sourced("part", part, catalog.sources, args.format)
+    elif hired is not None:
+        _print_sourced("hire", hired, shipped_cloud().sources, args.format)
+    else:
+        raise InputFault(f"no part in the catalog matches {words!r}.")
+    return FINE
+
+
+PRICE_WORDS = {"prices": "price", "on_demand": "on demand, an hour:", "spot": "spot, an hour:"}
+TOLD_APART = ("id", "name", "sources", "doubts", "unpublished", *PRICE_WORDS)
+
+
+def _print_sourced(
+    what: str, shown: Part | CloudInstance, known: Mapping[str, Source], form: str
+) -> None:
+    """Print a part or a machine for hire with its sources, doubts and dated prices."""
+    if form == "json":
+        sources = {key: known[key] for key in shown.sources if key in known}
+        print(msgspec.json.format(msgspec.json.encode({what: shown, "sources": sources})).decode())
+        return
+    print(f"{shown.name}  ({shown.id})")
+    for field in shown.__struct_fields__:
+        if field not in TOLD_APART:
+            _print_field(shown, field)
+    for key, fields in shown.sources.items():
+        source = known[key]
+        print(
+            f"  source [{source.trust}, read {source.read}] {source.title}  {source.url or ''} "
+            f" settled: {', '.join(fields)}"
+        )
+    for field, doubt in shown.doubts.items():
+        print(f"  {doubt.state}: {field} {' / '.join(doubt.values)} {doubt.note}")
+    for key, fields in shown.unpublished.items() if isinstance(shown, Part) else ():
+        print(f"  not published: {', '.join(fields)} ({known[key].title})")
+    for field, word in PRICE_WORDS.items():
+        for price in getattr(shown, field, ()):
+            where = f", {price.region}" if price.region else ""
+            print(
+                f"  {word} {price.amount:,.2f} {price.currency} on {price.day}{where},"
+                f" {price.source}"
+            )
+
+
+def _print_field(part: Part | CloudInstance, field: str) -> None:
+    value = getattr(part, field)
+    if value in (None, (), {}, ""):
+        return
+    shown = (
+        msgspec.json.encode(value).decode() if not isinstance(value, str | int | float) else value
+    )
+    print(f"  {field:22} {shown}")
+
+
+def _lint(args: argparse.Namespace, catalog: Catalog) -> int:
+    complaints = lint(catalog)
+    if args.format == "json":
+        made = {
+            "complaints": complaints,
+            "completeness": completeness(catalog),
+            "evidence": evidence(catalog),
+        }
+        print(msgspec.json.encode(made).decode())
+        return FINDINGS if complaints else FINE
+    for complaint in complaints:
+        expected = f", expected {complaint.expected}" if complaint.expected else ""
+        print(
+            f"{complaint.part}: {complaint.field}: {complaint.code}: found"
+            f" {complaint.found}{expected}"
+        )
+    if args.second_pass:
+        _print_compared(catalog)
+    elif not args.quiet:
+        _print_completeness(catalog)
+    print(
+        f"{len(catalog.parts)} parts, {len(catalog.sources)} sources, {len(complaints)} complaints",
+        file=sys.stderr,
+    )
+    return FINDINGS if complaints else FINE
+
+
+def _print_completeness(catalog: Catalog) -> None:
+    print(
+        f"\n{'kind':12} {'field':30} {'filled':>14} {'not published':>14} {'unknown':>8} "
+        " unknown of"
+    )
+    for row in completeness(catalog):
+        share = 100 * row.filled / row.parts if row.parts else 100.0
+        note = "" if row.published else "(rarely published) "
+        counts = (
+            f"{row.filled:4}/{row.parts:<4} {share:3.0f} % {len(row.unpublished) or '-':>14}"
+            f" {len(row.without) or '-':>8}"
+        )
+        print(f"{row.kind:12} {row.field:30} {counts}  {note}{', '.join(row.without[:4])}")
+    print(
+        f"\n{'kind':12} {'parts':>6} {'source read':>12} {'compared':>9} {'unverified':>11}"
+        f" {'conflicts':>10}"
+    )
+    for kind in evidence(catalog):
+        compared = len(kind.compared)
+        print(
+            f"{kind.kind:12} {kind.parts:6} {kind.read:12} {compared:9} {kind.unverified:11}"
+            f" {kind.conflicts:10}"
+        )
+
+
+def _print_compared(catalog: Catalog) -> None:
+    for kind in evidence(catalog):
+        for part_id in kind.compared:
+            part = catalog.parts[part_id]
+            disputed = [field for field, doubt in part.doubts.items() if doubt.state == "conflict"]
+            agreed = [field for field in compared_fields(part, catalog) if field not in disputed]
+            print(
+                f"{part_id:52} agree: {', '.join(agreed) or '-'}; disagree:"
+                f" {', '.join(disputed) or '-'}"
+            )
+        print(
+            f"{kind.kind}: {len(kind.compared)} of {kind.parts} parts compared with a second"
+            " source\n"
+        )

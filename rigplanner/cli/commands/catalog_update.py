@@ -1,0 +1,63 @@
+"""`rigplanner catalog update`: fetch a catalog or price file, or the exchange rates, over HTTPS
+into the user's catalog."""
+
+import argparse
+import sys
+from datetime import UTC, datetime
+
+from rigplanner.catalog.imports import fetch
+from rigplanner.catalog.imports.updating import check_family, check_prices, rates_target, target
+from rigplanner.catalog.prices.exchange import ECB_URL, read_ecb
+from rigplanner.cli.faults import FINE, InputFault
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the verb."""
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("url", nargs="?", help="https address of a catalog file or a price file")
+    what.add_argument(
+        "--rates",
+        nargs="?",
+        const=ECB_URL,
+        metavar="URL",
+        help="exchange rates of the European Central Bank",
+    )
+    parser.add_argument("--prices", action="store_true", help="the file holds prices, not parts")
+    parser.add_argument(
+        "--checksum",
+        default="",
+        metavar="SHA256|URL",
+        help="what the file must have, or where that is written",
+    )
+    parser.add_argument(
+        "--timeout", type=float, default=20.0, metavar="S", help="seconds without an answer"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Fetch one file; without a connection say how old the present one is."""
+    if not 0 < args.timeout <= 600:
+        raise InputFault(f"--timeout: expected seconds from 0 to 600, found {args.timeout:g}.")
+    limits = fetch.Limits(
+        connect_s=min(args.timeout, fetch.STANDARD_LIMITS.connect_s), read_s=args.timeout
+    )
+    url = args.rates or args.url
+    try:
+        path = target(url, args.prices) if args.rates is None else rates_target()
+    except ValueError as fault:
+        raise InputFault(f"{url}: no address ({fault}).") from fault
+    check = read_ecb if args.rates else check_prices if args.prices else check_family
+    try:
+        fetched = fetch.fetch(url, path, check, limits, args.checksum)
+    except fetch.FetchFault as fault:
+        raise InputFault(str(fault)) from fault
+    age = fetched.age_days(datetime.now(UTC))
+    if fetched.fault:
+        print(f"{fetched.fault} The file from {age:.1f} days ago is used.", file=sys.stderr)
+    print(
+        f"{'updated' if fetched.changed else 'unchanged'} {fetched.path}, sha256"
+        f" {fetched.stamp.sha256}"
+    )
+    if args.rates:
+        print(f"exchange rates of {read_ecb(path.read_bytes()).day}")
+    return FINE

@@ -1,0 +1,41 @@
+"""`rigplanner export`: a rig as Markdown, BBCode, plain text, CSV, JSON or a workbook."""
+
+import argparse
+from datetime import date
+from pathlib import Path
+
+from rigplanner.cli.faults import FINE, InputFault
+from rigplanner.cli.reading import open_assessment
+from rigplanner.cli.written import written
+from rigplanner.report.quote.content import quote_content
+from rigplanner.report.quote.export import FORMATS, export
+
+WORKBOOK = "xlsx"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    parser.add_argument("rig", type=Path)
+    parser.add_argument("--format", choices=sorted((*FORMATS, WORKBOOK)), default="markdown")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="file to write (needed for xlsx)"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print or write the rig."""
+    if args.format == WORKBOOK and args.output is None:
+        raise InputFault("--format xlsx needs -o FILE.xlsx.")
+    assessment, catalog = open_assessment(args.rig)
+    quote = quote_content(assessment, catalog, date.today())
+    if args.format == WORKBOOK:
+        from rigplanner.report.quote.workbook import quote_workbook
+
+        content = quote_workbook(quote)
+    else:
+        content = export(quote, args.format).encode()
+    if args.output is None:
+        print(content.decode(), end="")
+        return FINE
+    written(args.output, content)
+    return FINE

@@ -1,0 +1,241 @@
+"""`rigplanner memory`: the GPU memory of cases, one JSON answer a line, or of one model, in text."""
+
+import argparse
+import errno
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from rigplanner.catalog.zoo import Zoo, shipped_zoo
+from rigplanner.cli.asked import add_job_arguments, asked_cases, is_cases
+from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault, own_fault
+from rigplanner.cli.hardware import Place, place_of
+from rigplanner.errors import WorkloadFault
+from rigplanner.memory.activation_breakdown import activation_kinds
+from rigplanner.memory.answer import MemoryEstimate
+from rigplanner.memory.capacity.capacity_search import WHAT, reach
+from rigplanner.memory.capacity.changes import cheapest_changes
+from rigplanner.memory.capacity.mixed_gpus import CardPlan, card_plan, deals_layers
+from rigplanner.memory.capacity.packing import fits_slices
+from rigplanner.memory.estimate import estimate_memory, on_unknown_card
+from rigplanner.memory.usable_memory import usable_gib
+from rigplanner.report.words.memory import memory_lines
+from rigplanner.rig.workload import Case
+from rigplanner.workload.cases import LONGEST_LINE, BadCase, read_cases
+
+ENDLESS = 256 * 2**20
+"""Bytes of one line after which a file of cases is given up."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `memory`."""
+    parser.add_argument(
+        "what",
+        metavar="CASES.jsonl|MODEL|FILE.rig",
+        help=(
+            "a file of cases, one JSON object a line (- reads standard input), or one model: a name"
+            " of the zoo, config.json, model_index.json, a folder, *.safetensors, *.gguf; or a rig,"
+            " whose workloads are answered"
+        ),
+    )
+    add_job_arguments(parser)
+    parser.add_argument(
+        "--format", choices=("text", "json"), help="default: json for cases, text for one model"
+    )
+    parser.add_argument(
+        "--steps",
+        action="store_true",
+        help="add the steps of each calculation and activations by kind of layer",
+    )
+    parser.add_argument(
+        "--largest",
+        action="append",
+        choices=WHAT,
+        default=[],
+        help="the largest batch, context, number of users",
+    )
+    parser.add_argument(
+        "--changes",
+        action="store_true",
+        help="changes that make it fit, each with its cost in speed",
+    )
+    parser.add_argument(
+        "--mig", action="store_true", help="which MIG partitions of the GPU hold it"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Answer every case; one that cannot be answered says why and stops nothing. Exit 2 when a line
+    is no case at all, or when the one model that was asked for cannot be answered."""
+    zoo, encode = shipped_zoo(), msgspec.json.Encoder().encode
+    many = is_cases(args.what)
+    cases = read_cases(lines_of(args.what)) if many else iter(asked_cases(args))
+    as_text = args.format == "text" or (args.format is None and not many)
+    code = FINE
+    for case in cases:
+        found = answer(case, zoo, args)
+        code = BAD_INPUT if isinstance(case, BadCase) or (not many and "error" in found) else code
+        if "error" in found and not many:
+            raise InputFault(found["error"])
+        sys.stdout.write(
+            "\n".join(memory_lines(found)) + "\n" if as_text else encode(found).decode() + "\n"
+        )
+    return code
+
+
+def lines_of(name: str) -> Iterator[bytes]:
+    """Yield the lines of a file, or of standard input for "-"; raise InputFault when it cannot be
+    read."""
+    if name == "-":
+        yield from _bounded(sys.stdin.buffer)
+        return
+    try:
+        with Path(name).open("rb") as file:
+            yield from _bounded(file)
+    except OSError as fault:
+        raise InputFault(f"{name}: cannot be read ({fault.strerror}).") from fault
+
+
+def _bounded(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file; of one too long for a case only the beginning is held. Raises OSError
+    for one that seems endless."""
+    while line := file.readline(LONGEST_LINE + 1):
+        yield line
+        rest, left = line, ENDLESS // LONGEST_LINE
+        while len(rest) > LONGEST_LINE and not rest.endswith(b"\n"):
+            rest, left = file.readline(LONGEST_LINE + 1), left - 1
+            if not left:
+                raise OSError(errno.EFBIG, f"a line of more than {ENDLESS // 2**20} MiB")
+
+
+def answer(case: Case | BadCase, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
+    """The answer of one case, with `error` where there is none."""
+    if isinstance(case, BadCase):
+        return {"id": case.id, "error": case.error}
+    try:
+        return {"id": case.id, **_answered(case, zoo, args)}
+    except WorkloadFault as fault:
+        return {"id": case.id, "error": str(fault)}
+    except Exception as fault:  # a case must not silence those after it
+        return {"id": case.id, "error": own_fault(fault)}
+
+
+def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
+    work, place = case.workload, place_of(case.hardware)
+    if place.gpu is None and case.hardware.gpu:
+        work = on_unknown_card(work, place.count, zoo)
+    found = estimate_memory(work, place.gpu, place.count, zoo, explained=args.steps)
+    dealt = len(place.gpus) > 1 and deals_layers(work, found.stack)
+    plan = (
+        card_plan(work, place.gpus, zoo, place.free_gib)
+        if dealt or place.unequal or place.free_gib is not None
+        else None
+    )
+    if plan:
+        found = plan.fullest.need
+    shown = estimate_record(found, args.steps)
+    if plan:
+        shown |= _plan_record(plan)
+    elif place.gpu is not None:
+        shown |= {
+            "gpu": place.gpu.name,
+            "count": place.count,
+            "capacity_gib": usable_gib(place.gpu),
+        }
+    if args.steps:
+        shown["activation_kinds_gib"] = {
+            name: round(gib, 6)
+            for name, gib in activation_kinds(work, place.gpu, place.count, zoo).items()
+        }
+    if args.largest or args.changes or args.mig:
+        shown |= _other_way_round(case, place, zoo, args)
+    return shown
+
+
+def _other_way_round(
+    case: Case, place: Place, zoo: Zoo, args: argparse.Namespace
+) -> dict[str, Any]:
+    work, shown = case.workload, dict[str, Any]()
+    if place.gpu is None:
+        raise WorkloadFault(place.fault)
+    gpu, count = min((place.gpu, *place.gpus), key=lambda one: one.memory_gib or 0.0), place.count
+    gpus = place.gpus if place.unequal else ()
+    if args.largest:
+        reached = [reach(what, work, gpu, count, zoo, gpus) for what in dict.fromkeys(args.largest)]
+        shown["largest"] = [
+            {
+                "what": one.what,
+                "value": one.value,
+                "sure": one.sure,
+                "room_gib": one.room_gib,
+                "users": msgspec.to_builtins(one.users),
+                "positions": one.positions,
+            }
+            for one in reached
+        ]
+    if args.changes:
+        shown["changes"] = msgspec.to_builtins(cheapest_changes(work, gpu, count, zoo))
+    if args.mig:
+        shown["partitions"] = [
+            {
+                **msgspec.to_builtins(fit.slice),
+                "device_gib": fit.need.device_gib,
+                "low_gib": fit.need.low_gib,
+                "high_gib": fit.need.high_gib,
+                "fits": fit.fits,
+            }
+            for fit in fits_slices(work, gpu, zoo)
+        ]
+    return shown
+
+
+def estimate_record(estimate: MemoryEstimate, steps: bool) -> dict[str, Any]:
+    """An estimate as the contract's fields."""
+    parts = {
+        field.removesuffix("_gib"): round(getattr(estimate.parts, field), 6)
+        for field in estimate.parts.__struct_fields__
+    }
+    figures = (
+        "tensors_gib",
+        "allocated_gib",
+        "reserved_gib",
+        "device_gib",
+        "low_gib",
+        "high_gib",
+        "host_gib",
+        "nvme_gib",
+    )
+    shown: dict[str, Any] = {
+        "parts_gib": parts,
+        **{field: round(getattr(estimate, field), 6) for field in figures},
+    }
+    shown["detail_gib"] = {name: round(gib, 6) for name, gib in estimate.detail_gib.items()}
+    shown |= {"stack": estimate.stack, "assumed": estimate.assumed}
+    return shown | {"steps": msgspec.to_builtins(estimate.steps)} if steps else shown
+
+
+def _plan_record(plan: CardPlan) -> dict[str, Any]:
+    cards = [
+        {
+            "gpu": card.gpu,
+            "share": round(card.share, 4),
+            "device_gib": round(card.need.device_gib, 6),
+            "low_gib": round(card.need.low_gib, 6),
+            "high_gib": round(card.need.high_gib, 6),
+            "room_gib": round(card.room_gib, 6),
+            "fits": card.fits,
+            "over_gib": round(card.over_gib, 6),
+        }
+        for card in plan.cards
+    ]
+    return {
+        "cards": cards,
+        "split": plan.split,
+        "overflows": list(plan.overflows),
+        "tight": list(plan.tight),
+        "total_gib": round(plan.need_gib, 6),
+        "total_room_gib": round(plan.room_gib, 6),
+    }

@@ -1,0 +1,192 @@
+"""`rigplanner new`: a rig from words, or another one of a rig that is there."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.imports.user_catalog import newest_rates
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.cli.asked import model_asked, with_fields
+from rigplanner.cli.commands.captured import add_fact_arguments, facts_named, say_unmatched
+from rigplanner.cli.faults import FINE, InputFault
+from rigplanner.cli.reading import open_catalog, open_rig
+from rigplanner.economics.totals import totals
+from rigplanner.errors import WorkloadFault
+from rigplanner.machine.this_machine import recognise
+from rigplanner.report.language import tr
+from rigplanner.report.words.rates import uncounted_text
+from rigplanner.rig.choices import with_choice
+from rigplanner.rig.countries import USUAL
+from rigplanner.rig.document import Rig
+from rigplanner.rig.edits import add_workload, change_site, rename, set_exchange, set_notes
+from rigplanner.rig.files import RigFault, write_rig
+from rigplanner.rig.from_text.from_words import Wish, near_parts, rig_from_wishes
+from rigplanner.rig.from_text.line_parts import read_wishes
+from rigplanner.rig.workload import Workload
+from rigplanner.workload.network import resolve
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar="WORDS",
+        help='parts, for example "2x RTX 3090" or "2x 3090 + NVLink bridge"',
+    )
+    parser.add_argument(
+        "--from",
+        dest="start",
+        type=Path,
+        metavar="FILE.rig",
+        help="begin with this rig: words add parts to it",
+    )
+    add_fact_arguments(parser)
+    parser.add_argument("-o", "--output", required=True, type=Path, metavar="FILE.rig")
+    parser.add_argument(
+        "--set",
+        dest="choices",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help=(
+            "a setting: country=DE (with its usual outlet), volts=230, breaker=16, circuits=2,"
+            " hours=8, cap=280, raid0=yes, ups=2, numa=4, p2p=yes, driver=580, bios:PLACE=CHOICE;"
+            " of costs and the quote: currency=EUR, budget=5000, energy=0.30, hire=3.60USD,"
+            " hire-month=70USD, resale=30, tax=21, tax:ITEM=12, price:ITEM=499, discount=5,"
+            " valid=30, customer=NAME, seller=NAME, seller.address=TEXT, number=TEXT, terms=TEXT,"
+            " rate:USD=31.5"
+        ),
+    )
+    parser.add_argument(
+        "--workload",
+        dest="workloads",
+        action="append",
+        default=[],
+        metavar='"MODEL FIELD=VALUE ..."',
+        help='what it shall do, for example "llama-3.1-70b task=inference precision=q4_k_m"',
+    )
+    parser.add_argument("--name", help="name of the rig (else the file's name)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the rig and say what each wish became; what a machine says of itself comes before the
+    words."""
+    catalog = open_catalog()
+    facts = facts_named(args)
+    if not args.words and not facts and args.start is None:
+        raise InputFault(
+            "name parts in words, a rig with --from, or a machine to read with --this-machine,"
+            " --query, --hwloc or --lspci."
+        )
+    if args.start is not None and facts:
+        raise InputFault(
+            "--from: a rig begins with a file or with a machine that is read, not with both."
+        )
+    found = recognise(facts, catalog, args.name or args.output.stem)
+    say_unmatched("new", found.unmatched)
+    absent = "\n".join(
+        tr("Not in the catalog: {fact}", fact=f"{f.count} x {f.name} {f.detail}".strip())
+        for f in found.unmatched
+    )
+    index = PartIndex(catalog.parts.values())
+    wishes: list[Wish] = []
+    for text in args.words:
+        wishes += read_wishes(text, index, known=[wish.parts[0] for wish in wishes if wish.parts])
+    missing = [wish.text for wish in wishes if not wish.parts]
+    if missing:
+        raise InputFault(
+            "; ".join(_unmatched(text, index) for text in missing)
+            + "; try fewer words or 'rigplanner catalog list'."
+        )
+    start = set_notes(found.rig, absent) if args.start is None else _started(args)
+    try:
+        rig = rig_from_wishes(
+            start.name, wishes, start if start.exchange else set_exchange(start, newest_rates())
+        )
+        for choice in args.choices:
+            rig = with_choice(rig, catalog, choice)
+        for text in args.workloads:
+            rig = add_workload(rig, _workload(text))
+        write_rig(_with_usual_outlet(rig), args.output, catalog)
+    except (RigFault, ValueError) as fault:
+        raise InputFault(str(fault)) from fault
+    for item in found.rig.items:
+        print(
+            f"{item.quantity} x {catalog.parts[item.part].name}"
+            + (f"   ({item.note})" if item.note else "")
+        )
+    for wish in wishes:
+        others = ", ".join(part.name for part in wish.parts[1:4])
+        print(
+            f"{wish.quantity} x {wish.parts[0].name}" + (f"   (also: {others})" if others else "")
+        )
+    _say_without_rate(rig, catalog)
+    print(f"Written: {args.output}", file=sys.stderr)
+    return FINE
+
+
+def _say_without_rate(rig: Rig, catalog: Catalog) -> None:
+    """Say which money the rig cannot count, and what to do."""
+    sums = totals(rig, catalog)
+    others = sorted(
+        {line.unit.currency for line in sums.lines if line.uid in sums.foreign and line.unit}
+    )
+    if others:
+        unknown = f"Not counted: prices in {', '.join(others)}; no rate to {rig.currency} is known."
+        left_out = uncounted_text(sums)
+        way = "." if left_out else ", or fetch rates: 'rigplanner catalog update --rates'."
+        print(
+            " ".join(filter(None, (unknown, left_out, f"Say rate:{others[0]}=RATE{way}"))),
+            file=sys.stderr,
+        )
+
+
+def _started(args: argparse.Namespace) -> Rig:
+    """The rig to begin with; under another file's name it is another rig."""
+    rig = open_rig(args.start)
+    if args.name:
+        return rename(rig, args.name)
+    return rig if args.start.resolve() == args.output.resolve() else rename(rig, args.output.stem)
+
+
+def _unmatched(text: str, index: PartIndex) -> str:
+    near = ", ".join(part.name for part in near_parts(text, index))
+    return f"no part in the catalog matches {text!r}" + (
+        f", the nearest are {near}" if near else ""
+    )
+
+
+def _with_usual_outlet(rig: Rig) -> Rig:
+    """A country says what its usual outlet gives, as the window's choice of a country does; what
+    was said stays."""
+    site = rig.site
+    if site.country not in USUAL or site.volts is not None or site.breaker_a is not None:
+        return rig
+    volts, amperes = USUAL[site.country]
+    print(
+        f"Taken: the usual outlet of {site.country}, {volts:g} V and {amperes:g} A; say volts= and"
+        " breaker= where it differs.",
+        file=sys.stderr,
+    )
+    return change_site(rig, volts=volts, breaker_a=amperes)
+
+
+def _workload(text: str) -> Workload:
+    words = text.split()
+    given = [word for word in words if "=" in word]
+    model = " ".join(word for word in words if "=" not in word)
+    if not model:
+        raise InputFault(
+            f"--workload: expected a model, for example 'llama-3.1-8b task=serve', found {text!r}."
+        )
+    fields: dict[str, Any] = model_asked(model)
+    work = with_fields(f"--workload {model}", fields, given)
+    try:
+        resolve(work, shipped_zoo())
+    except WorkloadFault as fault:
+        raise InputFault(f"--workload: {fault}") from fault
+    return work

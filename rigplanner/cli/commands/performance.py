@@ -1,0 +1,189 @@
+"""`rigplanner performance`: the speed of cases, one JSON answer a line, or of one model or the
+workloads of a rig, in text."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from rigplanner.catalog.schema.parts import GPU
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.cli.asked import add_job_arguments, asked_cases, is_cases
+from rigplanner.cli.commands.memory import lines_of
+from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault, own_fault
+from rigplanner.cli.hardware import Place, place_of
+from rigplanner.cli.reading import open_catalog
+from rigplanner.errors import WorkloadFault
+from rigplanner.memory.answer import MemoryEstimate
+from rigplanner.memory.capacity.mixed_gpus import card_plan, deals_layers
+from rigplanner.memory.estimate import estimate_memory
+from rigplanner.memory.usable_memory import usable_gib
+from rigplanner.performance.anchors.anchors import Evidence
+from rigplanner.performance.anchors.own import read_own, with_own
+from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.performance.capacity import within_memory
+from rigplanner.performance.job import settled
+from rigplanner.performance.predict import predict_speed
+from rigplanner.report.format import quantity
+from rigplanner.report.language import tr
+from rigplanner.report.words.memory import verdict
+from rigplanner.report.words.speed import speed_lines
+from rigplanner.rig.workload import Case, Workload
+from rigplanner.workload.cases import BadCase, read_cases
+
+LINKS = ("none", "pcie", "nvlink-bridge", "nvlink-mesh", "nvswitch", "xgmi")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `performance`."""
+    parser.add_argument(
+        "what",
+        metavar="CASES.jsonl|MODEL|FILE.rig",
+        help="a file of cases, one JSON object a line (- reads "
+        "standard input), or one model as for `rigplanner memory`, or a rig with workloads",
+    )
+    add_job_arguments(parser)
+    parser.add_argument("--link", choices=LINKS, help="what joins the GPUs")
+    parser.add_argument(
+        "--measurements",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="CSV or JSONL of your own measurements: anchors of these answers",
+    )
+    parser.add_argument(
+        "--format",
+        choices=("text", "json"),
+        help="default: json for cases, text for a model or a rig",
+    )
+    parser.add_argument(
+        "--steps", action="store_true", help="print the steps of each calculation too"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Answer each case on its own line, in order; exit 2 when a line is no case, or what was asked
+    for has no answer."""
+    try:
+        evidence = (
+            with_own([row for path in args.measurements for row in read_own(path)])
+            if args.measurements
+            else None
+        )
+    except WorkloadFault as fault:
+        raise InputFault(str(fault)) from fault
+    if not is_cases(args.what):
+        return _asked(args, evidence)
+    code = FINE
+    for case in read_cases(lines_of(args.what)):
+        code = BAD_INPUT if isinstance(case, BadCase) else code
+        _print_json(answer(case, args.steps, evidence))
+    return code
+
+
+def _print_json(record: dict[str, Any]) -> None:
+    sys.stdout.write(msgspec.json.encode(record).decode() + "\n")
+
+
+def _asked(args: argparse.Namespace, evidence: Evidence | None) -> int:
+    cases = asked_cases(args)
+    for case in cases:
+        hardware = (
+            msgspec.structs.replace(case.hardware, link=args.link) if args.link else case.hardware
+        )
+        try:
+            place = place_of(hardware)
+            if place.gpu is None:
+                raise WorkloadFault("name the GPUs with --gpu NAME, or a rig with --rig FILE.")
+            needs = _needs(case.workload, place)
+            found = within_memory(_predicted(case, place, evidence), needs)
+        except WorkloadFault as fault:
+            raise InputFault(str(fault)) from fault
+        if args.format == "json":
+            _print_json(_as_answer(case, place.gpu, found, args.steps))
+            continue
+        name = tr("{name} on {count} × {gpu}", name=case.id, count=place.count, gpu=place.gpu.name)
+        memory = _memory_line(needs)
+        sys.stdout.write(
+            "\n".join(speed_lines(name, found, memory, open_catalog(), args.steps)) + "\n"
+        )
+    return FINE
+
+
+def _needs(work: Workload, place: Place) -> list[tuple[MemoryEstimate, GPU]]:
+    """What the fullest card needs, with that card; none where memory cannot be told."""
+    gpu, zoo = place.gpu, shipped_zoo()
+    assert gpu is not None
+    try:
+        work = settled(work, gpu, place.count, place.nodes, place.link, zoo)
+        found = estimate_memory(work, gpu, place.count, zoo)
+        if len(place.gpus) > 1 and (place.unequal or deals_layers(work, found.stack)):
+            plan = card_plan(work, place.gpus, zoo)
+            at = plan.cards.index(plan.fullest)
+            return [(plan.fullest.need, place.gpus[at])]
+    except WorkloadFault:
+        return []
+    return [(found, gpu)]
+
+
+def _memory_line(needs: list[tuple[MemoryEstimate, GPU]]) -> str:
+    """Whether it fits, of the fullest card; "" where memory cannot be told."""
+    if not needs:
+        return ""
+    found, gpu = needs[0]
+    room = usable_gib(gpu)
+    return tr(
+        "Memory per GPU {low} to {high} of {room}: {verdict}.",
+        low=quantity(found.low_gib, "GiB", 1),
+        high=quantity(found.high_gib, "GiB", 1),
+        room=quantity(room, "GiB"),
+        verdict=verdict(found.low_gib, found.high_gib, room),
+    )
+
+
+def answer(
+    case: Case | BadCase, steps: bool = False, evidence: Evidence | None = None
+) -> dict[str, Any]:
+    """Return the answer of one case, or its id with an `error`."""
+    if isinstance(case, BadCase):
+        return {"id": case.id, "error": case.error}
+    try:
+        place = place_of(case.hardware)
+        if place.gpu is None:
+            raise WorkloadFault(place.fault)
+        found = _predicted(case, place, evidence)
+        found = within_memory(found, _needs(case.workload, place)) if place.machine else found
+        return _as_answer(case, place.gpu, found, steps)
+    except WorkloadFault as fault:
+        return {"id": case.id, "error": str(fault)}
+    except Exception as fault:  # a case must not silence those after it
+        return {"id": case.id, "error": own_fault(fault)}
+
+
+def _predicted(case: Case, place: Place, evidence: Evidence | None) -> SpeedEstimate:
+    if place.gpu is None:
+        raise WorkloadFault(place.fault)
+    return predict_speed(
+        case.workload,
+        place.gpu,
+        place.count,
+        place.nodes,
+        place.link,
+        shipped_zoo(),
+        place.machine,
+        case.metric,
+        evidence,
+        power_limit_w=place.power_limit_w,
+    )
+
+
+def _as_answer(case: Case, gpu: GPU, found: SpeedEstimate, steps: bool) -> dict[str, Any]:
+    answer = {"id": case.id, **msgspec.to_builtins(found), "gpu": gpu.id}
+    if case.ignored:
+        answer["assumed"] = {**found.assumed, "fields_ignored": case.ignored}
+    if not steps:
+        del answer["steps"]
+    return answer

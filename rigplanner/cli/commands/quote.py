@@ -1,0 +1,33 @@
+"""`rigplanner quote`: the quote of a rig as PDF."""
+
+import argparse
+from datetime import date
+from pathlib import Path
+
+from rigplanner.cli.faults import FINE
+from rigplanner.cli.reading import open_assessment
+from rigplanner.cli.written import written
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    parser.add_argument("rig", type=Path)
+    parser.add_argument("-o", "--output", required=True, type=Path, metavar="FILE.pdf")
+    parser.add_argument("--paper", choices=("A4", "Letter"), default="A4")
+    parser.add_argument(
+        "--date",
+        type=date.fromisoformat,
+        default=None,
+        metavar="YYYY-MM-DD",
+        help="date of a quote that names none",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the quote."""
+    from rigplanner.report.quote.pdf import quote_pdf
+
+    assessment, catalog = open_assessment(args.rig)
+    content = quote_pdf(assessment, catalog, args.date, args.paper)
+    written(args.output, content)
+    return FINE

@@ -1,0 +1,1 @@
+"""Which small views is the window made of?"""

@@ -1,0 +1,1 @@
+"""What is open, and what happens to it?"""

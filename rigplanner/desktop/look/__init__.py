@@ -1,0 +1,1 @@
+"""Which colours, sizes and icons?"""

@@ -1,0 +1,63 @@
+"""One line above the tabs for what happened, with a way out by one button. It asks nothing."""
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QFrame, QWidget
+
+from rigplanner.desktop.controls.widgets import button, icon_button, label, row, stretchy
+from rigplanner.desktop.document.change import Message
+from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.look import icons
+from rigplanner.desktop.words import SEVERITY_WORDS
+from rigplanner.report.language import tr
+
+SHOWN_MS = 8000
+TOKENS = {"info": "accent", "warning": "warns", "error": "fails"}
+ICONS = {"info": "info", "warning": "warn", "error": "cross"}
+
+
+class MessageBar(QFrame):
+    """Shows the last message; notes without a button leave by themselves."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "message")
+        self.setAccessibleName(tr("Message"))
+        self._message: Message | None = None
+        self._sign = label()
+        self._sign.setFixedWidth(20)
+        self.text = label(wrap=True)
+        stretchy(self.text)
+        self.action = button("", self._act, name=tr("No action"))
+        close = icon_button("cross", tr("Close the message"), self.hide)
+        line = row(self._sign, self.text, self.action, close, margins=(12, 4, 8, 4))
+        line.setStretchFactor(self.text, 1)
+        self.setLayout(line)
+        self._timer = QTimer(self, singleShot=True, interval=SHOWN_MS)
+        self._timer.timeout.connect(self.hide)
+        self.hide()
+        session.message_given.connect(self.show_message)
+
+    def show_message(self, message: Message) -> None:
+        """Show a message in place of the former one."""
+        from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+
+        self._message = message
+        self._sign.setPixmap(
+            icons.pixmap(ICONS[message.level], TOKENS[message.level], self.devicePixelRatioF())
+        )
+        self._sign.setAccessibleName(SEVERITY_WORDS.get(message.level, message.level))
+        self.text.setText(message.text[:1000])
+        self.action.setText(message.action)
+        self.action.setAccessibleName(message.action or tr("No action"))
+        self.action.setVisible(bool(message.action))
+        self.show()
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, message.text[:1000]))
+        if message.level == "info":
+            self._timer.start()
+        else:
+            self._timer.stop()
+
+    def _act(self) -> None:
+        self.hide()
+        if self._message and self._message.deed:
+            self._message.deed()

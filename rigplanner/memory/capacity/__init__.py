@@ -1,0 +1,1 @@
+"""How much more does it hold, and what would make it fit?"""

@@ -1,0 +1,352 @@
+"""The cheapest change that makes a job fit: recomputation, shards, fewer bits, another card, alone
+or two together."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from rigplanner.catalog.schema.parts import GPU
+from rigplanner.catalog.zoo import Zoo
+from rigplanner.errors import WorkloadFault
+from rigplanner.memory.answer import MemoryEstimate
+from rigplanner.memory.capacity.levers import room_gib
+from rigplanner.memory.capacity.mixed_gpus import deals_layers
+from rigplanner.memory.estimate import estimate_memory
+from rigplanner.rig.workload import Parallelism, Workload, changed
+from rigplanner.workload.network import resolve
+from rigplanner.workload.pictures import DRAWN
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """A change of a workload, or several at once (`code` joins theirs by "+"): `fields` to set, by
+    their names in the workload, the GPUs it runs on then, the memory per GPU, whether that fits
+    with its whole interval, and the speed left as a share of the former one (1: none lost) with
+    where that share comes from."""
+
+    code: str
+    fields: dict[str, Any]
+    count: int
+    device_gib: float
+    fits: bool
+    speed_share: float
+    source: str
+
+
+class Candidate(Struct, frozen=True):
+    """A change worth trying: fields to set, the share of the speed that is left, GPUs beside those
+    there are."""
+
+    code: str
+    fields: dict[str, Any]
+    speed_share: float
+    source: str
+    more_gpus: int = 0
+
+
+def cheapest_changes(workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> tuple[Change, ...]:
+    """Single changes that reduce the memory, those that fit first, then without another card, then
+    by the speed they leave; where none fits, pairs that do; where no pair does, the one row of
+    several that saves most at every step."""
+    now, room = estimate_memory(workload, gpu, count, zoo, explained=False), room_gib(gpu)
+    if count > 1 and deals_layers(workload, now.stack):
+        ways = msgspec.structs.replace(workload.parallelism or Parallelism(), pipeline=count)
+        workload = msgspec.structs.replace(workload, parallelism=ways)
+        now = estimate_memory(workload, gpu, count, zoo, explained=False)
+    single = candidates(workload, gpu, count, zoo, now.stack)
+    found = [
+        change
+        for one in single
+        if (change := _tried(workload, (one,), gpu, count, zoo, now, room)) is not None
+    ]
+    if not any(change.fits for change in found):
+        helpful = {change.code for change in found}
+        pairs = combinations([one for one in single if one.code in helpful], 2)
+        both = (
+            _tried(workload, pair, gpu, count, zoo, now, room)
+            for pair in pairs
+            if not set(pair[0].fields) & set(pair[1].fields)
+        )
+        fitting = [change for change in both if change is not None and change.fits]
+        here = [one for one in single if not one.more_gpus]
+        found += (
+            fitting
+            or _row(workload, here, gpu, count, zoo, now, room)
+            or _row(workload, single, gpu, count, zoo, now, room)
+        )
+    return tuple(
+        sorted(
+            found,
+            key=lambda change: (
+                not change.fits,
+                change.count,
+                -change.speed_share,
+                change.device_gib,
+            ),
+        )
+    )
+
+
+def _row(
+    workload: Workload,
+    single: list[Candidate],
+    gpu: GPU,
+    count: int,
+    zoo: Zoo,
+    now: MemoryEstimate,
+    room: float,
+) -> list[Change]:
+    """One combination that fits, grown by what saves most, or none."""
+    chosen: tuple[Candidate, ...] = ()
+    while len(chosen) < LONGEST_ROW:
+        taken = {field for one in chosen for field in one.fields}
+        tried = [
+            (change, one)
+            for one in single
+            if not taken & set(one.fields)
+            and (change := _tried(workload, (*chosen, one), gpu, count, zoo, now, room)) is not None
+        ]
+        if not tried:
+            return []
+        best, one = min(tried, key=lambda pair: pair[0].device_gib)
+        if best.fits:
+            return [best]
+        chosen = (*chosen, one)
+    return []
+
+
+LONGEST_ROW = 5
+
+
+def _tried(
+    workload: Workload,
+    together: tuple[Candidate, ...],
+    gpu: GPU,
+    count: int,
+    zoo: Zoo,
+    now: MemoryEstimate,
+    room: float,
+) -> Change | None:
+    fields = {name: value for one in together for name, value in one.fields.items()}
+    gpus = count + sum(one.more_gpus for one in together)
+    try:
+        then = estimate_memory(changed(workload, fields), gpu, gpus, zoo, explained=False)
+    except WorkloadFault:
+        return None
+    if then.device_gib >= now.device_gib - 0.01:
+        return None
+    share = 1.0
+    for one in together:
+        share *= one.speed_share
+    return Change(
+        code="+".join(one.code for one in together),
+        fields=msgspec.to_builtins(fields),
+        count=gpus,
+        device_gib=then.device_gib,
+        fits=then.high_gib <= room,
+        speed_share=round(share, 3),
+        source="; ".join(dict.fromkeys(one.source for one in together)),
+    )
+
+
+def candidates(workload: Workload, gpu: GPU, count: int, zoo: Zoo, stack: str) -> list[Candidate]:
+    """Changes worth trying for a job that runs on a software stack; a GPU that is built in has none
+    beside it."""
+    if (workload.task or "").startswith("train"):
+        found = [*_lean_training(workload), *_shared_training(workload, count), *_shrunk(workload)]
+    else:
+        fewer = _fewer_bits(workload, stack, resolve(workload, zoo).kind)
+        found = [*fewer, *_shared_inference(workload, gpu, count, zoo, stack), *_halved(workload)]
+    return [one for one in found if not one.more_gpus] if gpu.form_factor == BUILT_IN else found
+
+
+BUILT_IN = "embedded"
+"""Form factor of GPUs that are soldered into their computer, one in each."""
+
+
+RECOMPUTE = "one more forward pass in three (Chen et al. 2016, arXiv 1604.06174)"
+SELECTIVE = (
+    "2.7 % more time at 175B parameters, to 7 % at 22B (Korthikanti et al. 2022, arXiv 2205.05198)"
+)
+SMALLER_BATCH = "the same samples in more, smaller steps; the loss depends on how full the GPU was"
+QUANTISED = (
+    "weights are brought back to 16 bits for every product (Dettmers et al. 2023, arXiv 2305.14314)"
+)
+IN_TURN = "Stable Diffusion 3: 32.8 s against 4.8 s on an A100 (huggingface.co/blog/sd3)"
+LOSSLESS = "the same arithmetic"
+ZERO = "ZeRO (Rajbhandari et al. 2019, arXiv 1910.02054): stage 3 sends 1.5 times as much"
+OFFLOAD = (
+    "ZeRO-Offload, arXiv 2101.06840: the step runs on the CPU, its traffic over PCIe; more batches"
+    " per update cost less"
+)
+ANOTHER_CARD = "the work of one card more, less what their link takes"
+EIGHT_BIT = "8-bit states (Dettmers et al. 2021, arXiv 2110.02861)"
+
+
+def _lean_training(workload: Workload) -> list[Candidate]:
+    found: list[Candidate] = []
+    if workload.gradient_checkpointing in (None, False, "none"):
+        found.append(
+            Candidate(
+                "selective_checkpointing", {"gradient_checkpointing": "selective"}, 0.95, SELECTIVE
+            )
+        )
+    if workload.gradient_checkpointing in (None, False, "none", "selective"):
+        found.append(
+            Candidate("checkpointing", {"gradient_checkpointing": "full"}, 0.75, RECOMPUTE)
+        )
+    if workload.attention == "eager":
+        found.append(Candidate("fused_attention", {"attention": "sdpa"}, 1.0, LOSSLESS))
+    if workload.optimizer in (None, "adamw", "adam"):
+        found.append(Candidate("fused_optimizer", {"optimizer": "adamw_fused"}, 1.0, LOSSLESS))
+    if workload.optimizer in (None, "adamw", "adam", "adamw_fused"):
+        found.append(Candidate("eight_bit_optimizer", {"optimizer": "adamw_8bit"}, 0.98, EIGHT_BIT))
+    if not {
+        "fused_loss",
+        "fused_cross_entropy",
+        "liger",
+        "chunked_cross_entropy",
+        "compiled_loss",
+    } & set(workload.flags):
+        found.append(
+            Candidate(
+                "fused_loss",
+                {"flags": [*workload.flags, "fused_loss"]},
+                1.0,
+                "Liger kernels, arXiv 2410.10989",
+            )
+        )
+    return found
+
+
+def _shared_training(workload: Workload, count: int) -> list[Candidate]:
+    ways, found = workload.parallelism or Parallelism(), []
+    if count > 1:
+        for stage in range(ways.zero + 1, 4):
+            sharded = msgspec.structs.replace(ways, zero=stage)
+            found.append(
+                Candidate(
+                    f"zero_{stage}", {"parallelism": sharded}, 0.85 if stage == 3 else 1.0, ZERO
+                )
+            )
+    if ways.offload in (None, "none"):
+        moved = msgspec.structs.replace(ways, offload="optimizer")
+        found.append(Candidate("offload_optimizer", {"parallelism": moved}, 0.4, OFFLOAD))
+    wider = msgspec.structs.replace(ways, zero=3, data=None if ways.data is None else ways.data + 1)
+    found.append(
+        Candidate(
+            "one_more_gpu", {"parallelism": wider}, 0.85 * (count + 1) / count, ANOTHER_CARD, 1
+        )
+    )
+    return found
+
+
+def _shrunk(workload: Workload) -> list[Candidate]:
+    batch, found = workload.batch_per_gpu or 1, []
+    if batch > 1:
+        steps = 2 * (workload.gradient_accumulation or 1)
+        fields = {"batch_per_gpu": batch // 2, "gradient_accumulation": steps}
+        found.append(Candidate("half_batch", fields, 0.9, SMALLER_BATCH))
+    if workload.task in ("train", "train_full"):
+        found.append(
+            Candidate(
+                "lora",
+                {"task": "train_lora", "lora_rank": 16},
+                1.0,
+                "Hu et al. 2021, arXiv 2106.09685",
+            )
+        )
+    if workload.task in ("train_lora", "train_dora"):
+        found.append(
+            Candidate("quantised_base", {"task": "train_qlora", "precision": "nf4"}, 0.7, QUANTISED)
+        )
+    return found
+
+
+def _fewer_bits(workload: Workload, stack: str, kind: str) -> list[Candidate]:
+    found: list[Candidate] = []
+    if workload.precision in (None, "fp16", "bf16", "fp32"):
+        found.append(Candidate("eight_bit_weights", {"precision": "int8"}, 0.95, QUANTISED))
+        four = (
+            {"precision": "nf4", "quant": "bnb"}
+            if kind in DRAWN
+            else {"precision": "int4", "quant": "awq"}
+        )
+        found.append(Candidate("four_bit_weights", four, 0.9, QUANTISED))
+    if workload.precision in ("q8_0", "f16", "q6_k"):
+        found.append(
+            Candidate(
+                "four_bit_weights",
+                {"precision": "q4_k_m"},
+                1.0,
+                "fewer bytes are read for every token",
+            )
+        )
+    if kind in DRAWN:
+        if (
+            "model_cpu_offload" not in workload.flags
+            and "sequential_cpu_offload" not in workload.flags
+        ):
+            flags = [*workload.flags, "model_cpu_offload"]
+            found.append(Candidate("components_in_turn", {"flags": flags}, 0.15, IN_TURN))
+    elif workload.kv_precision in (None, "fp16", "bf16"):
+        word = "q8_0" if stack == "llama.cpp" else "fp8"
+        found.append(
+            Candidate("eight_bit_cache", {"kv_precision": word}, 1.0, "half the cache is read")
+        )
+    return found
+
+
+def _shared_inference(
+    workload: Workload, gpu: GPU, count: int, zoo: Zoo, stack: str
+) -> list[Candidate]:
+    ways, found = workload.parallelism or Parallelism(), []
+    degree = ways.tensor * 2
+    if count >= degree:
+        wider = msgspec.structs.replace(ways, tensor=degree)
+        found.append(Candidate("tensor_parallel", {"parallelism": wider}, 1.0, LOSSLESS))
+    more = (
+        msgspec.structs.replace(ways, pipeline=ways.pipeline * (count + 1)) if count == 1 else None
+    )
+    if more is None and ways.pipeline == count:
+        more = msgspec.structs.replace(ways, pipeline=count + 1)
+    if more is not None:
+        found.append(
+            Candidate(
+                "one_more_gpu", {"parallelism": more}, 1.0, "layers run one card after the other", 1
+            )
+        )
+    layers = _layers_that_fit(workload, gpu, count, zoo) if stack == "llama.cpp" else 0
+    if layers:
+        found.append(
+            Candidate(
+                "fewer_gpu_layers",
+                {"gpu_layers": layers},
+                0.3,
+                "layers in host memory run at its bandwidth",
+            )
+        )
+    return found
+
+
+def _layers_that_fit(workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> int:
+    """The most layers on the GPU that fit; 0 where none does."""
+    room, low, high = room_gib(gpu), 0, workload.gpu_layers or 1024
+    while high - low > 1:
+        middle = (low + high) // 2
+        need = estimate_memory(
+            msgspec.structs.replace(workload, gpu_layers=middle), gpu, count, zoo, explained=False
+        )
+        low, high = (middle, high) if need.high_gib <= room else (low, middle)
+    return low
+
+
+def _halved(workload: Workload) -> list[Candidate]:
+    if not workload.batch_per_gpu or workload.batch_per_gpu < 2:
+        return []
+    return [
+        Candidate("half_batch", {"batch_per_gpu": workload.batch_per_gpu // 2}, 0.6, SMALLER_BATCH)
+    ]

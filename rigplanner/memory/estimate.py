@@ -1,0 +1,164 @@
+"""What one GPU needs for a workload: live tensors, what the allocator hands out and holds, what
+nvidia-smi shows."""
+
+from __future__ import annotations
+
+import msgspec
+
+from rigplanner.catalog.schema.parts import GPU
+from rigplanner.catalog.zoo import Zoo
+from rigplanner.errors import WorkloadFault
+from rigplanner.memory.answer import MemoryEstimate, MemoryParts
+from rigplanner.memory.diffusion import diffuse
+from rigplanner.memory.explain import steps_of
+from rigplanner.memory.inference import infer, pool
+from rigplanner.memory.mig import partition_of
+from rigplanner.memory.nearness import spread
+from rigplanner.memory.published_figures import figured
+from rigplanner.memory.recommenders import looked_up
+from rigplanner.memory.training import Demand, train
+from rigplanner.rig.workload import Workload
+from rigplanner.units import GIB
+from rigplanner.workload.job import Job, read_job
+from rigplanner.workload.network import RECOMMENDER, Network, resolve
+from rigplanner.workload.stacks import MemoryStack, group_of, interval, known_gib, memory_stack
+
+NCCL_GIB = 0.3
+"""Buffers of one communicator beside the framework's memory (vLLM's logs at two and more GPUs: 0.4
+to 0.45 GiB more than at one)."""
+RELATIVE_SPREAD = 1.5
+"""A network walked as a relative of its family has an interval this much wider."""
+LEAST = 0.2
+"""Of what an interval stretches, the least that its lower end is."""
+SPARSE_FROM = 704
+"""Tokens up to which BigBird attends to everything; beyond, its blocks are counted as if it did,
+which is the more."""
+STAND_IN_MISS = 0.5
+"""The interval of a network of unknown layers, each way, at least (misses of traced relatives
+before they had walks of their own reach 41 %)."""
+
+
+def estimate_memory(
+    workload: Workload, gpu: GPU | None, count: int, zoo: Zoo, *, explained: bool = True
+) -> MemoryEstimate:
+    """Return the memory of the fullest of `count` GPUs in GiB, with the 80 % interval of what the
+    device shows; `explained` with the steps it came from.
+
+    Without a GPU and without a stack the answer is the operators' alone, on the CPU. Raises
+    WorkloadFault naming the field that is unknown, absurd or missing."""
+    if not 1 <= count <= 1_000_000:
+        raise WorkloadFault(f"hardware.count: expected 1 to 1000000 GPUs, found {count}.")
+    if workload.mig is not None and gpu is not None:
+        gpu = partition_of(workload, gpu)
+    network = resolve(workload, zoo)
+    job = read_job(workload, network, count, gpu is not None)
+    stack = memory_stack(job.stack)
+    demand, reservation = demand_of(network, job, stack, gpu)
+    return answered(network, job, stack, demand, reservation, count, explained)
+
+
+def on_unknown_card(workload: Workload, count: int, zoo: Zoo) -> Workload:
+    """Return the workload with the stack that it is mostly run with, for a card that the catalog
+    lacks: without a card and a stack the answer would be the operators' alone."""
+    stack = workload.stack or read_job(workload, resolve(workload, zoo), count, True).stack
+    return msgspec.structs.replace(workload, stack=stack)
+
+
+def _of_rest(sure: float, rest: float, factor: float) -> float:
+    """The factor of a sum of which only the rest is unsure."""
+    return (sure + factor * rest) / (sure + rest)
+
+
+def demand_of(
+    network: Network, job: Job, stack: MemoryStack, gpu: GPU | None
+) -> tuple[Demand, float | None]:
+    if network.kind in ("diffusion_unet", "diffusion_transformer"):
+        return diffuse(network, job, stack), None
+    if network.kind == RECOMMENDER:
+        return looked_up(network, job), None
+    if network.config is None:
+        return figured(network, job, stack), None
+    if job.task.startswith("train"):
+        return train(network, job, stack), None
+    if job.task == "serve" and stack.pool and gpu is not None:
+        return pool(network, job, stack, gpu)
+    return infer(network, job, stack, gpu), None
+
+
+def answered(
+    network: Network,
+    job: Job,
+    stack: MemoryStack,
+    demand: Demand,
+    reservation: float | None,
+    count: int,
+    explained: bool = True,
+) -> MemoryEstimate:
+    """What a demand of live tensors becomes on a GPU under a stack: allocated, reserved, seen by
+    nvidia-smi, with the interval."""
+    tensors = demand.tensors / GIB
+    moving = (demand.activations + demand.buffers + demand.kv_cache) / GIB
+    group = group_of(network.kind)
+    beyond = stack.spare(job.task, group)
+    fixed, spare = beyond.fixed_gib, beyond.held_gib(moving, tensors - moving) + demand.apart / GIB
+    allocated = tensors + fixed
+    reserved = allocated + spare
+    if reservation is not None:
+        reserved = max(reserved, reservation)
+    nccl = NCCL_GIB if count > 1 and stack.slug != "trace" else 0.0
+    device = reserved + stack.context_gib + nccl
+    wide = (RELATIVE_SPREAD if network.relative else 1.0) * spread(stack.slug, network.kind, job)
+    low, high = interval((stack.slug, f"{job.task} {group}", job.task))
+    low, high = max(LEAST, 1 - (1 - low) * wide), 1 + (high - 1) * wide
+    known = known_gib(stack.slug, job.task, tensors - moving)
+    if network.stand_in:
+        held = (
+            max(known, (demand.weights + demand.gradients + demand.optimizer) / GIB)
+            if network.weighed
+            else known
+        )
+        low = min(low, _of_rest(held - known, tensors - held, 1 - STAND_IN_MISS))
+        high = max(high, _of_rest(held - known, device - held, 1 + STAND_IN_MISS))
+    parts = MemoryParts(
+        weights_gib=demand.weights / GIB,
+        gradients_gib=demand.gradients / GIB,
+        optimizer_gib=demand.optimizer / GIB,
+        activations_gib=demand.activations / GIB,
+        kv_cache_gib=demand.kv_cache / GIB,
+        workspace_gib=demand.buffers / GIB + spare + fixed,
+        context_gib=stack.context_gib + nccl,
+    )
+    detail = {
+        "communication": demand.communication / GIB,
+        "buffers": (demand.buffers - demand.communication) / GIB,
+        "library": fixed,
+        "fragmentation": spare,
+        "driver": stack.context_gib,
+        "nccl": nccl,
+    }
+    assumed = dict(job.assumed)
+    if network.relative:
+        assumed["architecture"] = network.relative
+    if network.kind == RECOMMENDER:
+        assumed["tables"] = "on the GPUs"
+    if network.family == "big_bird" and job.length > SPARSE_FROM:
+        assumed["attention"] = "dense"
+    return MemoryEstimate(
+        parts=parts,
+        tensors_gib=tensors,
+        allocated_gib=allocated,
+        reserved_gib=reserved,
+        device_gib=device,
+        low_gib=known + low * (tensors - known),
+        high_gib=known + high * (device - known),
+        stack=stack.slug,
+        host_gib=demand.host.ram / GIB,
+        nvme_gib=demand.host.nvme / GIB,
+        assumed=assumed,
+        detail_gib=detail,
+        steps=steps_of(
+            network, job, stack, demand, detail, (tensors, reserved, device), (low, high, known)
+        )
+        if explained
+        else (),
+    )

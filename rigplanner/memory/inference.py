@@ -1,0 +1,264 @@
+"""Memory of inference and serving of language models: weights, key-value cache, the prefill's
+activations."""
+
+from __future__ import annotations
+
+import msgspec
+
+from rigplanner.catalog.schema.parts import GPU
+from rigplanner.errors import WorkloadFault
+from rigplanner.memory.engines import dummy_peak_bytes, pool_gib
+from rigplanner.memory.host import ACCELERATE, LLAMA_CPP, waiting
+from rigplanner.memory.trained_states import untied_bytes
+from rigplanner.memory.training import Demand
+from rigplanner.memory.usable_memory import process_gib
+from rigplanner.networks.closed_form.closed import walked
+from rigplanner.networks.tracer.net import Setting
+from rigplanner.networks.tracer.tape import BF16, F32
+from rigplanner.units import GIB
+from rigplanner.workload.job import Job
+from rigplanner.workload.network import Network
+from rigplanner.workload.quant import BITS, KV_BITS, left_whole, weight_bytes
+from rigplanner.workload.releases import JOINED
+from rigplanner.workload.releases import WHOLE_PROMPT as EVERY_LOGIT
+from rigplanner.workload.stacks import MemoryStack
+
+LEGACY_CODE = {"qwen", "chatglm", "baichuan", "internlm", "aquila", "xverse"}
+"""Families whose code came with the weights in 2023: the cache is a tuple that every step joins
+anew for all layers, and the head sees the whole prompt. What transformers itself holds since 4.36
+joins one layer's at a time (DynamicCache), and since 4.45 the head sees the last position only
+(num_logits_to_keep)."""
+WHOLE_PROMPT = LEGACY_CODE - {"chatglm"}
+"""Of these, families whose head sees the whole prompt; ChatGLM's asks for the last position's
+logits (return_last_logit)."""
+
+
+def weights_of(network: Network, job: Job, stack: MemoryStack) -> float:
+    """Bytes of the stored weights in the job's precision, or as the file says; autocast keeps them
+    in fp32. A stack may quantise embedding and head too; networks that see are not part of what
+    such a stack loads for text."""
+    if job.stored_bytes is not None:
+        return job.stored_bytes
+    word = "fp32" if job.precision.startswith("amp") else job.precision
+    word = {"fp16": "fp16", "tf32": "fp32"}.get(word, word)
+    whole = left_whole(word, job.quant, network.embedding_params, network.side_params)
+    if stack.quantises_tables and BITS[word] < 16:
+        return weight_bytes(word, stack.slug, network.params - network.side_params, 0.0)
+    if word == "mxfp4" and network.expert_params:
+        whole = network.params - network.expert_params
+    return weight_bytes(word, job.quant, network.params, whole)
+
+
+def infer(network: Network, job: Job, stack: MemoryStack, card: GPU | None = None) -> Demand:
+    """The demand of generating `output_tokens` after `input_tokens` for each sample of the batch,
+    on the fullest GPU; `card` tells how many requests a serving engine tries at its start."""
+    ways = job.tensor * job.pipeline
+    head = untied_bytes(network, stack, 4.0 if job.precision == "fp32" else 2.0)
+    stored = 4.0 * network.params if stack.stored_fp32 else weights_of(network, job, stack)
+    weights = (stored + head) / ways
+    weights -= 2.0 * network.vocab * network.hidden / ways if stack.table_on_host else 0.0
+    if network.vocab and stack.gathers_all and ways > 1:
+        weights += 2.0 * network.embedding_params * (1 - 1 / ways)
+    if stack.slug == "llama.cpp":
+        return _ggml(network, job, weights - _narrowed(network, job) + _beside_file(network, job))
+    if stack.pool:
+        return _served(network, job, weights, card)
+    holds = job.generates or network.heard > 0 or stack.preallocates
+    prompt, caches = job.input_tokens or 1, holds and _caches(network) and stack.slug != "trace"
+    per_value = job.batch * job.beams * KV_BITS[job.kv_precision] / 8 / ways if caches else 0.0
+    cache = network.kv_values(prompt + job.output_tokens) * per_value
+    piece = msgspec.structs.replace(job, length=min(job.length, stack.prompt_piece or job.length))
+    activations = _activations(network, piece, stack, job.generates) / job.tensor
+    before = network.kv_values(prompt) * per_value if stack.kv_growth != "whole" else cache
+    peak = max(
+        activations + before,
+        cache + _joined(network, job, stack, cache, network.kv_values(0) * per_value),
+    )
+    demand = Demand(
+        weights=weights,
+        gradients=0.0,
+        optimizer=0.0,
+        activations=max(0.0, peak - cache),
+        kv_cache=min(cache, peak),
+        apart=max(0.0, 2.0 * network.params - peak) if stack.loaded_beside else 0.0,
+    )
+    return _fetched(demand, network, job) if job.offload in ("all", "nvme") else demand
+
+
+def _served(network: Network, job: Job, weights: float, card: GPU | None) -> Demand:
+    """A serving engine: its start-up run, and the cache of the requests."""
+    tokens = (job.input_tokens or 1) + job.output_tokens
+    cache = (
+        job.batch
+        * network.kv_values(tokens)
+        * KV_BITS[job.kv_precision]
+        / 8
+        / (job.tensor * job.pipeline)
+    )
+    return Demand(
+        weights=weights,
+        gradients=0.0,
+        optimizer=0.0,
+        activations=dummy_peak_bytes(network, job, card),
+        kv_cache=cache if _caches(network) else 0.0,
+    )
+
+
+def _joined(network: Network, job: Job, stack: MemoryStack, cache: float, still: float) -> float:
+    """Bytes of cache that a step holds twice while it joins the new token, after the first, which
+    the prompt gives: of one layer, or of all in code of 2023."""
+    if stack.kv_growth == "whole" or job.output_tokens < 2:
+        return 0.0
+    return (cache - still) / (
+        1 if network.family in LEGACY_CODE or JOINED in job.flags else max(1, network.layers)
+    )
+
+
+def _fetched(demand: Demand, network: Network, job: Job) -> Demand:
+    """Weights that wait in the computer: the GPU holds the layer at work and the next one, or the
+    embedding."""
+    table = demand.weights * network.vocab * network.hidden / max(1.0, network.params)
+    there = min(demand.weights, max(2 * (demand.weights - table) / max(1, network.layers), table))
+    waits = waiting(
+        "weights",
+        "all weights of the replicas",
+        demand.weights * job.tensor * job.pipeline,
+        ACCELERATE,
+    )
+    if job.offload == "nvme":
+        waits = msgspec.structs.replace(waits, ram=0.0, nvme=waits.ram)
+    return msgspec.structs.replace(demand, weights=there, host=waits)
+
+
+def quantised(job: Job) -> bool:
+    """Whether weights are stored in fewer than 16 bits."""
+    return BITS.get(job.precision, 16.0) < 16
+
+
+def _caches(network: Network) -> bool:
+    return network.kind in ("llm", "moe", "vlm", "encoder_decoder", "asr")
+
+
+def _activations(network: Network, job: Job, stack: MemoryStack, generates: bool) -> float:
+    if network.config is None:
+        return 2.0 * job.batch * min(job.length, 4096) * max(network.hidden, 1024) * 8
+    length = job.length
+    dtype = F32 if job.precision in ("fp32", "tf32") or job.precision.startswith("amp") else BF16
+    sides = None if network.vocab and not job.images else job.sides
+    setting = Setting(
+        batch=job.batch,
+        length=max(1, length),
+        dtype=dtype,
+        training=False,
+        eager=job.eager,
+        sides=sides,
+        frames=job.frames,
+        images=job.images,
+    )
+    precision = (
+        "amp_bf16" if job.precision.startswith("amp") else "fp32" if dtype == F32 else "bf16"
+    )
+    step = walked(network.config, setting, precision, "sgd", stack.slug == "trace")
+    if not generates or stack.slug == "trace":
+        return float(step.peak - step.weights)
+    layers = msgspec.structs.replace(setting, headless=True, frames=1)
+    return float(_peak_of_layers(network, layers, precision)) + 6.0 * job.batch * network.vocab * (
+        length if network.family in WHOLE_PROMPT or EVERY_LOGIT in job.flags else 1
+    )
+
+
+def _peak_of_layers(network: Network, setting: Setting, precision: str) -> int:
+    assert network.config is not None
+    step = walked(network.config, setting, precision, "sgd", False)
+    return step.peak - step.weights
+
+
+def _ggml(network: Network, job: Job, weights: float) -> Demand:
+    """llama.cpp: buffers of the model, the cache and one compute buffer, flat in the context with
+    flash attention."""
+    tokens = (job.input_tokens or job.length) + job.output_tokens
+    causal = network.kind != "encoder"
+    cache = network.kv_values(tokens) * KV_BITS[job.kv_precision] / 8 * max(1, job.batch)
+    batch = min(job.piece, tokens)
+    outputs = 4.0 * batch * (network.vocab + network.hidden) if causal else 0.0
+    scores = 4.0 * network.heads * batch * tokens if job.eager else 0.0
+    layers = scores + 4.0 * batch * (network.ffn + 3 * network.hidden)
+    table = (
+        0.0
+        if network.tied and causal
+        else weights * network.vocab * network.hidden / max(1.0, network.params)
+    )
+    away, head = (
+        _left_behind(network, job),
+        weights * network.vocab * network.hidden / max(1.0, network.params),
+    )
+    layers_held = max(0.0, weights - table - head)
+    moved = away * layers_held + (head if away == 1 else 0.0)
+    experts = weights * min(1.0, network.expert_params / max(1.0, network.params))
+    moved += max(0.0, _experts_behind(network, job) - away) * experts
+    cache /= job.tensor * job.pipeline
+    host = waiting(
+        "layers",
+        "token embedding + layers and their cache beyond gpu_layers",
+        table + moved + away * cache,
+        LLAMA_CPP,
+    )
+    return Demand(
+        weights=max(0.0, weights - table - moved),
+        gradients=0.0,
+        optimizer=0.0,
+        activations=max(outputs, layers),
+        kv_cache=cache * (1 - away),
+        host=host,
+    )
+
+
+def _experts_behind(network: Network, job: Job) -> float:
+    """The share of the layers whose experts stay in host memory: all by `cpu_moe` (--cpu-moe), the
+    first N by `cpu_moe=N` (--n-cpu-moe N). Whole layers that stay are the first ones too."""
+    if "cpu_moe" in job.flags:
+        return 1.0
+    told = next((flag.partition("=")[2] for flag in job.flags if flag.startswith("cpu_moe=")), "0")
+    if not told.isdigit():
+        raise WorkloadFault(f"flags: expected cpu_moe=N with a number of layers, found {told!r}.")
+    return min(1.0, int(told) / max(1, network.layers))
+
+
+def _beside_file(network: Network, job: Job) -> float:
+    """Bytes that a projector file takes more than the quantised model's share: it stays in 16 bits
+    (llama.cpp, mmproj)."""
+    if network.kind != "vlm" or job.stored_bytes is not None:
+        return 0.0
+    return max(0.0, 2.0 - BITS[job.precision] / 8) * network.side_params
+
+
+def _narrowed(network: Network, job: Job) -> float:
+    """Bytes that a GGUF file of MXFP4 experts takes less than the published weights: all else is
+    Q8_0 (llama.cpp, the file type MXFP4_MOE; gpt-oss-20b logs 10.69 GiB on the GPU)."""
+    if job.precision != "mxfp4" or job.stored_bytes is not None or not network.expert_params:
+        return 0.0
+    return (2.0 - BITS["q8_0"] / 8) * (network.params - network.expert_params)
+
+
+def _left_behind(network: Network, job: Job) -> float:
+    """The share of the layers that stays in host memory: the output layer counts as one more
+    (llama.cpp, -ngl)."""
+    if job.gpu_layers is None or not network.layers:
+        return 0.0
+    return max(0.0, 1 - job.gpu_layers / network.layers)
+
+
+def pool(network: Network, job: Job, stack: MemoryStack, card: GPU) -> tuple[Demand, float]:
+    """A serving engine: what it needs before its pool, and the GiB of the whole reservation
+    (utilisation of the card)."""
+    demand = infer(network, job, stack, card)
+    found = process_gib(card)
+    if not found:
+        raise WorkloadFault(
+            "hardware.gpu: serving reserves a share of the card's memory; name a GPU of the"
+            " catalog."
+        )
+    beside = stack.spare(job.task).fixed_gib
+    weights, peak = demand.weights / GIB, demand.activations / GIB
+    cache = pool_gib(found, job.utilization, stack.pool, weights, peak, beside)
+    return demand, weights + peak + beside + cache

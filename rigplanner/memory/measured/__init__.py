@@ -1,0 +1,1 @@
+"""How right is it, against measurements?"""

@@ -1,0 +1,189 @@
+"""Predictions against measured memory, in rows that a report prints: by kind, task, model family
+and source."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from rigplanner.catalog.schema.parts import GPU
+from rigplanner.catalog.zoo import Zoo
+from rigplanner.error_figures import Errors, errors_of
+from rigplanner.errors import WorkloadFault
+from rigplanner.memory.answer import MemoryEstimate
+from rigplanner.memory.estimate import estimate_memory, on_unknown_card
+from rigplanner.workload.cases import BadCase, read_case
+
+FIGURES = {
+    "allocated": "allocated_gib",
+    "reserved": "reserved_gib",
+    "nvidia_smi": "device_gib",
+    "unknown": "reserved_gib",
+}
+"""The figure of an estimate that a measured counter is compared with; an unnamed one with what the
+allocator holds."""
+SIZE_MET, SIZE_CAPPED = "as told", "only a maximum"
+
+
+class Comparison(Struct, frozen=True, kw_only=True):
+    """One measured case: GiB per GPU measured and predicted, `error` predicted / measured - 1, None
+    where nothing was predicted (`fault` says why); `inside`: the measurement lies in the interval,
+    or below it where `size` is only a maximum (a job that did not reach its longest text rightly
+    took less); `collection`: the collection of sources it came with, if known."""
+
+    id: str | int
+    kind: str
+    task: str
+    model: str
+    source: str
+    stack: str
+    measured_gib: float
+    predicted_gib: float | None = None
+    inside: bool | None = None
+    fault: str | None = None
+    collection: str = "-"
+    size: str = SIZE_MET
+
+    @property
+    def error(self) -> float | None:
+        return None if self.predicted_gib is None else self.predicted_gib / self.measured_gib - 1
+
+
+def compare(
+    lines: Iterable[bytes], find_gpu: Callable[[str], GPU | None], zoo: Zoo
+) -> list[Comparison]:
+    """Return a comparison for each line of a file of measured cases whose part is the total."""
+    found = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        raw = msgspec.json.decode(line)
+        if isinstance(raw, dict) and raw.get("part", "total") == "total" and raw.get("value_gib"):
+            found.append(_compared(raw, line, number, find_gpu, zoo))
+    return found
+
+
+def _compared(
+    raw: dict[str, Any], line: bytes, number: int, find_gpu: Callable[[str], GPU | None], zoo: Zoo
+) -> Comparison:
+    known, case = _known(raw, number), read_case(line, number)
+    if isinstance(case, BadCase):
+        return Comparison(**known, fault=case.error)
+    card, work, count = (
+        find_gpu(case.hardware.gpu) if case.hardware.gpu else None,
+        case.workload,
+        case.hardware.count or 1,
+    )
+    try:
+        work = on_unknown_card(work, count, zoo) if card is None and case.hardware.gpu else work
+        estimate = estimate_memory(work, card, count, zoo)
+    except WorkloadFault as fault:
+        return Comparison(**known, fault=str(fault))
+    inside = (work.size_is_cap or estimate.low_gib <= raw["value_gib"]) and raw[
+        "value_gib"
+    ] <= estimate.high_gib
+    return Comparison(**known, predicted_gib=_figure(estimate, raw.get("figure")), inside=inside)
+
+
+def _known(raw: dict[str, Any], number: int) -> dict[str, Any]:
+    work = raw.get("workload") or {}
+    return {
+        "id": raw.get("id", number),
+        "kind": work.get("kind") or "-",
+        "task": work.get("task") or "-",
+        "model": work.get("model") or "-",
+        "source": "/".join(str(raw.get("source") or "-").split("/")[:2]),
+        "stack": work.get("stack") or "-",
+        "measured_gib": raw["value_gib"],
+        "size": size_told(work),
+    }
+
+
+def size_told(work: dict[str, Any]) -> str:
+    """Return whether a case's lengths and sizes are those of the job, or only the most that it may
+    meet (`size_is_cap`)."""
+    return SIZE_CAPPED if work.get("size_is_cap") else SIZE_MET
+
+
+def compare_first(lines: Iterable[bytes]) -> list[Comparison]:
+    """Return a comparison for each total that keeps what was predicted before anyone had looked at
+    its source (`first`: `gib`, null where it was refused, `inside` its interval, and `collection`,
+    1 where unsaid: each met an estimate that knew those of a smaller number)."""
+    found = []
+    for number, line in enumerate(lines, 1):
+        raw = msgspec.json.decode(line)
+        first = raw.get("first")
+        if isinstance(first, dict) and raw.get("part", "total") == "total" and raw.get("value_gib"):
+            fault = None if first.get("gib") else "refused"
+            found.append(
+                Comparison(
+                    **_known(raw, number),
+                    predicted_gib=first.get("gib"),
+                    inside=first.get("inside"),
+                    fault=fault,
+                    collection=str(first.get("collection", 1)),
+                )
+            )
+    return found
+
+
+def compare_traced(lines: Iterable[bytes], zoo: Zoo) -> list[Comparison]:
+    """Return a comparison for each traced step (`spec`, `peak_bytes`, `held_out`): its peak of live
+    tensors against the walk's."""
+    found = []
+    for number, line in enumerate(lines, 1):
+        raw = msgspec.json.decode(line)
+        spec = raw["spec"]
+        known = {
+            "id": raw.get("id", number),
+            "kind": spec.get("head") or "-",
+            "task": spec.get("task") or "-",
+            "model": spec["config"].get("model_type") or "-",
+            "source": "held out" if raw.get("held_out") else "looked at",
+            "stack": "-",
+            "measured_gib": raw["peak_bytes"] / 2**30,
+        }
+        case = read_case(msgspec.json.encode({"id": known["id"], **spec}), number)
+        try:
+            if isinstance(case, BadCase):
+                raise WorkloadFault(case.error)
+            found.append(
+                Comparison(
+                    **known, predicted_gib=estimate_memory(case.workload, None, 1, zoo).tensors_gib
+                )
+            )
+        except WorkloadFault as fault:
+            found.append(Comparison(**known, fault=str(fault)))
+    return found
+
+
+def _figure(estimate: MemoryEstimate, counter: str | None) -> float:
+    return float(getattr(estimate, FIGURES.get(counter or "unknown", "reserved_gib")))
+
+
+def error_table(
+    cases: Iterable[Comparison],
+    fields: tuple[str, ...] = ("kind", "task", "model", "source", "stack"),
+) -> list[Errors]:
+    """Return the errors of all cases, then those of each value of each field ("task: train_full"),
+    largest group first."""
+    cases = list(cases)
+    rows = [_errors("all", cases)]
+    for field in fields:
+        groups: dict[str, list[Comparison]] = defaultdict(list)
+        for case in cases:
+            groups[getattr(case, field)].append(case)
+        named = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+        rows += [_errors(f"{field}: {name}", members) for name, members in named]
+    return rows
+
+
+def _errors(group: str, cases: list[Comparison]) -> Errors:
+    signed = [case.error for case in cases if case.error is not None]
+    return errors_of(
+        group, len(cases), signed, [case.inside for case in cases if case.inside is not None]
+    )

@@ -1,0 +1,38 @@
+"""What a card's memory is worth: what the driver shows of it, and what CUDA hands to a process that
+asks for all."""
+
+from __future__ import annotations
+
+from rigplanner.catalog.schema.parts import GPU
+
+ECC_SHARE = 1 / 16
+"""Share of a card's memory that holds its check bits: nvidia-smi shows 23,034 MiB of an L4, 46,068
+of an L40S or A40, 15,360 of a T4, 22,919 of a P40, 45,556 of a Quadro RTX 8000 without a fan and
+48,601 with one."""
+RESERVE_GIB = 0.3
+"""What the driver and a small page table keep of the shown memory, whatever runs: 23.7 of 24 GiB
+are left on an RTX 3090."""
+CUDA_SHARE = 0.985
+"""Share of the shown memory that a process finds when it starts: 79.1 to 79.2 GiB of 80 on H100 and
+A100, 23.55 to 23.65 of 24 on RTX 3090 and 4090, 44.4 of 45 on L40S (start-up logs of vLLM)."""
+
+
+def visible_gib(gpu: GPU) -> float | None:
+    """GiB of a card's memory that the driver shows with the settings it is shipped with; None where
+    its memory is not known."""
+    if gpu.memory_gib is None:
+        return None
+    return gpu.memory_gib * (1 - ECC_SHARE) if gpu.keeps_check_bits else gpu.memory_gib
+
+
+def usable_gib(gpu: GPU) -> float | None:
+    """GiB of a card's memory that jobs can fill, as nvidia-smi counts their use: what every verdict
+    on a need is measured against; None where its memory is not known."""
+    seen = visible_gib(gpu)
+    return None if seen is None else max(0.0, seen - RESERVE_GIB)
+
+
+def process_gib(gpu: GPU) -> float | None:
+    """GiB that a process finds on an empty card; None where its memory is not known."""
+    seen = visible_gib(gpu)
+    return None if seen is None else CUDA_SHARE * seen

@@ -1,0 +1,173 @@
+"""The sizes of a network that its configuration tells: layers by what they cache, heads, experts."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from rigplanner.networks.config.config import pick
+from rigplanner.networks.families.state_space.hybrid import state_values
+
+WRITTEN = {"segformer", "swin", "t5"}
+"""Networks of windows, shortened keys and relative places that attended by a fused kernel only late
+(transformers 5): unless told, they write their scores, as the releases that people have do."""
+
+TIED = {"t5", "mt5", "umt5", "longt5"}
+"""Networks that write with their table of words whatever their configuration says (transformers 5:
+configuration_t5.py)."""
+
+
+@lru_cache(1024)
+def writes_scores(config: bytes | None) -> bool:
+    """Whether a network writes its attention scores unless told otherwise."""
+    return config is not None and msgspec.json.decode(config).get("model_type") in WRITTEN
+
+
+def idle_params(config: dict[str, Any]) -> float:
+    """Parameters of experts that a token does not visit."""
+    experts = pick(config, "num_experts", "num_local_experts", "n_routed_experts")
+    if not experts:
+        return 0.0
+    return expert_params(config) * (
+        1 - float(config.get("num_experts_per_tok") or experts) / float(experts)
+    )
+
+
+def expert_params(config: dict[str, Any]) -> float:
+    """Parameters of all routed experts: three matrices each, two in Nemotron-H."""
+    experts = pick(config, "num_experts", "num_local_experts", "n_routed_experts", default=0)
+    if not experts:
+        return 0.0
+    sparse = config.get("moe_layers")
+    layers = (
+        len(sparse)
+        if isinstance(sparse, list)
+        else config.get("num_hidden_layers", 0) - (config.get("first_k_dense_replace") or 0)
+    )
+    ffn = pick(config, "moe_intermediate_size", "intermediate_size") or 0
+    matrices = 2.0 if config["model_type"] in ("nemotron_h", "switch_transformers") else 3.0
+    return matrices * float(experts * layers * ffn * (config.get("hidden_size") or 0))
+
+
+def _sharing(config: dict[str, Any]) -> int:
+    """How many of the last layers take keys and values over from earlier ones, and cache none
+    (Gemma 3n, Gemma 4)."""
+    shared = config.get("num_kv_shared_layers")
+    return shared if isinstance(shared, int) else 0
+
+
+def _full_layers(config: dict[str, Any]) -> int | None:
+    """How many layers attend to the whole context, where a configuration says so."""
+    kinds = config.get("layer_types")
+    if isinstance(kinds, list) and kinds:
+        return len(
+            [kind for kind in kinds[: len(kinds) - _sharing(config)] if kind == "full_attention"]
+        )
+    full, every = config.get("full_attention_layers"), config.get("full_attention_interval")
+    if isinstance(full, int):
+        return full
+    layers = config.get("num_hidden_layers")
+    if not (isinstance(every, int) and every > 0 and isinstance(layers, int)):
+        return None
+    return layers // every
+
+
+def _latent_values(config: dict[str, Any]) -> int:
+    """What latent attention caches of a token, and the key of an indexer where a layer has one (0:
+    keys and values are cached)."""
+    if not config.get("kv_lora_rank"):
+        return 0
+    kinds = config.get("indexer_types") or ("full",)
+    share = len([kind for kind in kinds if kind == "full"]) / len(kinds)
+    return int(
+        config["kv_lora_rank"]
+        + (config.get("qk_rope_head_dim") or 0)
+        + share * (config.get("index_head_dim") or 0)
+    )
+
+
+def _beside_layers(config: dict[str, Any], layers: int) -> float:
+    """Parameters of the tables of embeddings that go into every layer (Gemma 3n, Gemma 4:
+    vocab_size_per_layer_input rows)."""
+    width, rows = (
+        config.get("hidden_size_per_layer_input") or 0,
+        config.get("vocab_size_per_layer_input") or 0,
+    )
+    return float(rows) * layers * width
+
+
+def sizes_of(config: dict[str, Any], params: float) -> dict[str, Any]:
+    hidden = pick(config, "hidden_size", "n_embd", "d_model", "dim", default=0)
+    heads = pick(
+        config,
+        "num_attention_heads",
+        "n_head",
+        "num_heads",
+        "n_heads",
+        "decoder_attention_heads",
+        default=0,
+    )
+    if not isinstance(heads, int) or not isinstance(hidden, int):
+        return {"family": config["model_type"]}
+    layers = pick(
+        config,
+        "num_hidden_layers",
+        "n_layer",
+        "num_layers",
+        "n_layers",
+        "decoder_layers",
+        default=0,
+    )
+    vocab = config.get("vocab_size") or 0
+    one = 1 if config.get("multi_query") and not config.get("new_decoder_architecture") else heads
+    kv_heads = pick(config, "num_key_value_heads", "num_kv_heads", default=one)
+    full, window, sharing = (
+        _full_layers(config),
+        config.get("sliding_window") or 0,
+        _sharing(config),
+    )
+    kinds = config.get("layer_types") or ()
+    hybrid = full is not None and (not window or "linear_attention" in kinds or "conv" in kinds)
+    near = len([kind for kind in kinds if kind == "sliding_attention"]) if hybrid and window else 0
+    halved = config["model_type"] in ("gemma2", "gpt_oss")
+    tied = bool(config.get("tie_word_embeddings")) or config["model_type"] in TIED
+    return {
+        "family": config["model_type"],
+        "layers": layers,
+        "hidden": hidden,
+        "heads": heads,
+        "kv_heads": kv_heads,
+        "head_dim": pick(config, "head_dim", "d_kv", default=hidden // heads if heads else 0),
+        "vocab": vocab,
+        "tied": tied,
+        "ffn": pick(
+            config,
+            "intermediate_size",
+            "n_inner",
+            "ffn_dim",
+            "d_ff",
+            "hidden_dim",
+            default=4 * hidden,
+        ),
+        "embedding_params": min(
+            params, float(vocab) * hidden * (1 if tied else 2) + _beside_layers(config, layers)
+        ),
+        "heard": config.get("max_source_positions") or 1500
+        if config["model_type"] == "whisper"
+        else 0,
+        "latent_values": _latent_values(config),
+        "window": window if full is not None or halved else 0,
+        "window_layers": near
+        if hybrid
+        else layers - sharing - full
+        if full is not None and window
+        else layers // 2
+        if halved and window
+        else 0,
+        "state_layers": layers - full - near if hybrid and full is not None else sharing,
+        "state_values": state_values(config),
+        "experts": pick(config, "num_experts", "num_local_experts", "n_routed_experts", default=0),
+        "expert_params": min(params, expert_params(config)),
+    }

@@ -1,0 +1,416 @@
+"""From a Hugging Face configuration to the network on the tape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from rigplanner.errors import WorkloadFault
+from rigplanner.networks.config.config import SAME_AS, full_config, pick
+from rigplanner.networks.families.audio.speech import SoundEncoder
+from rigplanner.networks.families.audio.wavlm import Wavlm
+from rigplanner.networks.families.audio.whisper import Whisper, WhisperAlone
+from rigplanner.networks.families.decoders.decoder import Decoder, Mlp
+from rigplanner.networks.families.decoders.decoder_forms import decoder_form, expert_form
+from rigplanner.networks.families.decoders.decoder_traits import ACTS, TRAITS
+from rigplanner.networks.families.decoders.decoder_variants import (
+    dbrx,
+    gpt_neox_japanese,
+    mimo,
+    mllama,
+    olmo_hybrid,
+    phi4_multimodal,
+)
+from rigplanner.networks.families.decoders.gated_attention import afmoe, laguna
+from rigplanner.networks.families.decoders.gemma3n import gemma3n
+from rigplanner.networks.families.decoders.gemma4 import gemma4
+from rigplanner.networks.families.decoders.hyper_connections import hy_v4
+from rigplanner.networks.families.decoders.indexed_attention import axk2, indexed
+from rigplanner.networks.families.decoders.llama4 import llama4
+from rigplanner.networks.families.decoders.moe import Experts
+from rigplanner.networks.families.decoders.traits import Form
+from rigplanner.networks.families.decoders.zaya import zaya
+from rigplanner.networks.families.diffusion.cogvideox import VideoTransformer
+from rigplanner.networks.families.diffusion.hunyuan_video import HunyuanVideo
+from rigplanner.networks.families.diffusion.joint_transformer import JointTransformer
+from rigplanner.networks.families.diffusion.joint_variants import Flux2, QwenImage
+from rigplanner.networks.families.diffusion.latent_unet import LatentUnet
+from rigplanner.networks.families.diffusion.ltx import Ltx
+from rigplanner.networks.families.diffusion.wan import Wan
+from rigplanner.networks.families.encoders.bart import KIN, Bart, BartAlone, seamless
+from rigplanner.networks.families.encoders.deberta import Deberta
+from rigplanner.networks.families.encoders.encoder import (
+    Encoder,
+    EncoderBlock,
+    EncoderForm,
+    drawn_tables,
+)
+from rigplanner.networks.families.encoders.encoder_variants import BLOCKS, WHOLE, convbert_width
+from rigplanner.networks.families.encoders.fsmt import Fsmt
+from rigplanner.networks.families.encoders.led import Led
+from rigplanner.networks.families.encoders.longt5 import LongT5
+from rigplanner.networks.families.encoders.modernbert import ModernBert
+from rigplanner.networks.families.encoders.pegasus_x import PegasusX
+from rigplanner.networks.families.encoders.seq2seq import T5
+from rigplanner.networks.families.encoders.sliding_window import windows
+from rigplanner.networks.families.encoders.switch import Switch
+from rigplanner.networks.families.encoders.t5gemma import T5Gemma
+from rigplanner.networks.families.encoders.xlnet import Xlnet
+from rigplanner.networks.families.heads.detectors import DenseDetector, region_detector
+from rigplanner.networks.families.heads.detr import Detr
+from rigplanner.networks.families.heads.sam import Sam
+from rigplanner.networks.families.heads.segmenters import segmenter
+from rigplanner.networks.families.multimodal.image_to_text import PictureWriter
+from rigplanner.networks.families.multimodal.multimodal import Multimodal
+from rigplanner.networks.families.state_space.hybrid import STATES
+from rigplanner.networks.families.state_space.lightning import minimax
+from rigplanner.networks.families.state_space.recurrent import RECURRENT
+from rigplanner.networks.families.state_space.zamba import zamba2
+from rigplanner.networks.families.vision import convnets
+from rigplanner.networks.families.vision.bit import bit
+from rigplanner.networks.families.vision.branched import TextNet, hgnet_v2
+from rigplanner.networks.families.vision.clips import ClipClassifier
+from rigplanner.networks.families.vision.composite import Composite, clip_edge
+from rigplanner.networks.families.vision.cvt import Cvt
+from rigplanner.networks.families.vision.efficient import efficientnet, poolformer
+from rigplanner.networks.families.vision.focalnet import FocalNet
+from rigplanner.networks.families.vision.hiera import Hiera
+from rigplanner.networks.families.vision.hierarchical import Pvt2, Segformer, Swin
+from rigplanner.networks.families.vision.mobilevit import MobileVit, MobileVit2
+from rigplanner.networks.families.vision.pvt import Pvt
+from rigplanner.networks.families.vision.swiftformer import SwiftFormer
+from rigplanner.networks.families.vision.swinv2 import Swin2
+from rigplanner.networks.families.vision.vision import Vit
+from rigplanner.networks.image_tokens import sees
+from rigplanner.networks.tracer.net import Net
+
+ENCODERS: dict[str, dict[str, Any]] = {
+    "bert": {},
+    "electra": {"spare_bias": False},
+    "roberta": {},
+    "xlm-roberta": {},
+    "layoutlm": {"poolers": 1, "float_softmax": True},
+    "data2vec-text": {},
+    "albert": {"shared_layers": True, "projects": True, "holds_narrow": True},
+    "distilbert": {
+        "names": ("q_lin", "k_lin", "v_lin", "out_lin", "lin1", "lin2"),
+        "spare_bias": False,
+        "first_dropout": False,
+    },
+    "xlm-roberta-xl": {"early": True, "embedding_norm": False, "last_dropout": False},
+    "roberta-prelayernorm": {"early": True},
+    "megatron-bert": {
+        "early": True,
+        "embedding_norm": False,
+        "masked": True,
+        "square_mask": True,
+        "eager_only": True,
+        "holds_weights": True,
+    },
+    "rembert": {
+        "masked": True,
+        "square_mask": True,
+        "eager_only": True,
+        "holds_weights": True,
+        "holds_narrow": True,
+        "tied": False,
+        "spare_bias": False,
+    },
+    "mpnet": {"names": ("q", "k", "v", "o", "dense", "dense"), "eager_only": True},
+    "roformer": {
+        "masked": True,
+        "square_mask": True,
+        "eager_only": True,
+        "holds_weights": True,
+        "rotary": True,
+    },
+    "convbert": {"spare_bias": False, "square_mask": True},
+    "tapas": {},
+    "big_bird": {"masked": True, "square_mask": True, "eager_only": True, "pools": True},
+    "fnet": {"projects": True, "spare_bias": False, "pools": True},
+    "bert-generation": {"plain_head": True, "masked": False},
+    "roc_bert": {},
+    "luke": {"masked": True, "eager_only": True, "tied": False, "spare_bias": False},
+    "ibert": {
+        "masked": True,
+        "square_mask": True,
+        "eager_only": True,
+        "spare_bias": False,
+        "shadowed": True,
+    },
+    "xmod": {"spare_bias": False},
+    "longformer": {"square_mask": True, "eager_only": True},
+    "esm": {
+        "early": True,
+        "contacts": True,
+        "act": "gelu_erf",
+        "head_act": "gelu_erf",
+        "spare_bias": False,
+    },
+}
+COUNTING = {
+    "roberta",
+    "xlm-roberta",
+    "xlm-roberta-xl",
+    "roberta-prelayernorm",
+    "data2vec-text",
+    "mpnet",
+    "esm",
+    "luke",
+    "longformer",
+    "ibert",
+    "xmod",
+}
+"""Encoders that number every sample's tokens by themselves."""
+HEADS_OF_CONFIG = {
+    "bert",
+    "albert",
+    "distilbert",
+    "layoutlm",
+    "megatron-bert",
+    "rembert",
+    "ernie",
+    "roformer",
+    "tapas",
+    "big_bird",
+    "fnet",
+    "roc_bert",
+}
+"""Encoders whose head activates as the configuration says; the others by GELU."""
+
+
+def encoder_form(config: dict[str, Any], kind: str) -> EncoderForm:
+    """The sizes of an encoder whose blocks are those of the family `kind`."""
+    hidden = pick(config, "hidden_size", "dim")
+    told = {"tied": bool(config.get("tie_word_embeddings", True)), **ENCODERS[kind]}
+    if kind != "esm":
+        told["act"] = ACTS.get(pick(config, "hidden_act", "activation", default="gelu"), "gelu")
+        told["head_act"] = told["act"] if kind in HEADS_OF_CONFIG else "gelu"
+    elif config.get("position_embedding_type") == "rotary":
+        told["rotary"] = True
+    if kind == "rembert":
+        told["head_width"] = config["output_embedding_size"]
+    if kind == "roformer":
+        told["fixed_places"] = config["max_position_embeddings"]
+    if kind == "longformer":
+        told["several"] = max(windows(config, config["num_hidden_layers"]))
+    if kind == "convbert":
+        told["inner"] = convbert_width(config)[1]
+    if kind == "tapas":
+        told["more_types"] = tuple(config["type_vocab_sizes"])
+    told["counts_places"] = kind in COUNTING
+    if any(str(name).endswith("ForCausalLM") for name in config.get("architectures") or ()):
+        told["float_loss"] = True
+    if kind == "roc_bert":
+        told["drawn"] = drawn_tables(config)
+    if kind == "luke":
+        told["entities"] = (config["entity_vocab_size"], config["entity_emb_size"])
+        told["spare_entities"] = told["spare_bias"] = not config.get("tie_word_embeddings", True)
+        told["entity_aware"] = bool(config.get("use_entity_aware_attention", True))
+    if kind == "layoutlm":
+        told["boxes"] = config["max_2d_position_embeddings"]
+    if kind == "mpnet":
+        told["buckets"] = config["relative_attention_num_buckets"]
+    placed = config["max_position_embeddings"] if not told.get("rotary") else 0
+    return EncoderForm(
+        layers=pick(config, "num_hidden_layers", "n_layers"),
+        hidden=hidden,
+        heads=pick(config, "num_attention_heads", "n_heads", default=1),
+        ffn=pick(config, "intermediate_size", "hidden_dim"),
+        vocab=config["vocab_size"],
+        embedding=pick(config, "embedding_size", "input_embedding_size", default=hidden),
+        positions=placed,
+        token_types=0 if kind in ("esm", "mpnet") else config.get("type_vocab_size") or 0,
+        dropout=pick(config, "hidden_dropout_prob", "dropout", default=0.0),
+        attention_dropout=pick(
+            config, "attention_probs_dropout_prob", "attention_dropout", default=0.0
+        ),
+        **told
+        | (
+            {
+                "token_dropout": bool(config.get("token_dropout")),
+                "embedding_norm": bool(config.get("emb_layer_norm_before")),
+            }
+            if kind == "esm"
+            else {}
+        ),
+    )
+
+
+VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
+    "resnet": convnets.resnet,
+    "regnet": convnets.regnet,
+    "convnext": convnets.convnext,
+    "convnextv2": convnets.convnext,
+    "mobilenet_v1": convnets.mobilenet_v1,
+    "mobilenet_v2": convnets.mobilenet_v2,
+    "vit": Vit,
+    "deit": Vit,
+    "beit": Vit,
+    "dinov2": Vit,
+    "dinov2_with_registers": Vit,
+    "clip_vision_model": Vit,
+    "siglip_vision_model": Vit,
+    "ijepa": Vit,
+    "swin": Swin,
+    "donut-swin": Swin,
+    "segformer": Segformer,
+    "t5": T5,
+    "umt5": T5,
+    "t5gemma": T5Gemma,
+    "hiera": Hiera,
+    **dict.fromkeys(KIN, Bart),
+    "led": Led,
+    "seamless_m4t": seamless,
+    "seamless_m4t_v2": seamless,
+    "bit": bit,
+    "fsmt": Fsmt,
+    "pegasus_x": PegasusX,
+    "longt5": LongT5,
+    "switch_transformers": Switch,
+    **dict.fromkeys(("wav2vec2", "hubert", "unispeech", "unispeech-sat"), SoundEncoder),
+    "wavlm": Wavlm,
+    "modernbert": ModernBert,
+    "modernbert-decoder": ModernBert,
+    "xlnet": Xlnet,
+    "whisper": Whisper,
+    "deberta-v2": Deberta,
+    "deberta": Deberta,
+    "swinv2": Swin2,
+    "pvt": Pvt,
+    "pvt_v2": Pvt2,
+    "mobilevit": MobileVit,
+    "cvt": Cvt,
+    "efficientnet": efficientnet,
+    "poolformer": poolformer,
+    "focalnet": FocalNet,
+    "swiftformer": SwiftFormer,
+    "textnet": TextNet,
+    "hgnet_v2": hgnet_v2,
+    "mobilevitv2": MobileVit2,
+    "sam": Sam,
+    "rcnn": region_detector,
+    "retinanet": DenseDetector,
+    "detr": Detr,
+    "dilated_segmenter": segmenter,
+    "clip_resnet": ClipClassifier,
+    "unet_2d_condition": LatentUnet,
+    "sd3_transformer": JointTransformer,
+    "flux_transformer": JointTransformer,
+    "qwen_image_transformer": QwenImage,
+    "flux2_transformer": Flux2,
+    "ltx_transformer": Ltx,
+    "hunyuan_video_transformer": HunyuanVideo,
+    "cogvideox_transformer": VideoTransformer,
+    "wan_transformer": Wan,
+}
+
+
+DECODERS: dict[str, Callable[[dict[str, Any], Form], Callable[[Net], Decoder]]] = {
+    "llama4_text": llama4,
+    "gemma4_text": gemma4,
+    "gemma3n_text": gemma3n,
+    "deepseek_v32": indexed,
+    "glm_moe_dsa": indexed,
+    "axk2": axk2,
+    "hy_v4": hy_v4,
+    "dbrx": dbrx,
+    "olmo_hybrid": olmo_hybrid,
+    "zaya": zaya,
+    "phi4_multimodal": phi4_multimodal,
+    "mllama_text_model": mllama,
+    "mimo_v2_flash": mimo,
+    "gpt_neox_japanese": gpt_neox_japanese,
+}
+"""Decoders with layers of their own."""
+GATED = {"afmoe": afmoe, "laguna": laguna}
+"""Decoders of experts with a gate beside attention."""
+OWN: dict[str, Callable[[dict[str, Any]], Callable[[Net], Any]]] = {
+    **RECURRENT,
+    "zamba2": zamba2,
+    "minimax": minimax,
+}
+"""Decoders that make their layers themselves."""
+
+
+HEADED = {*ENCODERS, *KIN, "whisper"}
+"""Networks whose causal language model differs from what they are otherwise."""
+ALONE: dict[str, Callable[..., Any]] = {**dict.fromkeys(KIN, BartAlone), "whisper": WhisperAlone}
+"""Decoders of encoder-decoders that are causal language models by themselves where `architectures`
+says so."""
+
+
+def _classifier(kind: str, config: dict[str, Any], net: Net) -> Any:
+    """A network of `kind`, its head as wide as the configuration says: by number, or by the names
+    of the labels."""
+    told = config.get("num_labels") or len(config.get("id2label") or ())
+    net.classes = int(told) or net.classes
+    return VISION[kind](net, {**config, "model_type": kind, "written_as": config["model_type"]})
+
+
+def _composed(config: dict[str, Any], net: Net) -> Composite:
+    """A network of parts; the part that sees a clip sees it as one large image."""
+    setting, seen = net.setting, full_config(config["seen"])
+    net.setting = msgspec.structs.replace(setting, length=clip_edge(config, setting.length))
+    part = _classifier(SAME_AS.get(seen["model_type"], seen["model_type"]), seen, net)
+    made = Composite(net, config, part)
+    if not config.get("clips"):
+        net.setting = setting
+    return made
+
+
+def builder(config: dict[str, Any]) -> Callable[[Net], Any]:
+    """Return what builds the network of a configuration on a tape. Raises WorkloadFault for an
+    architecture that is not known."""
+    if config.get("model_type") == "picture_composite":
+        return partial(_composed, config)
+    if config.get("model_type") == "vision-encoder-decoder":
+        return lambda net: PictureWriter(net, config)
+    if sees(config):
+        return lambda net: (
+            Multimodal(net, _text(config), config) if net.setting.images else _text(config)(net)
+        )
+    return _text(config)
+
+
+def _text(config: dict[str, Any]) -> Callable[[Net], Any]:
+    """A network of one part, or the part of a multimodal one that reads and writes text."""
+    full = full_config(config)
+    kind = SAME_AS.get(full["model_type"], full["model_type"])
+    if kind in ALONE and (
+        kind == "trocr"
+        or any(str(name).endswith("ForCausalLM") for name in full.get("architectures") or ())
+    ):
+        return partial(ALONE[kind], config=full)
+    if kind in VISION:
+        return partial(_classifier, kind, full)
+    if kind in ENCODERS:
+        encoder, make = (
+            encoder_form(full, kind),
+            (BLOCKS[kind](full) if kind in BLOCKS else EncoderBlock),
+        )
+        return lambda net: Encoder(net, encoder, make)
+    if kind in WHOLE:
+        return WHOLE[kind](full)
+    if kind in OWN:
+        return OWN[kind](full)
+    if kind in STATES:
+        return STATES[kind]({**full, "model_type": kind})
+    if kind not in TRAITS:
+        raise WorkloadFault(f"config.model_type: the architecture '{kind}' is not known.")
+    form = decoder_form(full, kind)
+    if kind in DECODERS:
+        return DECODERS[kind](full, form)
+    experts = expert_form(full)
+    if kind in GATED and experts is not None:
+        return GATED[kind](full, form, experts)
+    if experts is None:
+        return lambda net: Decoder(net, form)
+    return lambda net: Decoder(
+        net,
+        form,
+        lambda net, form, at: Mlp(net, form) if experts.dense(at) else Experts(net, form, experts),
+    )

@@ -1,0 +1,1 @@
+"""Which operators does a denoiser run?"""

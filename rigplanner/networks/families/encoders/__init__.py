@@ -1,0 +1,1 @@
+"""Which operators does an encoder, or an encoder with a decoder, run?"""

@@ -1,0 +1,1 @@
+"""Which operators do detectors and segmenters add to a backbone?"""

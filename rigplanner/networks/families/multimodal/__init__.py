@@ -1,0 +1,1 @@
+"""Which operators does a network of images and text run?"""

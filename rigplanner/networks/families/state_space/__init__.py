@@ -1,0 +1,1 @@
+"""Which operators does a network with a state or a scan run?"""

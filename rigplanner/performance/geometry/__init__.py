@@ -1,0 +1,1 @@
+"""Which arithmetic and traffic has a network?"""

@@ -1,0 +1,521 @@
+"""Shapes of networks that the model zoo or a Hugging Face configuration describes."""
+
+import re
+from typing import Any
+
+from msgspec.structs import replace
+
+from rigplanner.catalog.zoo import Model
+from rigplanner.errors import WorkloadFault
+from rigplanner.networks.config.config import full_config
+from rigplanner.performance.geometry.denoising import (
+    KIND,
+    TEXT_TOKENS,
+    denoised_shape,
+    is_denoiser,
+    plain_geometry,
+)
+from rigplanner.performance.geometry.shapes import (
+    Figures,
+    Geometry,
+    Shape,
+    figures_shape,
+    pixels,
+    tables,
+    transformer_shape,
+)
+from rigplanner.performance.geometry.walked import (
+    KERNELS_PER_BLOCK,
+    counted_shape,
+    network_of,
+    walked_shape,
+)
+from rigplanner.rig.workload import Workload
+from rigplanner.workload.by_parameter_count import STANDS_IN, sized_config
+from rigplanner.workload.network import LISTED_EDGE, Network, nearest_figures
+
+GATED = (
+    "llama",
+    "qwen",
+    "mistral",
+    "mixtral",
+    "gemma",
+    "phi3",
+    "phimoe",
+    "deepseek",
+    "olmo",
+    "minimax",
+    "glm",
+    "kimi",
+    "mimo",
+    "step",
+    "gpt_oss",
+    "stablelm",
+    "afmoe",
+    "seed",
+    "exaone",
+    "cohere",
+    "internlm",
+    "baichuan",
+    "yi",
+    "granite",
+    "smollm",
+    "hunyuan",
+    "ernie4_5",
+    "dots1",
+    "dbrx",
+    "jamba",
+    "bamba",
+    "falcon_h1",
+    "bitnet",
+    "minicpm",
+    "mllama",
+    "lfm2",
+    "recurrent_gemma",
+    "eurobert",
+    "modernbert",
+    "nomic_bert",
+    "mt5",
+)
+"""Model types whose feed-forward block has three matrices (gate, up, down); all others have two."""
+TWO_SIDED = (
+    "bert",
+    "roberta",
+    "xlm-roberta",
+    "distilbert",
+    "deberta-v2",
+    "dit",
+    "t5",
+    "bart",
+    "whisper",
+)
+KINDS = {
+    "encoder_decoder": "encoder",
+    "vlm": "llm",
+    "segmenter": "detector",
+    "diffusion_unet": "diffusion",
+    "diffusion_transformer": "diffusion",
+    "other": "cnn",
+    "asr": "asr",
+}
+"""Kind of the zoo -> class of the speed model where they differ."""
+USUAL_KERNELS = {
+    "cnn": 200,
+    "cnn-mobile": 300,
+    "vit": 250,
+    "detector": 350,
+    "diffusion": 1200,
+    "asr": 600,
+    "encoder": 400,
+}
+TYPICAL_GMACS, KERNELS_GROW, LARGEST_NET, FEWEST_KERNELS = 8.0, 0.25, 16.0, 4.0
+KERNELS_WITHIN, VALUES_WITHIN = 2.2, 2.0
+"""Kernels of a net that no name tells, over those of its class at 8 GMACs: the quarter power of its
+arithmetic, between what the layers of 150 networks of timm tell (a power of 0.17, within a factor
+of 1.8) and those of perceptrons, LeNet and CIFAR's ResNets of 0.0001 to 0.04 GMACs (7 to 70
+kernels). How far four in five lie either way, and the values that it writes."""
+USUAL_LENGTH = {"llm": 2048, "moe": 2048, "encoder": 512, "asr": 1500, "diffusion": 4096}
+DEPTHWISE = (
+    "efficientnet",
+    "mobilenet",
+    "mobileone",
+    "mnasnet",
+    "ghostnet",
+    "regnety",
+    "fbnet",
+    "lcnet",
+    "tinynet",
+)
+"""Beginnings of slugs whose convolutions are mostly depthwise: little arithmetic per byte."""
+LAYERS_IN_NAME = re.compile(r"(resnet|resnext|densenet|vgg|darknet)[a-z]*(\d+)")
+KERNELS_BY_NAME = {"mobilenet": 150, "mnasnet": 150}
+"""Beginnings of slugs of nets of few kernels for their class: MobileNetV2 has 52 convolutions, as
+many normalisations, 35 activations and 10 sums, a half of what EfficientNets and their kin come to.
+"""
+KERNELS_PER_LAYER = {"vgg": 2.3}
+"""Kernels per numbered layer: 3.4 (convolution, normalisation, activation and the sums, as
+ResNet-50 and -152 run), fewer in nets without normalisation."""
+DEPTH_IN_NAME = re.compile(r"yolo(x|v5|v8)-?([ntsmlx])")
+DEPTHS = {"n": 1.0, "t": 1.0, "s": 1.0, "m": 1.3, "l": 1.6, "x": 1.9}
+KERNELS_OF_DETECTOR = {"v5": 450, "v8": 450, "x": 650}
+"""Kernels of the shallow ones and how many times as many the deeper ones launch (one image at a
+time on a V100 takes 6.4, 8.2, 10.1 and 12.1 ms from YOLOv5 s to x, 9.8 to 17.3 ms in YOLOX, whose
+head has two arms)."""
+VISION_TRANSFORMERS = (
+    "vit",
+    "deit",
+    "beit",
+    "eva",
+    "swin",
+    "cait",
+    "xcit",
+    "pit_",
+    "twins",
+    "crossvit",
+    "mixer",
+    "volo",
+    "tnt_",
+)
+CONCATENATION = {
+    "densenet121": 2.3,
+    "densenet161": 2.7,
+    "densenet169": 2.65,
+    "densenet201": 3.2,
+    "densenet": 2.6,
+    "inception": 1.7,
+    "googlenet": 1.7,
+    "mixnet": 1.6,
+    "tf_mixnet": 1.6,
+}
+"""Beginnings of slugs of nets that join maps, and the values that pass through memory over those
+that their layers are listed with. The layers of a DenseNet normalise and rectify all earlier maps
+of their block: 9.1 million such inputs beside the 6.9 million outputs that DenseNet-121 is listed
+with, 12.1 beside 7.3 for -169, 17.2 beside 7.9 for -201, 18.9 beside 11.1 for -161 (summed over
+their layers; what the four take in FP32 on an RTX 2080 Ti agrees within 3 %). Inception's blocks
+pool their whole input and join four branches: beside ResNet-50, Inception v3 takes 1.2 to 1.6 times
+as long as its layers tell in six stacks. Each depthwise layer of a MixNet is split by kernel size
+and joined again (1.2 to 1.4 times on three cards in PyTorch 2.4 and 2.9, 2.3 in 1.5)."""
+TIED = (
+    "gpt2",
+    "bert",
+    "roberta",
+    "opt",
+    "bloom",
+    "mpt",
+    "gemma",
+    "falcon",
+    "distilbert",
+    "gpt_bigcode",
+)
+"""Model types that read and write with one table of words unless their configuration says
+otherwise."""
+WALKED = (
+    "nemotron_h",
+    "segformer",
+    "dilated_segmenter",
+    "rcnn",
+    "retinanet",
+    "clip_resnet",
+    "mobilebert",
+    "squeezebert",
+)
+"""Types of configuration whose blocks are no repeated one that a geometry tells: their layers are
+walked as for memory."""
+VALUES_PER_WIDTH, USUAL_SEEN = 20.0, 512
+"""Values written per token and layer in widths (10, and those of the feed-forward block), and the
+edge of an image."""
+
+
+def zoo_shape(model: Model, workload: Workload) -> Shape:
+    """Return the shape of a network of the zoo; raise WorkloadFault naming what the zoo does not
+    know of it."""
+    kind, named = KINDS.get(model.kind, model.kind), workload.model or ""
+    slug = named if named in tables().samples_to_train else model.slug
+    if model.config and not any(figure.gmacs for figure in model.figures):
+        return _zoo_transformer(slug, kind, model, model.config, workload)
+    params_m = model.params_m or (
+        network_of(slug, model.config, model).params / 1e6 if model.config else None
+    )
+    if model.kind == "diffusion_transformer" and params_m and not model.figures:
+        return denoised_shape(slug, plain_geometry(params_m, model.source), workload)
+    if params_m and not model.figures and model.kind in STANDS_IN:
+        return sized_shape(slug, params_m, workload, model.kind, model.source)
+    if not model.figures or not params_m:
+        raise WorkloadFault(
+            f"model: the zoo lacks the arithmetic of '{model.slug}', so its speed cannot be told."
+        )
+    nearest = nearest_figures(
+        tuple(figure for figure in model.figures if figure.gmacs), workload.image_size
+    )
+    if nearest is None or not nearest.gmacs:
+        raise WorkloadFault(
+            f"model: the zoo lacks the arithmetic of '{model.slug}', so its speed cannot be told."
+        )
+    kind = _kind_by_name(model.slug, kind)
+    values = (
+        nearest.activations_m or usual_values(nearest.gmacs, _edge(nearest.image_size))
+    ) * _joined(model.slug)
+    known = Figures(
+        kind=kind,
+        unit="image",
+        params_m=params_m,
+        gmacs=nearest.gmacs,
+        activations_m=values,
+        kernels=_kernels(model.slug, kind),
+        source=model.source,
+        image_size=int(_edge(nearest.image_size)),
+    )
+    return figures_shape(slug, known, workload)
+
+
+_forms: dict[tuple[str, str], tuple[Model, Geometry | None]] = {}
+"""Geometries of the zoo by slug and kind, with the model that each is of: read once."""
+
+
+def _zoo_transformer(
+    slug: str, kind: str, model: Model, config: dict[str, Any], workload: Workload
+) -> Shape:
+    if is_denoiser(config):
+        return config_shape(slug, kind, config, workload, model.params_m, model.source)
+    of, form = _forms.get((model.slug, kind), (None, None))
+    if of is not model:
+        form = _form(config, kind, model.params_m, model.source)
+        _forms[model.slug, kind] = (model, form)
+    if form is None:
+        return _walked(slug, kind, network_of(slug, config, model), workload)
+    even = transformer_shape(slug, form, workload.seq_len or workload.input_tokens or form.seq_len)
+    return counted_shape(even, network_of(slug, config, model), workload)
+
+
+def _form(
+    config: dict[str, Any], kind: str, params_m: float | None, source: str
+) -> Geometry | None:
+    """The geometry of a configuration, None where only the walk of its layers can read it."""
+    return None if config.get("model_type") in WALKED else geometry(config, kind, params_m, source)
+
+
+def _walked(slug: str, kind: str, network: Network, workload: Workload) -> Shape:
+    """The shape of a network whose layers are walked: of images, or of sequences."""
+    if not network.hidden and not network.vocab:
+        return _seen(slug, kind, network, workload)
+    length = workload.seq_len or workload.input_tokens or USUAL_LENGTH.get(kind, 2048)
+    values_m = VALUES_PER_WIDTH * network.layers * network.hidden * length / 1e6
+    return walked_shape(
+        slug, kind, network, workload, length, network.layers * KERNELS_PER_BLOCK, values_m
+    )
+
+
+def _seen(slug: str, kind: str, network: Network, workload: Workload) -> Shape:
+    """The shape of an image network whose layers are walked; a sample of one of clips is all its
+    frames."""
+    edge = round((pixels(workload.image_size) or USUAL_SEEN**2) ** 0.5)
+    frames = (workload.frames or 1) if network.family == "clip_resnet" else 1
+    gmacs = network.forward_flops(1, edge) / 2e9
+    known = Figures(
+        kind=kind,
+        unit="image",
+        params_m=network.params / 1e6,
+        gmacs=frames * gmacs,
+        activations_m=frames * usual_values(gmacs, edge),
+        kernels=_kernels(slug, kind),
+        source=network.source or "config",
+        image_size=edge,
+    )
+    return figures_shape(slug, known, workload)
+
+
+def _kind_by_name(slug: str, kind: str) -> str:
+    """The class of an image net told by the beginning of its name."""
+    if kind != "cnn":
+        return kind
+    return (
+        "cnn-mobile"
+        if slug.startswith(DEPTHWISE)
+        else "vit"
+        if slug.startswith(VISION_TRANSFORMERS)
+        else kind
+    )
+
+
+def _guessed_kernels(kind: str, gmacs: float) -> float:
+    """Kernels of a net of which only figures are known."""
+    grown = float(min(LARGEST_NET, gmacs / TYPICAL_GMACS) ** KERNELS_GROW)
+    return max(FEWEST_KERNELS, USUAL_KERNELS.get(kind, 250) * grown)
+
+
+def _kernels(slug: str, kind: str) -> int:
+    """Kernels of a forward pass: by the layers that the name of a net tells, else the usual of its
+    class."""
+    return _told_kernels(slug, kind) or USUAL_KERNELS.get(kind, 250)
+
+
+def _told_kernels(slug: str, kind: str) -> int | None:
+    told = LAYERS_IN_NAME.search(slug)
+    if kind == "cnn" and told and 8 <= int(told[2]) <= 300:
+        return round(
+            int(told[2]) * (KERNELS_PER_LAYER.get(told[1], 3.4) if "bn" not in slug else 3.4)
+        )
+    if depth := DEPTH_IN_NAME.match(slug):
+        return round(KERNELS_OF_DETECTOR[depth[1]] * DEPTHS[depth[2]])
+    return next(
+        (count for beginning, count in KERNELS_BY_NAME.items() if slug.startswith(beginning)), None
+    )
+
+
+def _joined(slug: str) -> float:
+    """By what the values of a net that joins maps exceed those of its layers."""
+    return next(
+        (more for beginning, more in CONCATENATION.items() if slug.startswith(beginning)), 1.0
+    )
+
+
+def figured_shape(workload: Workload) -> Shape:
+    """Return the shape of a net that the workload gives by its figures (`params_m`, `gmacs`,
+    `activations_m` at its image)."""
+    assert workload.gmacs
+    kind = workload.kind or _kind_by_name(workload.model or "", "cnn")
+    params = workload.params_m or (workload.params_b or 0.025) * 1e3
+    values = workload.activations_m or usual_values(
+        workload.gmacs, (pixels(workload.image_size) or LISTED_EDGE**2) ** 0.5
+    )
+    values *= _joined(workload.model or "")
+    known = Figures(
+        kind=kind,
+        unit="image",
+        params_m=params,
+        gmacs=workload.gmacs,
+        activations_m=values,
+        kernels=_kernels(workload.model or "", kind),
+        source="workload",
+    )
+    shape = figures_shape(workload.model or workload.name or "custom", known, workload)
+    if _told_kernels(workload.model or "", kind) is None:
+        shape = replace(
+            shape, kernels=_guessed_kernels(kind, workload.gmacs), kernels_within=KERNELS_WITHIN
+        )
+    return shape if workload.activations_m else replace(shape, values_within=VALUES_WITHIN)
+
+
+def sized_shape(
+    slug: str,
+    params_m: float,
+    workload: Workload,
+    kind: str | None = None,
+    source: str = "workload",
+) -> Shape:
+    """Return the shape of a network of which only its kind and its millions of parameters are
+    known, that of the one which stands in for it; raise WorkloadFault for kinds that none stands in
+    for."""
+    config = sized_config(kind, params_m * 1e6)
+    if config is None:
+        raise WorkloadFault(
+            f"model: '{slug}' is not known, and parameters alone say nothing of the speed of such a"
+            " network."
+        )
+    found = config_shape(
+        slug, KINDS.get(kind or "llm", kind or "llm"), config, workload, source=source
+    )
+    more = params_m / found.params_m
+    return replace(
+        found, params_m=params_m, active_m=found.active_m * more, gflop=found.gflop * more
+    )
+
+
+def _edge(size: int | tuple[int, int]) -> float:
+    return float(size) if isinstance(size, int) else float(size[0] * size[1]) ** 0.5
+
+
+def usual_values(gmacs: float, edge: float) -> float:
+    """Return the values written in millions where they are not published: 6.3 x GMACs ** 0.55 at
+    224 x 224 pixels, the log fit over the zoo's 433 figures of image networks that list both (their
+    spread about it is a factor of 1.7), both in proportion to the area: a Mask R-CNN of 134 GMACs
+    at 800 x 800 pixels writes 260 million values, the fit says 293."""
+    area = (edge / LISTED_EDGE) ** 2
+    return float(6.3 * (gmacs / area) ** 0.55 * area)
+
+
+def config_shape(
+    slug: str,
+    kind: str,
+    config: dict[str, Any],
+    workload: Workload,
+    params_m: float | None = None,
+    source: str = "config",
+) -> Shape:
+    """Return the shape of a transformer by its configuration; raise WorkloadFault naming the field
+    that is missing."""
+    if is_denoiser(config):
+        form = geometry(config, KIND, params_m, source)
+        return denoised_shape(
+            slug, form, workload, _number(config, "text_tokens", or_else=TEXT_TOKENS)
+        )
+    repeated = _form(config, kind, params_m, source)
+    if repeated is None:
+        return _walked(slug, kind, network_of(slug, config, None), workload)
+    even = transformer_shape(
+        slug, repeated, workload.seq_len or workload.input_tokens or repeated.seq_len
+    )
+    return counted_shape(even, network_of(slug, config, None), workload)
+
+
+def geometry(
+    config: dict[str, Any], kind: str, params_m: float | None = None, source: str = "config"
+) -> Geometry:
+    """Return the geometry that a Hugging Face configuration describes; encoder-decoders count both
+    sides. The first Qwen lists gate and up together as its intermediate size."""
+    config = config if is_denoiser(config) else full_config(config)
+    word = str(config.get("model_type", "")).casefold()
+    hidden = _number(config, "hidden_size", "n_embd", "d_model", "dim")
+    layers = _number(config, "num_hidden_layers", "n_layer", "n_layers", "num_layers", or_else=0)
+    layers = layers or _number(config, "encoder_layers") + _number(
+        config, "decoder_layers", or_else=0
+    )
+    layers *= 2 if word == "t5" else 1
+    heads = _number(
+        config,
+        "num_attention_heads",
+        "n_head",
+        "n_heads",
+        "num_heads",
+        "encoder_attention_heads",
+        or_else=max(1, hidden // 64),
+    )
+    experts = _number(config, "num_experts", "num_local_experts", "n_routed_experts", or_else=0)
+    ffn = _number(
+        config,
+        "intermediate_size",
+        "n_inner",
+        "ffn_dim",
+        "d_ff",
+        "encoder_ffn_dim",
+        "hidden_dim",
+        or_else=4 * hidden,
+    )
+    shared = _number(
+        config,
+        "n_shared_experts",
+        or_else=1 if config.get("shared_expert_intermediate_size") else 0,
+    )
+    used = _number(config, "num_experts_per_tok", or_else=1) + shared
+    step = _number(config, "interleave_moe_layer_step", or_else=1)
+    dense = (
+        min(layers, _number(config, "first_k_dense_replace", or_else=0))
+        + layers * (step - 1) // step
+    )
+    kv_heads, head = (
+        _number(config, "num_key_value_heads", or_else=heads),
+        _number(config, "head_dim", or_else=hidden // heads),
+    )
+    if word == "qwen" and not experts:
+        ffn //= 2
+    gated = word.startswith(GATED) or "gated" in str(config.get("feed_forward_proj"))
+    return Geometry(
+        kind="moe" if experts else kind,
+        layers=layers,
+        hidden=hidden,
+        heads=heads,
+        kv_heads=kv_heads,
+        head_dim=head,
+        ffn=_number(config, "moe_intermediate_size", or_else=ffn) if experts else ffn,
+        ffn_matrices=3 if gated else 2,
+        vocab=_number(config, "vocab_size", or_else=0) if kind != "vit" else 0,
+        causal=word not in TWO_SIDED,
+        experts=experts + shared if experts else 0,
+        experts_used=used if experts else 0,
+        dense_layers=dense if experts else 0,
+        dense_ffn=_number(config, "intermediate_size_mlp", or_else=ffn) if experts else 0,
+        seq_len=USUAL_LENGTH.get(kind, 2048),
+        source=source,
+        params_m=params_m,
+        tied=bool(config.get("tie_word_embeddings", word.startswith(TIED))),
+    )
+
+
+def _number(config: dict[str, Any], *names: str, or_else: int | None = None) -> int:
+    for name in names:
+        value = config.get(name)
+        if isinstance(value, int | float) and 0 < value < 1e9:
+            return int(value)
+    if or_else is None:
+        raise WorkloadFault(f"config: expected one of {', '.join(names)}, found none.")
+    return or_else

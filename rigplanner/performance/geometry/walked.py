@@ -1,0 +1,99 @@
+"""Shapes of networks whose layers differ: what the walk of their layers counts, where a block
+repeated would mislead."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from rigplanner.catalog.zoo import Model, shipped_zoo
+from rigplanner.performance.geometry.shapes import Shape
+from rigplanner.rig.workload import Workload
+from rigplanner.workload.network import Network, from_model, resolve
+
+USUAL_CONTEXT, USUAL_WRITTEN = 2048, 512
+KERNELS_PER_BLOCK = 16
+
+
+def network_of(slug: str, config: dict[str, Any], model: Model | None) -> Network:
+    """Return the network that a model of the zoo or a configuration describes; raises WorkloadFault
+    for one that cannot be."""
+    return (
+        from_model(model) if model else resolve(Workload(model=slug, config=config), shipped_zoo())
+    )
+
+
+def cached_values(network: Network, workload: Workload) -> float:
+    """Return the values that each token of the context keeps on average, halfway through the
+    answer: windows end, states stay."""
+    tokens = (workload.input_tokens or workload.seq_len or USUAL_CONTEXT) + (
+        workload.output_tokens or USUAL_WRITTEN
+    ) // 2
+    return network.kv_values(tokens) / tokens
+
+
+def counted_shape(even: Shape, network: Network, workload: Workload) -> Shape:
+    """Return the shape of equal layers with the weights that the walk of the true ones counts, the
+    cache as they keep it, and no attention where a layer has a state instead. Layers that share
+    their weights (ALBERT) are multiplied with them as often as they run, so what they hold says
+    nothing of the work."""
+    if network.layers * network.hidden**2 > network.params:
+        return replace(even, params_m=network.params / 1e6)
+    if not network.layers:
+        return even
+    active_m = active_millions(network)
+    return replace(
+        even,
+        params_m=(network.params - network.side_params) / 1e6,
+        active_m=active_m,
+        gflop=2 * active_m * even.tokens / 1e3,
+        attention_gflop=even.attention_gflop * (1 - network.state_layers / network.layers),
+        kv_values=cached_values(network, workload),
+    )
+
+
+def active_millions(network: Network) -> float:
+    """Return the millions of weights that a token is multiplied with: all it visits but the table
+    of words, unless that writes too."""
+    looked_up = 0.0 if network.tied else float(network.vocab * network.hidden)
+    return (network.active_params - network.side_params - looked_up) / 1e6
+
+
+def walked_shape(
+    slug: str,
+    kind: str,
+    network: Network,
+    workload: Workload,
+    length: int,
+    kernels: float,
+    values_m: float,
+) -> Shape:
+    """Return the shape of one sequence of `length` tokens through a network of which only the walk
+    of its layers is known, with `values_m` millions of values written."""
+    writes = bool(network.kv_heads) and kind in ("llm", "moe")
+    gflop = (
+        2 * active_millions(network) * length / 1e3
+        if writes
+        else network.forward_flops(1, length) / 1e9
+    )
+    full = max(0, network.layers - network.state_layers)
+    scores = 4.0 * length**2 * network.heads * network.head_dim * full * (0.5 if writes else 1.0)
+    return Shape(
+        slug=slug,
+        kind=kind,
+        unit="sequence",
+        params_m=network.params / 1e6,
+        active_m=active_millions(network) if writes else network.active_params / 1e6,
+        gflop=gflop,
+        attention_gflop=scores / 1e9,
+        elements_m=values_m,
+        kernels=kernels,
+        tokens=length,
+        causal=writes,
+        kv_values=cached_values(network, workload) if writes else 0.0,
+        layers=network.layers,
+        hidden=network.hidden,
+        heads=network.heads,
+        experts=network.experts,
+        head_m=network.vocab * network.hidden / 1e6,
+        source=network.source or "config",
+    )

@@ -1,0 +1,1 @@
+"""Which parts does a text name?"""

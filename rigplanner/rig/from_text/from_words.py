@@ -1,0 +1,331 @@
+"""A rig from words: "2x RTX 3090", "Ryzen 9 5950X"."""
+
+import re
+from collections.abc import Sequence
+from itertools import combinations
+
+from msgspec import Struct
+
+from rigplanner.catalog.find.find import PartIndex, spec_words, words_of
+from rigplanner.catalog.find.gpu_names import GpuNames
+from rigplanner.catalog.find.kits import is_of_form, kit_in, kits_of_modules
+from rigplanner.catalog.find.naming import in_latin, shop_words
+from rigplanner.catalog.schema.parts import GPU, MemoryKit, Part, PowerSupply, kind_of
+from rigplanner.rig.document import Rig
+from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
+from rigplanner.rig.from_text.variants import is_another, squeezed_names
+
+_LEADING = re.compile(
+    r"(\d{1,6})\s*[x×*]\s+(?=\S)"
+    r"|(\d{1,6})[x×*](?=[^\d\s])"
+    r"|(\d{1,2})[x×*](?=\d{3})"
+    r"|(\d{1,2})\s+(?=[a-z]{3})(?!gb|tb|core|slot|pin|inch)",
+    re.I,
+)
+_TRAILING = re.compile(
+    r"(?:\s+(?:[xX×*]\s+|[x×*])|×)(\d{1,6})$|\s+\((?:[xX×]\s*)?(\d{1,2})(?:\s*[xX×片张張颗顆块塊個个条條支])?\)\s*$"
+)
+"""A capital X that stands against its number is a model's: "Kraken X73", "Exos X18"."""
+_LANES = re.compile(r"(?:pci-?e|gen)\s*[\d.]*\s+x\d{1,2}$", re.I)
+"""A width at the end of the words is no count: "RTX 5090, PCIe 5.0 x16"."""
+_NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight")
+_WORD = re.compile(rf"({'|'.join(_NUMBERS)})\s+(?=\S)", re.I)
+_MANY = re.compile(
+    r"(?:an?\s+)?(?:(dual|pair of|couple of)|(triple)|(quad))\s+"
+    r"(?!channel|band|bios|tower|rank|slot|fan|port|core|link|m\.2)(?=\S)",
+    re.I,
+)
+_ARTICLE = re.compile(r"(?:an?|the|my|one)\s+(?=[a-z])", re.I)
+"""Counts in words: "quad GTX 1080", "a pair of 3090s"; beside the maker's name "Dual" is a line of
+cards of ASUS."""
+MOST_WORDS = 10
+_MEMORY = re.compile(r"\bddr[2345]", re.I)
+_ASIDE = re.compile(r"\s*\((?!20[12]\d\))[^()]*\)")
+"""What somebody adds in brackets: "ProArt X870E-Creator (for two cards)"; a year there is part of
+the name: "RM750x (2018)"."""
+_PLURAL = re.compile(r"(?<=\d)s\b", re.I)
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    """One line of words and what it matched: `parts` best first, empty when nothing did."""
+
+    text: str
+    quantity: int
+    parts: tuple[Part, ...]
+
+
+def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
+    """Split the quantity from the words and look the words up; modules of memory are looked up by
+    their number and size."""
+    latin = in_latin(text)
+    if kind in (None, "memory"):
+        count, kits = kits_of_modules(latin, index.find("", "memory"))
+        if kits:
+            return Wish(text=text, quantity=count, parts=tuple(kits))
+    quantity, words = counted(latin)
+    if drives := _DRIVES.search(words):
+        quantity, words = (
+            quantity * int(drives[1]),
+            f"{words[: drives.start()]} {drives[2]} {words[drives.end() :]}",
+        )
+    parts = _found(words, index, kind)
+    if not parts and (singular := _PLURAL.sub("", words)) != words:
+        parts = _found(singular, index, kind)
+    if not parts and (bare := _ASIDE.sub(_capacity_of, words).strip()) != words:
+        parts = _found(bare, index, kind)
+    if not parts and (first := _SENTENCE.split(words)[0]) != words:
+        parts = _found(first, index, kind)
+    if not parts and (plain := _ROMAN.sub(lambda found: str(len(found[0])), words)) != words:
+        parts = _found(plain, index, kind)
+    parts = [part for part in _of_standard(parts, text, index) if not is_another(part, words)]
+    return Wish(text=text, quantity=quantity, parts=tuple(parts))
+
+
+def _capacity_of(aside: re.Match[str]) -> str:
+    """Return what remains of words in brackets: a drive's capacity belongs to its name ("850 EVO
+    (250 GB)")."""
+    found = _CAPACITY.search(aside[0])
+    return f" {found[0]}" if found else ""
+
+
+_CAPACITY = re.compile(r"\b\d[\d.]*\s?[TG]B\b", re.IGNORECASE)
+
+
+def _of_standard(parts: list[Part], text: str, index: PartIndex) -> list[Part]:
+    """Return supplies with that one first which is of the standard that a text names."""
+    standard = _STANDARD.search(text)
+    if standard is None or not parts or not isinstance(parts[0], PowerSupply):
+        return parts
+    alike = index.find(_YEAR.sub("", parts[0].name), "psu", limit=4)
+    meant = [
+        part
+        for part in alike
+        if isinstance(part, PowerSupply) and part.supply.standard == f"ATX {standard[1]}"
+    ]
+    return [*meant, *(part for part in parts if part not in meant)]
+
+
+_DRIVES = re.compile(r"\(?\b(\d{1,2})\s?[x×]\s?(\d[\d.]*\s?TB)\b\)?", re.IGNORECASE)
+"""Several drives of a capacity: "Rocket 4 Plus (2x4TB)"."""
+_SENTENCE = re.compile(r"\.\s+(?=[A-Z])")
+_ROMAN = re.compile(r"\bI{2,3}\b")
+_YEAR = re.compile(r"\(?\b20\d\d\b\)?")
+_STANDARD = re.compile(r"\bATX ?(\d\.\d)", re.IGNORECASE)
+"""Which of two supplies of one name is meant: "HX1500i (ATX 3.1)"."""
+_FIGURE = re.compile(r"\d{1,2}|\d+(?:\.\d+)?(?:[gtm]i?b|g|w|mm|[mg]hz|-?pin)|[a-z]")
+_NO_MODEL = re.compile(r"20\d\d|i[3579]|r[3579]|ddr\d.*|(?=.*\d.*[a-z].*\d)[a-z0-9.]{8,}")
+_CLASS_WORDS = frozenset(
+    words_of(
+        "gb tb pcie nvme ssd hdd sata m.2 u.2 hard drive disk ram memory case atx gold platinum"
+        " titanium bronze silver modular fully power supply psu liquid water air cooler aio tower"
+        " server black white pro max plus edition card video graphics cpu gpu gen3 gen4 gen5"
+    )
+)
+
+
+def is_named(wish: Wish, least: int = 1) -> bool:
+    """Say whether a wish's words, one of at least so many letters, name its part: not only its
+    maker, its family or figures that others share with it ("1TB SSD", "Corsair 1500 W", "Intel i7",
+    "FireCuda 2TB")."""
+    if not wish.parts:
+        return False
+    part = wish.parts[0]
+    figures = {
+        *spec_words(part),
+        *(word.rstrip("abcdefghijklmnopqrstuvwxyz") for word in spec_words(part)),
+    }
+    maker = set(words_of(part.vendor))
+    words = shop_words(wish.text)
+    telling = [
+        word
+        for word in words
+        if word not in figures | _CLASS_WORDS | maker and not _FIGURE.fullmatch(word)
+    ]
+    telling = [word for word in telling if len(word) >= least]
+    if any(name in "".join(words) for name in squeezed_names(part)):
+        return True
+    return any(
+        any(word in name for word in telling)
+        and (kind_of(part) in UNNUMBERED or _has_model(words_of(text), "".join(words), figures))
+        for text, name in zip((part.name, *part.aliases), squeezed_names(part), strict=True)
+    )
+
+
+UNNUMBERED = ("memory", "bridge", "riser", "accessory", "system")
+"""Kinds that lists name without the number that stands in their name."""
+
+
+def _stands_in(word: str, name: list[str], squeezed: str) -> bool:
+    return word in squeezed if len(word) > 2 else word in name
+
+
+def _has_model(name: list[str], squeezed: str, figures: set[str]) -> bool:
+    """Say whether a text has a model number of a name that has any; years, figures and part numbers
+    beside words are none."""
+    numbers = [
+        word for word in name if any(letter.isdigit() for letter in word) and word not in figures
+    ]
+    if len(name) > 1:
+        numbers = [
+            word
+            for word in numbers
+            if not _FIGURE.fullmatch(word) and not _NO_MODEL.fullmatch(word)
+        ]
+    return not numbers or any(word in squeezed for word in numbers)
+
+
+def counted(text: str) -> tuple[int, str]:
+    """Return how many a wish asks for, 1 where it does not say, and its other words."""
+    words = text.strip()
+    leading, trailing = (
+        _LEADING.match(words),
+        None if _LANES.search(words) else _TRAILING.search(words),
+    )
+    if leading and trailing and words[leading.end() :].isdigit():
+        first, last = (
+            int(next(filter(None, leading.groups()))),
+            int(next(filter(None, trailing.groups()))),
+        )
+        return (first, str(last)) if first < last else (last, str(first))
+    if leading:
+        return int(next(filter(None, leading.groups()))), words[leading.end() :]
+    if trailing:
+        return int(next(filter(None, trailing.groups()))), words[: trailing.start()]
+    if spelled := _WORD.match(words):
+        return _NUMBERS.index(spelled[1].casefold()) + 2, words[spelled.end() :]
+    if many := _MANY.match(words):
+        return next(n for n, found in enumerate(many.groups(), 2) if found), words[many.end() :]
+    return 1, _ARTICLE.sub("", words, count=1) if _ARTICLE.match(words) else words
+
+
+def near_parts(text: str, index: PartIndex) -> list[Part]:
+    """Return up to three parts that most words of a wish without a match name: words are left away,
+    those with digits last."""
+    words = words_of(counted(text)[1])[:MOST_WORDS]
+    numbers = {word for word in words if any(letter.isdigit() for letter in word)}
+    shorter = [
+        kept
+        for left in (1, 2)
+        if left < len(words)
+        for kept in combinations(words, len(words) - left)
+    ]
+    for kept in sorted(shorter, key=lambda kept: (len(numbers - set(kept)), -len(kept))):
+        if any(len(word) > 2 for word in kept) and (found := index.find(" ".join(kept), limit=3)):
+            return found
+    return []
+
+
+_BOXED_CORE = re.compile(r"(?:BXC?|CM)80\d{3}(?:I[3579])?([A-Z0-9]{4,})")
+"""A part number of Intel ends with the model: BX8071512900K."""
+_REGION = re.compile(r"(?:-(?:NA|EU|UK|WW|US|AU|CN|JP|KR|X[1-9])|/AM)\b")
+"""What makers add to a part number for a country."""
+
+
+def _found(words: str, index: PartIndex, kind: str | None) -> list[Part]:
+    """Return the parts that words name, best first: by words, by the name in a shop's line, as GPUs
+    are called, by class."""
+    if not words_of(words):
+        return []
+    if (boxed := _BOXED_CORE.fullmatch(words.strip())) and kind in (None, "cpu"):
+        words = boxed[1]
+    words = _REGION.sub("", words)
+    if kind is None and _MEMORY.search(words) and (kits := index.find(words, "memory", limit=8)):
+        return sorted(
+            kits,
+            key=lambda kit: (
+                isinstance(kit, MemoryKit) and not is_of_form(kit, set(words_of(words)))
+            ),
+        )
+    return (
+        index.find(words, kind, limit=8)
+        or _named(words, index, kind)
+        or _gpu_named(words, index, kind)
+        or _by_class(words, index, kind)
+    )
+
+
+def _named(words: str, index: PartIndex, kind: str | None) -> list[Part]:
+    """Return the part that a shop's line names among words that are not the part's ("3.4 GHz
+    16-Core Processor")."""
+    named = index.named_in(words, kind).part
+    if named is None and kind in (None, "memory"):
+        named = kit_in(words, index.find("", "memory"))
+    return [] if named is None else [named]
+
+
+_WORDS_OF_CLASS = {
+    "storage": frozenset(
+        words_of(
+            "series internal solid state ssd hdd nas nvme m.2 sata sata3 sata6gb iii s 6gb pcie"
+            " drive disk hard 2.5 3.5 inch"
+        )
+    ),
+    "psu": frozenset(
+        words_of(
+            "80 80+ plus certified fully semi modular non atx atx3.0 atx3.1 2.4 3.0 3.1 pcie 5.0"
+            " 5.1 12vhpwr 12v 2x6 power supply unit psu gold platinum titanium bronze silver"
+        )
+    ),
+}
+"""Words that lists add to the name of every drive and every supply."""
+_PART_NUMBER = re.compile(r"\b(?=[A-Z0-9]*\d[A-Z]+\d)[A-Z][A-Z0-9]{8,}\b")
+
+
+def _by_class(words: str, index: PartIndex, kind: str | None) -> list[Part]:
+    """Return drives or supplies whose name stands among the words that lists add to it ("950 PRO
+    Series - 512GB PCIe NVMe Internal SSD", "RMx 850W 80+ Gold Certified ATX Power Supply"), and
+    among numbers of the maker ("T500 2TB CT2000T500SSD8")."""
+    bare = _ASIDE.sub("", words)
+    for class_kind, added in _WORDS_OF_CLASS.items():
+        held = words_of(_PART_NUMBER.sub("", bare) if class_kind == "storage" else bare)
+        names = [word for word in held if word not in added]
+        telling = [
+            word for word in names if word not in _CLASS_WORDS and not _FIGURE.fullmatch(word)
+        ]
+        if kind in (None, class_kind) and telling and len(names) > 1 and added & set(held):
+            found = index.find(" ".join(names), class_kind, limit=8)
+            if found:
+                return found
+    return []
+
+
+_BOARD_MAKERS = frozenset(
+    words_of(
+        "asus rog strix tuf dual turbo proart gigabyte aorus eagle windforce msi ventus suprim trio"
+        " evga ftw ftw3 xc3 sc zotac palit gainward pny inno3d galax kfa2 colorful sapphire pulse"
+        " nitro powercolor xfx gaming oc founders edition video graphics card"
+    )
+)
+"""What makers of cards add to the name of the GPU."""
+
+
+def _gpu_named(words: str, index: PartIndex, kind: str | None) -> list[Part]:
+    """Return the GPU that the words mean as drivers and papers write it ("A6000 Ada")."""
+    gpus = (
+        [part for part in index.find("", "gpu") if isinstance(part, GPU)]
+        if kind in (None, "gpu")
+        else []
+    )
+    held = words_of(words)
+    if not gpus or not held:
+        return []
+    bare = [word for word in held if word not in _BOARD_MAKERS]
+    names = GpuNames(gpus)
+    meant = names.meaning(words).gpu or (
+        names.meaning(" ".join(bare)).gpu if 0 < len(bare) < len(held) else None
+    )
+    return [] if meant is None else [meant]
+
+
+def rig_from_wishes(name: str, wishes: Sequence[Wish], start: Rig | None = None) -> Rig:
+    """Return a rig (`start` with more, if given) with the best match of each wish; wishes without a
+    match must have been dealt with before.
+
+    Raises ValueError for a quantity outside 1 to the largest."""
+    rig = Rig(name=name) if start is None else start
+    for wish in wishes:
+        if not 1 <= wish.quantity <= LARGEST_QUANTITY:
+            raise ValueError(f"{wish.text!r}: a quantity lies between 1 and {LARGEST_QUANTITY}.")
+        part = wish.parts[0]
+        rig = add_part(rig, part=part.id, stem=kind_of(part), quantity=wish.quantity)
+    return rig

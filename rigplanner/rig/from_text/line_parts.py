@@ -1,0 +1,189 @@
+"""Several parts in one line, as people write them: "2x 3090 + NVLink bridge", "Ryzen 9 5950X, 128GB
+DDR4 and 2TB 990 Pro"."""
+
+import re
+from collections.abc import Sequence
+
+from rigplanner.catalog.find.find import PartIndex, words_of
+from rigplanner.catalog.schema.parts import GPU, Bridge, Part, kind_of
+from rigplanner.rig.from_text.from_words import Wish, counted, is_named, read_wish
+
+_BETWEEN = re.compile(
+    r"(?P<more>\s+(?:\+|&|(?-i:plus)|and|und|et|·|•)\s+|;\s+)|(?P<list>\s+[/|]\s+|,\s+(?!or\s|oder\s|ou\s)|\s+with\s+|\s+w/\s*)"
+    r"|(?P<other>,?\s+(?:or|oder|ou|instead of)\s+)",
+    re.IGNORECASE,
+)
+"""What stands between two parts, between a part and its description, and between a part and another
+choice."""
+_SUM = re.compile(r"\s+=\s.*$")
+"""What the parts of a line come to: "... = 128GB total GPU memory"."""
+_ASIDE = re.compile(
+    r"\b(?:than|vs|for|like|as|compatible|supports?|up"
+    r" to|upgrade|replac\w+|using|until|need(?:s|ed)?|no|without|non)\b",
+    re.IGNORECASE,
+)
+"""Words with which a piece of a line speaks of a part that is not bought."""
+COUNTED = re.compile(r"\s*\d{1,3}\s*[x×*]\s", re.IGNORECASE)
+_SORTS = (
+    ("memory", re.compile(r"\b\d+\s?G[Bo]\b.*\b(?:ram|ddr\d)\b", re.IGNORECASE)),
+    (
+        "storage",
+        re.compile(r"\b[\d.]+\s?[TG][Bo]\b.*\b(?:ssds?|hdds?|nvme|m\.2|drives?)\b", re.IGNORECASE),
+    ),
+    (
+        "psu",
+        re.compile(
+            r"\b\d+\s?W\b.*\b(?:psus?|power suppl\w+|gold|platinum|titanium|bronze)\b",
+            re.IGNORECASE,
+        ),
+    ),
+)
+"""Pieces that name no part and yet are one: "128GB DDR5", "2TB NVMe", "1600W PSU"."""
+_BRIDGE = re.compile(
+    r"\bnvlink\b[^,;]*\b(?:bridges?|[2-4][-\s]?slots?)\b|\bbridges?\b[^,;]*\bnvlink\b|\b[2-4][-\s]?slots?\s+nvlink\b",
+    re.IGNORECASE,
+)
+_SPACING = re.compile(r"\b([2-4])[-\s]?slots?\b", re.IGNORECASE)
+MOST_PIECES = 24
+SURE_LETTERS = 3
+"""So long a word of a part's name is more than its label, which names another kind."""
+
+
+def pieces_of(text: str) -> list[tuple[str, str]]:
+    """Cut a line where a part may end: pieces, each with what stands before it ("more", "list",
+    "other", "" for the first)."""
+    text = _SUM.sub("", text)
+    pieces: list[tuple[str, str]] = []
+    start, before = 0, ""
+    for found in _BETWEEN.finditer(text):
+        if _is_inside_brackets(text, found.start()) or len(pieces) == MOST_PIECES:
+            continue
+        pieces.append((text[start : found.start()], before))
+        start, before = found.end(), found.lastgroup or ""
+    return [
+        (piece.strip(), mark) for piece, mark in (*pieces, (text[start:], before)) if piece.strip()
+    ]
+
+
+def _is_inside_brackets(text: str, place: int) -> bool:
+    return text.count("(", 0, place) > text.count(")", 0, place)
+
+
+def read_wishes(
+    text: str, index: PartIndex, kind: str | None = None, known: Sequence[Part] = ()
+) -> list[Wish]:
+    """Return what a line asks for: one wish, or one for each part that it names, each with its own
+    words and count.
+
+    `kind` is that of the line's label, `known` are parts of the same list: they decide which NVLink
+    bridge is meant. What was added with "+" or "and" and names no part is a wish without parts;
+    other words stay with the part that they describe."""
+    pieces = pieces_of(text)
+    if len(pieces) > 1:
+        first, whole = (
+            read_wish(pieces[0][0], index, kind),
+            index.find(counted(text)[1], kind, limit=1),
+        )
+        if whole and not (is_named(first) and kind_of(first.parts[0]) != kind_of(whole[0])):
+            return [read_wish(text, index, kind)]
+        wishes = _wishes(pieces, index, kind, known)
+        if wishes or (is_named(first) and _tells(pieces[0][0])):
+            return wishes or [Wish(text=text, quantity=first.quantity, parts=first.parts)]
+    return [_bridge_wish(text, index, known) or read_wish(text, index, kind)]
+
+
+def _wishes(
+    pieces: list[tuple[str, str]], index: PartIndex, kind: str | None, known: Sequence[Part]
+) -> list[Wish]:
+    """Return the wishes of a line's pieces; none where no piece names a part and where all are one
+    part and its description."""
+    wishes: list[Wish] = []
+    own = 0
+    for piece, before in pieces:
+        parts = [*known, *(wish.parts[0] for wish in wishes if wish.parts)]
+        wish = (
+            None
+            if before == "other"
+            else _piece_wish(piece, before, index, kind if not wishes else None, parts)
+        )
+        if wish is not None and not (
+            wish.parts and any(wish.parts[0] is part for part in parts[len(known) :])
+        ):
+            wishes.append(wish)
+            own += before != ""
+        elif wishes:
+            wishes[-1] = _described(wishes[-1], piece, before)
+    named = [wish for wish in wishes if is_named(wish)]
+    is_choice = any(before == "other" for _, before in pieces)
+    if (
+        is_choice
+        and len(wishes) == len(named) > 1
+        and len({kind_of(wish.parts[0]) for wish in named}) == 1
+    ):
+        return named[:1]
+    return wishes if named and (own or (is_choice and len(named) == 1)) else []
+
+
+def _tells(piece: str) -> bool:
+    """Say whether a piece can name a part: one word without a number ("cables") is a sort of
+    things."""
+    return " " in piece or any(letter.isdigit() for letter in piece)
+
+
+def _described(wish: Wish, piece: str, before: str) -> Wish:
+    joint = " or " if before == "other" else ", "
+    return Wish(text=f"{wish.text}{joint}{piece}", quantity=wish.quantity, parts=wish.parts)
+
+
+def _piece_wish(
+    piece: str, before: str, index: PartIndex, kind: str | None, parts: Sequence[Part]
+) -> Wish | None:
+    """Return what a piece asks for, None where it describes the part before it."""
+    if before and _ASIDE.search(piece) and not COUNTED.match(piece):
+        return None
+    wish = _bridge_wish(piece, index, parts) or read_wish(piece, index, kind)
+    if (
+        not wish.parts
+        and kind is not None
+        and is_named(other := read_wish(piece, index), SURE_LETTERS)
+    ):
+        wish = other
+    sort = next((sort for sort, pattern in _SORTS if pattern.search(piece)), None)
+    if (
+        is_named(wish)
+        and _tells(piece)
+        and (kind_of(wish.parts[0]) != "memory" or sort == "memory")
+    ):
+        return wish
+    if sort is not None and not (parts and kind_of(parts[-1]) == sort):
+        return (
+            wish
+            if wish.parts and kind_of(wish.parts[0]) == sort
+            else Wish(text=piece, quantity=wish.quantity, parts=())
+        )
+    return Wish(text=piece, quantity=wish.quantity, parts=()) if before in ("", "more") else None
+
+
+def _bridge_wish(text: str, index: PartIndex, known: Sequence[Part]) -> Wish | None:
+    """Return the NVLink bridge that a text asks for without its full name: for a card of the list,
+    of the spacing given."""
+    if not _BRIDGE.search(text):
+        return None
+    quantity, words = counted(text)
+    cards = [part for part in known if isinstance(part, GPU) and part.nvlink is not None]
+    bridges = [part for part in index.find("", "bridge") if isinstance(part, Bridge)]
+    spacing, shared = _SPACING.search(words), set(words_of(words))
+    fits = [part for part in bridges if spacing is None or part.spacing_slots == int(spacing[1])]
+    fits = [part for part in fits if any(_is_for(part, card) for card in cards)]
+    ranked = sorted(
+        fits,
+        key=lambda part: (
+            -len(shared & set(words_of(part.name))),
+            list(part.proven_with)[:1] != [cards[0].id],
+        ),
+    )
+    return Wish(text=text, quantity=quantity, parts=tuple(ranked)) if ranked else None
+
+
+def _is_for(bridge: Bridge, card: GPU) -> bool:
+    return bridge.proven_with.get(card.id, "no") != "no"

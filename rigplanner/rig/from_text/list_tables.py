@@ -1,0 +1,366 @@
+"""Tables in pasted lists: which column holds what, told by the words of the heading; and which kind
+of part a label means."""
+
+import re
+
+from msgspec import Struct
+
+from rigplanner.catalog.prices.money import CURRENCY_OF_SIGN, read_money
+
+WORDS_OF_KIND = {
+    "cpu": (
+        "cpu",
+        "processor",
+        "processeur",
+        "prozessor",
+        "procesor",
+        "處理器",
+        "处理器",
+        "cpus",
+        "central processing unit",
+    ),
+    "cooler": (
+        "cpu cooler",
+        "cooler",
+        "cooling",
+        "cpu heatsink",
+        "heatsink",
+        "heat sink",
+        "cpu air cooler",
+        "cpu water cooler",
+        "liquid cooler",
+        "aio",
+        "refroidissement",
+        "kühler",
+        "cpu-kühler",
+        "kühlung",
+        "chladič",
+        "chladič cpu",
+        "散熱器",
+        "散热器",
+        "散热",
+    ),
+    "motherboard": (
+        "motherboard",
+        "mainboard",
+        "board",
+        "mobo",
+        "mb",
+        "logic board",
+        "carte mère",
+        "základní deska",
+        "主機板",
+        "主板",
+    ),
+    "memory": (
+        "memory",
+        "ram",
+        "random access memory",
+        "mémoire",
+        "arbeitsspeicher",
+        "paměť",
+        "operační paměť",
+        "記憶體",
+        "内存",
+    ),
+    "storage": (
+        "storage",
+        "ssd",
+        "hdd",
+        "sshd",
+        "nvme",
+        "external storage",
+        "drive",
+        "hard disk",
+        "hard drive",
+        "m.2 ssd",
+        "nvme ssd",
+        "solid state drive",
+        "stockage",
+        "festplatte",
+        "disk",
+        "硬碟",
+        "固态",
+        "固態硬碟",
+        "固态硬盘",
+        "硬盘",
+        "os drive",
+        "boot drive",
+        "system drive",
+        "data drive",
+    ),
+    "gpu": (
+        "video card",
+        "gpu",
+        "graphics card",
+        "graphics",
+        "graphics processing unit",
+        "carte graphique",
+        "cartes graphiques",
+        "grafikkarte",
+        "grafická karta",
+        "顯示卡",
+        "顯卡",
+        "显卡",
+    ),
+    "chassis": (
+        "case",
+        "chassis",
+        "enclosure",
+        "tower",
+        "boîtier",
+        "gehäuse",
+        "skříň",
+        "機殼",
+        "機箱",
+        "机箱",
+    ),
+    "psu": (
+        "power supply",
+        "power supply unit",
+        "psu",
+        "power",
+        "power source",
+        "alimentation",
+        "netzteil",
+        "zdroj",
+        "電源供應器",
+        "電源",
+        "电源",
+    ),
+    "nic": (
+        "wired network adapter",
+        "network card",
+        "network",
+        "networking",
+        "nic",
+        "網卡",
+        "网卡",
+    ),
+    "accessory": ("monitor", "ups"),
+    "system": ("barebone", "system"),
+}
+"""The words with which lists name a kind."""
+OTHER_LABELS = (
+    "custom",
+    "case fan",
+    "fan",
+    "optical drive",
+    "operating system",
+    "os",
+    "software",
+    "keyboard",
+    "mouse",
+    "headphones",
+    "speakers",
+    "webcam",
+    "sound card",
+    "thermal compound",
+    "thermal paste",
+    "fan controller",
+    "wireless network adapter",
+    "misc",
+    "other",
+    "remote",
+    "bios",
+    "speicher",
+    "display",
+    "headset",
+    "wlan",
+    "wifi",
+)
+"""Labels of what the catalog has no kind for, or that may be anything."""
+KIND_OF_WORD = {word: kind for kind, words in WORDS_OF_KIND.items() for word in words}
+_LABEL = re.compile(
+    rf"({'|'.join(sorted(map(re.escape, (*KIND_OF_WORD, *OTHER_LABELS)), key=len, reverse=True))})s?"
+    r"(?: (?:primary|secondary|main|boot|os|data|models?|bulk|cache)|\s?\d)?"
+)
+
+_HEADINGS = (
+    ("number", re.compile(r"#|no\.?|nr\.?")),
+    ("quantity", re.compile(r"qty|quantity|count|ks|pcs|quantité|anzahl|menge|數量|数量|počet|#")),
+    ("total", re.compile(r"(?:line |sub)?total\b.*|total price|sum|celkem|gesamt|小計")),
+    (
+        "price",
+        re.compile(
+            r"(?:est\.? |approx\.? |unit |[~≈])?(?:price|cost|prix|preis|kosten|cena)\b.*|each"
+            r"|.*(?:價格|价格|單價|单价|價位|价位)"
+        ),
+    ),
+    (
+        "kind",
+        re.compile(
+            r"type|component|category|part|kind|pièce|composant|kategorie|typ|bauteil|komponente|komponenta|類別|类别|部件|配件|零件|組件|组件|配置|硬件"
+        ),
+    ),
+    (
+        "name",
+        re.compile(
+            r"item|product|name|pick|choice|selection|selected|référence|reference|description|spec(?:ific)?\b.*|specs?|specifications?|model\b.*|modell"
+            r"|recommendation|recommended|component|part|produkt|bezeichnung|název|popis|品名|名稱|名称|型號|型号|商品|产品|產品"
+        ),
+    ),
+)
+_CURRENCY = re.compile(r"\(\s*(?:(?P<code>[A-Z]{3})|(?P<sign>NT\$|US\$|[$€£₪]|Kč))\s*\)")
+"""A heading's currency: "Price (CHF)"; a yen sign alone may mean either country's money."""
+_PICTURES = re.compile("[\u2190-\u2bff\ufe0e\ufe0f\U0001f000-\U0001faff]")
+_COUNT_OF_LABEL = re.compile(r"\s*[x×]\s?(\d{1,2})\s*$|^\s*(\d{1,2})\s?[x×]\s*", re.IGNORECASE)
+_EACH = re.compile(r"unit|each|/", re.IGNORECASE)
+MOST_HEADING_LETTERS = 40
+
+
+class Columns(Struct, frozen=True):
+    """Which cell of a row holds what; None where the table has no such column. `each` says that the
+    price is that of one piece, `currency` what the heading of the prices says that they are in."""
+
+    name: int
+    kind: int | None = None
+    quantity: int | None = None
+    price: int | None = None
+    total: int | None = None
+    each: bool = False
+    currency: str | None = None
+
+
+class Row(Struct, frozen=True):
+    """One row of a table: the words of the part, its kind, how many, and a price with its currency,
+    of one piece if `each`."""
+
+    words: str
+    kind: str | None
+    quantity: int
+    price: tuple[float, str] | None
+    each: bool
+
+
+def is_label(text: str) -> bool:
+    """Say whether a text only names what stands beside it ("GPUs", "PSU Primary", "Storage (OS)",
+    "Case Fan")."""
+    return _LABEL.fullmatch(_plain(text)) is not None
+
+
+def split_label(text: str) -> tuple[str, str]:
+    """Return the label with which a line without any mark begins, and the rest: "Storage Samsung
+    850 EVO 500GB"."""
+    words = text.split()
+    for count in (2, 1):
+        label = " ".join(words[:count])
+        if len(words) > count + 1 and kind_of_label(label) is not None:
+            return label, " ".join(words[count:])
+    return "", text
+
+
+def counted_label(label: str) -> tuple[int, str]:
+    """Return how many a label says that there are ("GPU ×2"), 1 where it does not, and the rest of
+    it."""
+    found = _COUNT_OF_LABEL.search(label)
+    rest = _COUNT_OF_LABEL.sub("", label)
+    return (int(found[1] or found[2]), rest) if found and is_label(rest) else (1, label)
+
+
+def kind_of_label(text: str) -> str | None:
+    """Return the kind that a label names, or None."""
+    found = _LABEL.fullmatch(_plain(text))
+    return KIND_OF_WORD.get(found[1]) if found else None
+
+
+def _plain(text: str) -> str:
+    broad, mark, narrow = text.strip(" :").rpartition(":")
+    if mark and _LABEL.fullmatch(_plain(broad)):
+        return _plain(narrow)
+    return " ".join(
+        _PICTURES.sub(" ", re.sub(r"\([^)]*\)|\*", " ", text)).strip(" :").casefold().split()
+    )
+
+
+def columns_of(cells: list[str]) -> Columns | None:
+    """Return the columns that a heading names, or None for a row that is no heading."""
+    taken: dict[str, int] = {}
+    texts = {n: _plain(cell) or cell.strip() for n, cell in enumerate(cells)}
+    if any(len(text) > MOST_HEADING_LETTERS for text in texts.values()):
+        return None
+    for meaning, pattern in _HEADINGS:
+        free = (
+            n for n, text in texts.items() if n not in taken.values() and pattern.fullmatch(text)
+        )
+        place = next((n for n in free if meaning != "number" or n == 0), None)
+        if place is not None:
+            taken[meaning] = place
+    if "name" not in taken and "kind" in taken:
+        taken["name"] = taken.pop("kind")
+    if "name" not in taken or len(taken) < 2:
+        return None
+    price = taken.get("price")
+    each = price is not None and bool(_EACH.search(cells[price]))
+    total = taken.get("total")
+    currency = next(
+        (
+            found
+            for place in (price, total)
+            if place is not None and (found := _currency(cells[place]))
+        ),
+        None,
+    )
+    return Columns(
+        taken["name"], taken.get("kind"), taken.get("quantity"), price, total, each, currency
+    )
+
+
+def _currency(heading: str) -> str | None:
+    found = _CURRENCY.search(heading)
+    return (found["code"] or CURRENCY_OF_SIGN.get(found["sign"])) if found else None
+
+
+def row_of(cells: list[str], columns: Columns) -> Row | None:
+    """Return what a row says, or None where it names no part (a sum, a remark)."""
+    words = _cell(cells, columns.name)
+    label = _cell(cells, columns.kind)
+    if columns.kind is None:
+        label = next(
+            (cell for cell in _free(cells, columns) if is_label(counted_label(cell)[1])), ""
+        )
+        if is_label(counted_label(words)[1]):
+            label, words = (
+                words,
+                next((cell for cell in _free(cells, columns) if cell != label), ""),
+            )
+    if not words or words.casefold().startswith(
+        ("total", "prices include", "generated by", "subtotal")
+    ):
+        return None
+    if re.match(r"\W*(?:sub)?total\b", label, re.IGNORECASE):
+        return None
+    of_label, label = counted_label(label)
+    counted = _cell(cells, columns.quantity).strip(" x×")
+    quantity = int(counted) if counted.isdecimal() and len(counted) < 7 else of_label
+    price, total = (
+        _money(_cell(cells, place), columns.currency) for place in (columns.price, columns.total)
+    )
+    if price is None and total is not None and quantity:
+        return Row(
+            words, kind_of_label(label), quantity, (total[0] / quantity, total[1]), each=True
+        )
+    return Row(words, kind_of_label(label), quantity, price, each=columns.each or total is not None)
+
+
+def _free(cells: list[str], columns: Columns) -> list[str]:
+    """Return the texts in the columns of which the heading says nothing."""
+    known = {columns.name, columns.quantity, columns.price, columns.total}
+    return [cell for n, cell in enumerate(cells) if n not in known and cell]
+
+
+def _money(cell: str, usual: str | None) -> tuple[float, str] | None:
+    amount, currency = read_money(
+        cell.partition("@")[0]
+        .casefold()
+        .removeprefix("purchased for")
+        .strip(" ~≈")
+        .upper()
+        .replace("KČ", "Kč")
+    )
+    currency = currency or usual
+    return (amount, currency) if amount is not None and currency is not None else None
+
+
+def _cell(cells: list[str], place: int | None) -> str:
+    return cells[place].strip() if place is not None and place < len(cells) else ""

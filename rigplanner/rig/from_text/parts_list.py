@@ -1,0 +1,422 @@
+"""A parts list as people paste it: plain lines, PCPartPicker text, Markdown or HTML, and our own
+exports."""
+
+import csv
+import re
+import unicodedata
+from collections.abc import Sequence
+from html import unescape
+from html.parser import HTMLParser
+from itertools import zip_longest
+
+from msgspec import Struct
+from msgspec.structs import replace as struct_replace
+
+from rigplanner.catalog.find.find import PartIndex, words_of
+from rigplanner.catalog.find.kits import is_very_kit
+from rigplanner.catalog.prices.money import CURRENCY_OF_SIGN, read_amount
+from rigplanner.catalog.schema.parts import MemoryKit, Part, Price, kind_of
+from rigplanner.rig.document import Rig
+from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
+from rigplanner.rig.from_text.from_words import Wish, is_named
+from rigplanner.rig.from_text.line_parts import COUNTED, pieces_of, read_wishes
+from rigplanner.rig.from_text.list_tables import (
+    Columns,
+    Row,
+    columns_of,
+    counted_label,
+    is_label,
+    kind_of_label,
+    row_of,
+    split_label,
+)
+
+LONGEST_TEXT = 200_000
+MOST_DIGITS_OF_COUNT = 2
+"""A longer bare number beside a part is its price."""
+MOST_LINES = 500
+
+_NOISE = re.compile(
+    r"^(?:total|type\b|generated (?:by|at)|pcpartpicker|base total|sub-?total|mail-in"
+    r" rebate|rebates?\b|promo|discounts?\b"
+    r"|shipping|handling|sales tax|tax|vat\b|prices include|\[!|\W*$)|^[|:\-\s]+$",
+    re.IGNORECASE,
+)
+OWN_HEADS = (
+    ("Qty", "Part", "Unit price"),
+    ("Ks", "Díl", "Jednotková cena"),
+    ("數量", "零組件", "單價"),
+)
+"""How the parts table of our exports begins, in each language."""
+_OWN_HEAD = re.compile(
+    "|".join(rf"^(?:\| )?{a}(?: \| |,){b}(?: \| |,){c}\b" for a, b, c in OWN_HEADS)
+)
+_OWN_COLUMNS = re.compile("|".join(rf"^ *{a} {{2,}}{b} {{2,}}" for a, b, _ in OWN_HEADS))
+_OWN_ITEM = re.compile(r"\[\*\](\d{1,9}) x (.+?)  (.*)$")
+"""A line of our BBCode: how many, what, the price of one and what all come to."""
+_OWN_ROW = re.compile(r"^ *(\d{1,9}) {2,}(\S.*?)(?: {2,}(\S.*))?$")
+"""A row of our plain text, whose columns stand at least two spaces apart."""
+_SPACE_IN_NUMBER = re.compile(r"(?<=\d)\s(?=\d)")
+_BEYOND_COUNT = re.compile(r"\s*\d{7,}\s*[x×*]\s")
+_BARE_PRICE = re.compile(r"(?<=\S)\s{2,}\d{2,6}\s*$")
+"""An amount without a currency in a column of its own."""
+_BOUGHT = re.compile(r"\s*\(\s*purchased(?: for)?\s*$", re.IGNORECASE)
+_STATE = re.compile(r"(?<=\S)\s+[✅☑✔✓❌⬜].*$")
+"""What a list says of a part after a mark: "✅ purchased"."""
+_MARKS = re.compile(r"^\s*(?:>+\s*|[-•‣◦+]\s+|\[[ xX]\]\s+|\d{1,2}[.)]\s+)+")
+"""What quotes, bullets and numbered lines begin with."""
+_TRADEMARKS = re.compile("[®™©]")
+_RULE = re.compile(r"^[ |]*:?-{3,}:?\s*\|", re.MULTILINE)
+"""The line under the heading of a Markdown table."""
+_BLOCK = re.compile(r"<(?:table|tr|ul|li|html|div)\b", re.IGNORECASE)
+_BREAK = re.compile(r"<(?:br|li|p)\b[^>]*>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z]+\b[^>]*>", re.IGNORECASE)
+_TIMES = re.compile(r"(?<=[^\s*|])\s?\*\s?(?=\d{1,2}\b(?!\*))")
+"""A star that multiplies, as no emphasis does: "16G*2"."""
+_EMPHASIS = re.compile(r"(?<!\w)_+|_+(?!\w)|[*`]")
+_LABEL_MARK = re.compile(r"\s*:\s*|\s+[-–—=]\s+")
+"""What parts a label from what it names: "CPU: ...", "CPU - ..."."""
+_RANGE = re.compile(r"\d\s*[-–]\s*(?:NT\$|US\$|[$€£¥₹])\s?\d|[$€£¥₹]\s?[\d,]+\s?[-–]\s?\d")
+_JOINTS = {"": "", "more": " + ", "list": ", ", "other": " or "}
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)(?:\{:[^}]*\})?")
+_BOLD_LABEL = re.compile(r"\W*?\*\*[^*|]+\*\*\s*\|\s*[^*\s|]")
+"""A row whose first cell alone is bold: that cell says what the second one is."""
+_MONEY = re.compile(
+    r"(NT\$|US\$|CA\$|A\$|[$€£¥₹])\s?(\d[\d,.]*)|(?<![\d.,])(\d[\d,.]*)\s?(€|Kč|USD|EUR|TWD|CZK|GBP)(?!\w)"
+)
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """One part of a list: the wish it is, the kind its label named, its price if it had one, and
+    the price that it has together with the other parts of its line."""
+
+    wish: Wish
+    kind: str | None = None
+    price: Price | None = None
+    together: Price | None = None
+
+
+STAND_INS = ("memory", "storage", "psu", "cooler", "nic")
+"""Kinds of which a part may stand for another of the same figures: a list says "1TB SSD" or "1000W
+Gold"."""
+FAMILY = 5
+"""So many parts that share words without any number are a family: "Threadripper"."""
+_FIGURE = re.compile(r"\d\s?(?:[gt]b|w|mm|gbe)\b", re.IGNORECASE)
+_MEMORY_TYPE = re.compile(r"\bddr\d", re.IGNORECASE)
+"""Modules whose type nobody names have no stand-in."""
+
+
+def by_figures(wish: Wish) -> bool:
+    """Say whether a part was matched by its figures alone: the list names none, or for memory
+    another maker or series."""
+    if wish.parts and isinstance(kit := wish.parts[0], MemoryKit):
+        return not is_very_kit(wish.text, kit)
+    return bool(wish.parts) and not is_named(wish)
+
+
+class _Text(HTMLParser):
+    """Keeps the text of HTML; rows and items become lines, cells are parted by bars."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.pieces: list[str] = []
+        self._silent = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in ("script", "style"):
+            self._silent += 1
+        elif tag in ("tr", "li", "br", "p", "div"):
+            self.pieces.append("\n")
+        elif tag in ("td", "th"):
+            self.pieces.append(" | ")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("script", "style") and self._silent:
+            self._silent -= 1
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self.pieces.append(" ".join(data.split()))
+
+
+def read_parts_list(text: str, index: PartIndex, day: str) -> list[Entry]:
+    """Return the entries of a list in order; `day` (ISO) dates its prices. Raises ValueError for a
+    text beyond sense."""
+    if len(text) > LONGEST_TEXT:
+        raise ValueError(
+            f"A parts list has at most {LONGEST_TEXT:,} characters; this has {len(text):,}."
+        )
+    text = _without_markup(unicodedata.normalize("NFKC", _TRADEMARKS.sub(" ", text)))
+    lines = [line for line in _own_table(text) if line.strip()]
+    if len(lines) > MOST_LINES:
+        raise ValueError(f"A parts list has at most {MOST_LINES} lines; this has {len(lines)}.")
+    entries: list[Entry] = []
+    columns: Columns | None = None
+    for line, following in zip_longest(lines, lines[1:], fillvalue=""):
+        cells = _cells(line)
+        heading = columns_of(cells) if len(cells) > 1 else None
+        columns = heading or (columns if len(cells) > 1 else None)
+        known = [entry.wish.parts[0] for entry in entries if entry.wish.parts]
+        if heading is None and len(cells) > 1 and _RULE.match(following):
+            columns = None
+        elif heading is None and columns is not None:
+            row = None if _is_rule(cells) else row_of(cells, columns)
+            entries += _row_entries(row, index, day, known) if row else []
+        elif heading is None:
+            entries += _entries(line, index, day, known)
+    return entries
+
+
+def _without_markup(text: str) -> str:
+    """Return a list's text without HTML: in a Markdown table breaks part what a cell names,
+    elsewhere they end a line."""
+    if _RULE.search(text) and "</td>" not in text.casefold():
+        return "\n".join(
+            _TAG.sub(" ", _BREAK.sub("; ", line)) if "|" in line else _TAG.sub(" ", line)
+            for line in text.splitlines()
+        )
+    if _BLOCK.search(text):
+        parser = _Text()
+        parser.feed(text)
+        return "".join(parser.pieces)
+    return _BREAK.sub("\n", text)
+
+
+def _cells(line: str) -> list[str]:
+    line = _EMPHASIS.sub(" ", _TIMES.sub("×", unescape(_LINK.sub(r"\1", line)))).strip()
+    return [cell.strip() for cell in line.removeprefix("|").removesuffix("|").split("|")]
+
+
+def _is_rule(cells: list[str]) -> bool:
+    return all(not cell.strip(" :-") for cell in cells)
+
+
+def _row_entries(row: Row, index: PartIndex, day: str, known: Sequence[Part]) -> list[Entry]:
+    """Return the entries of a table's row; where several are bought and nothing says that the price
+    is one's, they have none."""
+    wishes = read_wishes(row.words, index, row.kind, known)
+    if len(wishes) == 1 and wishes[0].quantity == row.quantity:
+        wishes = [struct_replace(wishes[0], quantity=1)]
+    wishes = [
+        _sensible(struct_replace(wish, quantity=wish.quantity * row.quantity)) for wish in wishes
+    ]
+    priced = row.price if row.each or len(wishes) > 1 or wishes[0].quantity == 1 else None
+    price = (
+        Price(amount=priced[0], currency=priced[1], day=day, source="pasted list")
+        if priced
+        else None
+    )
+    if len(wishes) > 1:
+        return [Entry(wish=wish, kind=row.kind, together=price) for wish in wishes]
+    return [Entry(wish=wishes[0], kind=row.kind, price=price)]
+
+
+def _sensible(wish: Wish) -> Wish:
+    """Return a wish without parts where its count is beyond sense, or where figures alone matched
+    what has no stand-in."""
+    if not 1 <= wish.quantity <= LARGEST_QUANTITY or _BEYOND_COUNT.match(wish.text):
+        return Wish(text=wish.text, quantity=1, parts=())
+    family = len(wish.parts) >= FAMILY and not any(letter.isdigit() for letter in wish.text)
+    if (
+        is_label(wish.text)
+        or family
+        or not (is_named(wish) or not wish.parts or _may_stand_in(wish))
+    ):
+        return struct_replace(wish, parts=())
+    return wish
+
+
+def _may_stand_in(wish: Wish) -> bool:
+    if kind_of(wish.parts[0]) == "memory" and not _MEMORY_TYPE.search(wish.text):
+        return False
+    return kind_of(wish.parts[0]) in STAND_INS and _FIGURE.search(wish.text) is not None
+
+
+def _own_table(text: str) -> list[str]:
+    """Return the lines of a text; of our own exports only the rows of their parts, as "quantity |
+    part | price"."""
+    lines = text.splitlines()
+    items = [found.groups() for line in lines if (found := _OWN_ITEM.match(line))]
+    if items:
+        return _own_rows([list(item) for item in items])
+    columns = next((n for n, line in enumerate(lines) if _OWN_COLUMNS.match(line)), None)
+    if columns is not None:
+        shown = lines[columns + 1 :]
+        shown = shown[: next((n for n, line in enumerate(shown) if not line.strip()), len(shown))]
+        return _own_rows(
+            [
+                [cell or "" for cell in found.groups()]
+                for line in shown
+                if (found := _OWN_ROW.match(line))
+            ]
+        )
+    start = next((n for n, line in enumerate(lines) if _OWN_HEAD.match(line)), None)
+    if start is None:
+        return lines
+    if lines[start].startswith("|"):
+        rows = [
+            [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
+            for line in _table_from(lines, start + 2)
+        ]
+        rows = [[re.sub(r"\\(.)", r"\1", cell) for cell in row] for row in rows]
+    else:
+        rows = [[cell.removeprefix("'") for cell in row] for row in csv.reader(lines[start + 1 :])]
+    return _own_rows([row for row in rows if len(row) > 2 and row[0].isdigit()])
+
+
+def _own_rows(rows: list[list[str]]) -> list[str]:
+    return [
+        f"{row[0]} | {row[1].replace('|', '/')} | {_SPACE_IN_NUMBER.sub('', row[2])}"
+        for row in rows
+    ]
+
+
+def _table_from(lines: list[str], start: int) -> list[str]:
+    rest = lines[start:]
+    return rest[: next((n for n, line in enumerate(rest) if not line.startswith("|")), len(rest))]
+
+
+def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> list[Entry]:
+    """Return the entries of a line that stands in no table with a heading; none for a sum or a
+    label alone."""
+    cells = [cell for cell in _cells(_MARKS.sub("", line)) if cell]
+    if len(cells) > 2 and cells[0].isdigit() and is_label(cells[1]):
+        cells = cells[1:]
+    if not cells:
+        return []
+    label, mark, rest = _labelled(cells[0].lstrip("# "))
+    times, label = counted_label(label)
+    labelled = bool(mark) and is_label(label)
+    if _NOISE.match(cells[0].lstrip("# ")) or (cells[0].startswith("#") and not labelled):
+        return []
+    if mark and len(cells) == 1 and not rest.strip():
+        return []
+    kind, quantity, words = None, 1, cells[0]
+    of_label, plain = counted_label(cells[0])
+    if len(cells) > 1 and (is_label(plain) or _BOLD_LABEL.match(line)):
+        kind, quantity, words = kind_of_label(plain), of_label, cells[1]
+        if len(cells) > 2 and cells[2].isdecimal() and len(cells[2]) <= MOST_DIGITS_OF_COUNT:
+            paid = _price(" | ".join(cells[3:]), day)
+            row = Row(
+                words,
+                kind,
+                int(cells[2]),
+                (paid.amount, paid.currency) if paid else None,
+                each=False,
+            )
+            return _row_entries(row, index, day, known)
+    elif len(cells) > 1 and cells[0].isdigit():
+        quantity, words = int(cells[0]), cells[1]
+    elif labelled:
+        kind, words, quantity = kind_of_label(label), rest, times
+    elif mark and COUNTED.match(rest):
+        words = rest
+    if is_label(words):
+        return []
+    words = _BARE_PRICE.sub("", words)
+    return _priced(words, _price(" | ".join(cells[1:]), day), quantity, kind, index, day, known)
+
+
+def _labelled(cell: str) -> tuple[str, str, str]:
+    """Cut a line at the first mark that may end a label: label, mark and rest; without one the
+    whole is the label."""
+    found = _LABEL_MARK.search(cell)
+    return (
+        (cell[: found.start()], found[0].strip(), cell[found.end() :]) if found else (cell, "", "")
+    )
+
+
+def _priced(
+    words: str,
+    price: Price | None,
+    quantity: int,
+    kind: str | None,
+    index: PartIndex,
+    day: str,
+    known: Sequence[Part],
+) -> list[Entry]:
+    """Return the parts that words name, each with the price that stands beside it, or `price`; a
+    price after the last of several may be that of all."""
+    pieces = [
+        (_without_money(piece), before, None if price else _price(piece, day))
+        for piece, before in pieces_of(words)
+    ]
+    text = (
+        "".join(_JOINTS[before] + piece for piece, before, _ in pieces if piece)
+        if _MONEY.search(words)
+        else _without_money(words)
+    )
+    if not words_of(text):
+        return []
+    wishes = read_wishes(text, index, kind, known)
+    label, rest = split_label(text)
+    if label and not any(wish.parts for wish in wishes):
+        wishes = read_wishes(rest, index, kind_of_label(label), known)
+    wishes = (
+        [struct_replace(wish, quantity=quantity) for wish in wishes] if quantity > 1 else wishes
+    )
+    paid = [paid for _, _, paid in pieces if paid]
+    if len(wishes) == 1:
+        return [
+            Entry(wish=_sensible(wishes[0]), kind=kind, price=price or (paid[0] if paid else None))
+        ]
+    together = price or (paid[0] if len(paid) == 1 and pieces[-1][2] is paid[0] else None)
+    own = {piece: paid for piece, _, paid in pieces if paid is not together}
+    return [
+        Entry(
+            wish=_sensible(wish),
+            kind=kind,
+            together=together,
+            price=next(
+                (paid for piece, paid in own.items() if piece and wish.text.startswith(piece)), None
+            ),
+        )
+        for wish in wishes
+    ]
+
+
+def _without_money(words: str) -> str:
+    words = _STATE.sub("", _cut_money(words))
+    return re.sub(
+        r"\([^()]*(?:[$€£¥]|USD|EUR|TWD|CZK|purchased)[^()]*\)\s*$", "", words, flags=re.IGNORECASE
+    ).strip(" -\t@")
+
+
+def _cut_money(words: str) -> str:
+    match = _MONEY.search(words)
+    return _BOUGHT.sub("", words[: match.start()]).rstrip(" (") if match else words
+
+
+def _price(text: str, day: str) -> Price | None:
+    match = _MONEY.search(text)
+    if match is None or _RANGE.search(text):
+        return None
+    sign, digits = (
+        (match.group(1), match.group(2)) if match.group(1) else (match.group(4), match.group(3))
+    )
+    amount = read_amount(digits)
+    if amount is None or not 0 < amount < 1e8:
+        return None
+    return Price(
+        amount=amount, currency=CURRENCY_OF_SIGN.get(sign, sign), day=day, source="pasted list"
+    )
+
+
+def rig_from_entries(name: str, entries: list[Entry]) -> Rig:
+    """Return a rig with the best match of each entry that has one; the rest are the caller's to
+    show."""
+    rig = Rig(name=name)
+    currencies = [entry.price.currency for entry in entries if entry.price]
+    for entry in entries:
+        if entry.wish.parts:
+            part = entry.wish.parts[0]
+            rig = add_part(
+                rig,
+                part=part.id,
+                stem=kind_of(part),
+                quantity=entry.wish.quantity,
+                price=entry.price,
+            )
+    if currencies:
+        rig = struct_replace(rig, currency=max(set(currencies), key=currencies.count))
+    return rig

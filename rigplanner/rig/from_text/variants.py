@@ -1,0 +1,63 @@
+"""Does a text that fits a part mean another one? What it says of form, series and efficiency must
+agree."""
+
+import re
+
+from rigplanner.catalog.find.find import words_of
+from rigplanner.catalog.find.kits import contradicts
+from rigplanner.catalog.schema.parts import GPU, Chassis, MemoryKit, Part, PowerSupply, Storage
+
+_DRIVE_MODELS = frozenset(("pro", "plus", "evo", "qvo", "max", "lite", "se"))
+_CASE_MODELS = frozenset(("mini", "compact", "xl", "evo"))
+"""Words without which a drive or a case is another."""
+_EFFICIENCIES = frozenset(("bronze", "silver", "gold", "platinum", "titanium"))
+_LETTERS = re.compile(r"[a-z]+")
+_DRIVE_NUMBER = re.compile(r"\b(?=\w*\d)(?=\w*[A-Z])[A-Z0-9]{7,}\b")
+"""A part number says all that the words leave out."""
+_FORMS = {
+    "2.5": re.compile(r"\b2[.,]5\b"),
+    "3.5": re.compile(r"\b3[.,]5\b"),
+    "m2": re.compile(r"\bm\.2\b", re.IGNORECASE),
+}
+_SPINS = re.compile(r"\b(?:hdds?|hard drives?|\d{4} ?rpm)\b|机械", re.IGNORECASE)
+_FLASH = re.compile(r"\b(?:ssds?|nvme|solid state)\b|固态|固態", re.IGNORECASE)
+_NO_CARD = re.compile(r"\b(?:hba|raid|perc|controllers?|backplane)\b", re.IGNORECASE)
+
+
+def squeezed_names(part: Part) -> list[str]:
+    """Return the name and the aliases of a part, each without spaces and marks."""
+    return ["".join(words_of(text)) for text in (part.name, *part.aliases)]
+
+
+def is_another(part: Part, words: str) -> bool:
+    """Say whether words that fit a part yet mean another: a drive's "970 EVO" is no EVO Plus, a
+    Platinum supply none of Gold, an O11 Air no O11 Air Mini, and a RAID controller's H200 is no
+    GPU."""
+    held = {piece for word in words_of(words) for piece in (word, *_LETTERS.findall(word))}
+    unsaid = (
+        set(words_of(part.name)) - held
+        if "".join(words_of(words)) not in squeezed_names(part)
+        else set()
+    )
+    if isinstance(part, Storage):
+        return bool(
+            _DRIVE_MODELS & unsaid and not _DRIVE_NUMBER.search(words)
+        ) or _is_of_other_form(part, words)
+    if isinstance(part, PowerSupply):
+        label = set(words_of(part.supply.efficiency_label or ""))
+        return bool(_EFFICIENCIES & held) and not _EFFICIENCIES & held & (
+            label | set(words_of(part.name))
+        )
+    if isinstance(part, MemoryKit):
+        return contradicts(words, part)
+    if isinstance(part, Chassis):
+        return bool(_CASE_MODELS & unsaid)
+    return isinstance(part, GPU) and _NO_CARD.search(words) is not None
+
+
+def _is_of_other_form(part: Storage, words: str) -> bool:
+    """Say whether a drive is not of the one form, or not of the sort, that words give it."""
+    forms = {form for form, pattern in _FORMS.items() if pattern.search(words)}
+    spins, flash = _SPINS.search(words) is not None, _FLASH.search(words) is not None
+    of_form = len(forms) != 1 or part.form_factor in forms
+    return not of_form or (spins is not flash and spins is not (part.rotation_rpm is not None))

@@ -1,0 +1,1 @@
+"""What is a rule, a finding, and what does a rule see?"""

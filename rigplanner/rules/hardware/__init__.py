@@ -1,0 +1,1 @@
+"""Do the parts work together?"""

@@ -1,0 +1,349 @@
+"""Power connectors: the right type, enough of them, adapters, cables."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rigplanner.catalog.schema.parts import GPU, Accessory, Motherboard, PowerSupply, System
+from rigplanner.machine.model import PlugDemand
+from rigplanner.rules.core.context import Context, is_built_in
+from rigplanner.rules.core.finding import Finding, Named
+from rigplanner.rules.core.registry import rule
+from rigplanner.rules.hardware.power import (
+    INTERCHANGEABLE,
+    PLUGS_INSTEAD,
+    Load,
+    larger_supply,
+    loads,
+)
+
+EIGHT_PINS_PER_EPS = 2
+"""PCIe 8-pin plugs that the adapter to a card's EPS socket joins. Workstation cards come with one;
+for passive cards it is bought (accessory type "eps-adapter")."""
+
+EIGHT_PINS_PER_ADAPTER = 4
+"""8-pin plugs that the adapter to a 16-pin card of 450 to 600 W joins (three for cards of 300 to
+450 W)."""
+
+
+class Demand(Struct, frozen=True):
+    """Plugs of one type that the rig needs; `offered` counts mating plugs of its supplies, `spare8`
+    8-pin plugs left over; `essential` leaves out the further CPU sockets of a board, which start
+    without; `eps_adapters` feed EPS sockets of cards."""
+
+    name: str
+    demand: PlugDemand
+    offered: int | None
+    spare8: int
+    essential: int
+    eps_adapters: int
+    load: Load
+    psu: PowerSupply | System | None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name, *self.demand.pieces)
+
+
+def demands(context: Context) -> Iterator[Demand]:
+    """One case per plug type that something needs; a GPU server's maker brings the cables that its
+    cards ask for."""
+    supplies = context.supplies
+    if supplies and all(
+        isinstance(part, System) and part.gpu_max_w is not None for _, part, _ in supplies
+    ):
+        return
+    plugs = {demand.type: demand for demand in context.machine.power.plugs}
+    eight = plugs.get("pcie8")
+    have8 = (_offer(context, "pcie8") or 0) + _swapped(context)
+    spare8 = max(0, have8 - (eight.needed if eight else 0))
+    for load in loads(context):
+        for demand in plugs.values():
+            yield Demand(
+                name=load.name,
+                demand=demand,
+                offered=offered(context, demand),
+                spare8=spare8,
+                essential=essential(context, demand),
+                eps_adapters=eps_adapters(context),
+                load=load,
+                psu=load.supply,
+            )
+
+
+def eps_adapters(context: Context) -> int:
+    """Return how many EPS sockets of cards adapters can feed: those that come with cards of their
+    own fan, and bought ones."""
+    boxed = sum(
+        eps_sockets(card.card) for card in context.fed_cards if card.card.cooling != "passive"
+    )
+    bought = sum(accessory.type == "eps-adapter" for _, accessory in context.accessories)
+    return min(boxed + bought, sum(eps_sockets(card.card) for card in context.fed_cards))
+
+
+def eps_sockets(card: GPU) -> int:
+    """Return the EPS sockets of a card."""
+    return sum(plug.count for plug in card.connectors or () if plug.type == "eps8")
+
+
+def essential(context: Context, demand: PlugDemand) -> int:
+    """Return the sockets that must be filled: all of the cards, and one EPS of the board for each
+    CPU."""
+    if demand.type not in ("eps8", "eps4"):
+        return demand.needed
+    cards = (
+        sum(eps_sockets(card.card) for card in context.fed_cards) if demand.type == "eps8" else 0
+    )
+    board = demand.needed - cards
+    has_eight = any(other.type == "eps8" and other.needed for other in context.machine.power.plugs)
+    wanted = 0 if demand.type == "eps4" and has_eight else max(1, len(context.cpus))
+    return cards + min(board, wanted)
+
+
+def _offer(context: Context, kind: str) -> int | None:
+    count = 0
+    for _, _, supply in context.supplies:
+        if supply.plugs is None:
+            return None
+        count += sum(plug.count for plug in supply.plugs if plug.type == kind)
+    return count
+
+
+def _swapped(context: Context) -> int:
+    """Return the 8-pin plugs that cables give in place of 16-pin plugs that no card needs."""
+    sockets = sum(_offer(context, kind) or 0 for kind in INTERCHANGEABLE)
+    needed = sum(
+        plug.needed for plug in context.machine.power.plugs if plug.type in INTERCHANGEABLE
+    )
+    instead = sum(supply.pcie8_instead for _, _, supply in context.supplies)
+    return min(instead, PLUGS_INSTEAD * max(0, sockets - needed))
+
+
+def offered(context: Context, demand: PlugDemand) -> int | None:
+    """Return the plugs that mate with a type: 16-pin plugs of both revisions, 8-pin (6+2) plugs
+    also for 6-pin sockets, and the 8-pin plugs of cables that take an unused 16-pin socket of the
+    supply."""
+    own = _offer(context, demand.type)
+    if own is None:
+        return None
+    if demand.type == "pcie8":
+        return own + _swapped(context)
+    if demand.type == "pcie6":
+        taken = next(
+            (other.needed for other in context.machine.power.plugs if other.type == "pcie8"), 0
+        )
+        return own + max(0, (_offer(context, "pcie8") or 0) + _swapped(context) - taken)
+    if demand.type == "eps4":
+        taken = next(
+            (other.needed for other in context.machine.power.plugs if other.type == "eps8"), 0
+        )
+        return own + max(0, (_offer(context, "eps8") or 0) - taken)
+    return own + (_offer(context, INTERCHANGEABLE.get(demand.type, "")) or 0)
+
+
+def by_adapter(case: Demand) -> bool:
+    """Say whether 8-pin plugs are left for the adapters that come with 16-pin cards, or that feed
+    the EPS sockets of cards."""
+    if case.demand.type == "eps8":
+        short = case.essential - (case.offered or 0)
+        return 0 < short <= case.eps_adapters and short * EIGHT_PINS_PER_EPS <= case.spare8
+    short = case.demand.needed - (case.offered or 0)
+    return (
+        case.demand.type in INTERCHANGEABLE
+        and case.spare8 >= short * EIGHT_PINS_PER_ADAPTER - short
+    )
+
+
+@rule(
+    "PWR005",
+    "Supply has no plug of this type",
+    "error",
+    over=demands,
+    needs=("offered",),
+    reason=(
+        "EPS and PCIe 8-pin plugs are keyed differently and carry 12 V on opposite sides: forcing"
+        " one into the other shorts it."
+    ),
+    source="ATX12V and EPS12V design guides; PCI-SIG CEM",
+)
+def plug_type(context: Context, case: Demand) -> Iterator[Finding]:
+    """The rig needs a type of plug that no supply has, and no permitted adapter gives."""
+    if case.offered == 0 and case.demand.needed > 0 and not by_adapter(case):
+        yield plug_type.finding(
+            case,
+            "error" if case.essential else "info",
+            variant="" if case.essential else "spare",
+            needed=case.demand.needed,
+            actual=0,
+            unit="plugs",
+            type=case.demand.type,
+            fixes=larger_supply(context, case.load, _watts(case)),
+        )
+
+
+@rule(
+    "PWR006",
+    "Supply has too few plugs",
+    "error",
+    over=demands,
+    needs=("offered",),
+    reason="Each socket of a card or board wants its own plug.",
+    source="Supply makers' cable lists",
+)
+def plug_count(context: Context, case: Demand) -> Iterator[Finding]:
+    """Compare sockets with mating plugs that can be used at the same time."""
+    if case.offered and case.offered < case.demand.needed and not by_adapter(case):
+        yield plug_count.finding(
+            case,
+            "error" if case.offered < case.essential else "info",
+            variant="" if case.offered < case.essential else "spare",
+            needed=case.demand.needed,
+            actual=case.offered,
+            unit="plugs",
+            type=case.demand.type,
+            fixes=larger_supply(context, case.load, _watts(case)),
+        )
+
+
+def _watts(case: Demand) -> float:
+    return case.load.power.sustained_w or 0.0
+
+
+@rule(
+    "PWR007",
+    "Card is fed by an adapter",
+    "warning",
+    over=demands,
+    needs=("offered",),
+    reason=(
+        "The adapter that comes with 16-pin cards joins three or four 8-pin cables; a native cable"
+        " has fewer contacts to fail."
+    ),
+    source="Card makers' manuals; PCI-SIG CEM 5.1",
+)
+def adapter(context: Context, case: Demand) -> Iterator[Finding]:
+    """16-pin plugs are short, but 8-pin plugs are left for the adapters."""
+    if (case.offered or 0) < case.demand.needed and by_adapter(case):
+        yield adapter.finding(
+            case,
+            needed=case.demand.needed,
+            actual=case.offered,
+            unit="plugs",
+            type=case.demand.type,
+            fixes=larger_supply(context, case.load, _watts(case)),
+        )
+
+
+class Cabled(Named, frozen=True):
+    """A cable accessory, a supply and the cards."""
+
+    cable: Accessory
+    psu: PowerSupply
+
+
+def cables(context: Context, kind: str) -> Iterator[Cabled]:
+    """Accessories of one cable type, each with the first supply."""
+    psus = list(context.own_supplies)
+    for name, accessory in context.accessories:
+        if accessory.type == kind and psus:
+            yield Cabled(name, accessory, psus[0][1])
+
+
+def pigtails(context: Context) -> Iterator[Cabled]:
+    """Daisy-chain cables with two 8-pin plugs."""
+    return cables(context, "pigtail-cable")
+
+
+def psu_cables(context: Context) -> Iterator[Cabled]:
+    """Sets of modular cables."""
+    return cables(context, "psu-cable")
+
+
+@rule(
+    "PWR009",
+    "One cable feeds two sockets of a card",
+    "warning",
+    over=pigtails,
+    needs=("cable.type",),
+    reason=(
+        "Each 8-pin socket may draw 150 W; a pigtail draws both through one cable and one plug at"
+        " the supply."
+    ),
+    source="Hugging Face: building a GPU workstation; PCI-SIG CEM",
+)
+def pigtail(context: Context, case: Cabled) -> Iterator[Finding]:
+    """Warn when a card with two 8-pin sockets or more is in a rig with daisy-chain cables."""
+    for card in context.fed_cards:
+        if card.card.connectors is None:
+            yield pigtail.unknown(case, f"{card.card.id}:connectors")
+        elif _eights(card.card) >= 2:
+            yield pigtail.finding(
+                case,
+                subjects=(case.name, card.name),
+                needed=_eights(card.card),
+                actual=1,
+                unit="cables",
+            )
+            return
+
+
+def _eights(card: GPU) -> int:
+    return sum(plug.count for plug in card.connectors or () if plug.type == "pcie8")
+
+
+@rule(
+    "PWR010",
+    "Modular cables come from another supply",
+    "error",
+    over=psu_cables,
+    needs=("psu.vendor",),
+    reason=(
+        "The plugs at the supply's side have no standard; the wrong cable puts 12 V on data lines"
+        " and destroys parts."
+    ),
+    source="Supply makers' cable compatibility charts",
+)
+def cable_family(context: Context, case: Cabled) -> Iterator[Finding]:
+    """Compare the makers; one maker's series may differ too, so the same maker is a remark."""
+    same = case.cable.vendor == case.psu.vendor
+    yield cable_family.finding(
+        case, "info" if same else "error", needed=case.psu.vendor, actual=case.cable.vendor
+    )
+
+
+class Powered(Named, frozen=True):
+    """A card or board that the owner cables."""
+
+    part: GPU | Motherboard
+
+
+def powered(context: Context) -> Iterator[Powered]:
+    """Own cards and motherboards, one case per model."""
+    seen: set[str] = set()
+    for piece in context.machine.pieces:
+        part = piece.part
+        if (
+            isinstance(part, GPU | Motherboard)
+            and not is_built_in(piece.name)
+            and part.id not in seen
+        ):
+            seen.add(part.id)
+            if isinstance(part, Motherboard) or part.form_factor == "pcie":
+                yield Powered(piece.name, part)
+
+
+@rule(
+    "PWR008",
+    "Power sockets of a part are not known",
+    "unknown",
+    over=powered,
+    reason="Plugs can be counted only against sockets.",
+    source="Card and board makers' specifications",
+)
+def sockets_known(context: Context, case: Powered) -> Iterator[Finding]:
+    """Name cards without a list of sockets and boards without a count of EPS sockets."""
+    if isinstance(case.part, GPU):
+        if case.part.connectors is None:
+            yield sockets_known.unknown(case, f"{case.part.id}:connectors")
+    elif case.part.layout.eps8 is None and case.part.layout.eps4 is None:
+        yield sockets_known.unknown(case, f"{case.part.id}:eps8")

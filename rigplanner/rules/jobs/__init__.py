@@ -1,0 +1,1 @@
+"""Do the workloads run on them?"""

@@ -1,0 +1,1 @@
+"""Does the software run on them?"""

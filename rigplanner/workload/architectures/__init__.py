@@ -1,1 +1,0 @@
-"""The networks on the tape, one module per family, as their libraries write them."""
