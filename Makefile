@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 SAMPLE ?= resources/samples/rtx-5090.rig
-JUDGED := $(addprefix tests/workload/,traced_steps.jsonl traced_random.jsonl traced_kinds.jsonl traced_layers.jsonl traced_widened.jsonl measured_memory.jsonl) \
+JUDGED := $(addprefix tests/networks/,traced_steps.jsonl traced_random.jsonl traced_kinds.jsonl traced_layers.jsonl traced_widened.jsonl ) tests/memory/measured_memory.jsonl \
           $(wildcard tests/performance/foreign_speeds/*.jsonl)
 
 .PHONY: run test lint bench screenshots translations rules wheel accuracy setup clean

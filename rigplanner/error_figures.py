@@ -1,4 +1,5 @@
-"""How far predictions lie from measurements: the figures of a group, as shares of 1 (0.04 is 4 %)."""
+"""How far predictions lie from measurements: the figures of a group, as shares of 1 (0.04 is 4
+%)."""
 
 import statistics
 from collections.abc import Sequence

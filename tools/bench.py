@@ -35,7 +35,8 @@ FOREIGN = 4_500
 EMPTY_WINDOW = """
 import time; t = time.perf_counter()
 from PySide6.QtWidgets import QApplication, QMainWindow
-app = QApplication([]); window = QMainWindow(); window.resize(1366, 768); window.show(); app.processEvents(); app.processEvents()
+app = QApplication([]); window = QMainWindow(); window.resize(1366, 768); window.show()
+app.processEvents(); app.processEvents()
 print(time.perf_counter() - t)
 """
 OUR_WINDOW = """

@@ -72,7 +72,8 @@ SERIES = (
 
 
 def with_cards(count: int) -> Catalog:
-    """Return the shipped catalog with made-up board partners' cards, until it holds `count` GPUs."""
+    """Return the shipped catalog with made-up board partners' cards, until it holds `count`
+    GPUs."""
     chance, own, base = random.Random(2), shipped_catalog().of_kind("gpu"), shipped_catalog()
     parts: dict[str, AnyPart] = dict(base.parts)
     for n in range(count - len(own)):

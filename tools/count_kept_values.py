@@ -111,7 +111,8 @@ class Autocast(TorchFunctionMode):  # type: ignore[misc]
         return func(*args, **kwargs)
 
     def cast(self, value: Any, width: Any) -> Any:
-        """Return a tensor in the width, a sequence with its tensors in it, anything else as it is."""
+        """Return a tensor in the width, a sequence with its tensors in it, anything else as it
+        is."""
         if isinstance(value, (tuple, list)):
             return type(value)(self.cast(each, width) for each in value)
         if (

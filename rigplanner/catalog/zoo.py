@@ -194,10 +194,8 @@ def read_zoo(folder: Path) -> Zoo:
         for model in family.models:
             taken = seen.intersection((model.slug, *model.aliases))
             if taken or model.source not in sources:
-                raise CatalogFault(
-                    f"{path}: model {model.slug}:"
-                    f" {f'the name {taken.pop()} is used twice' if taken else 'its source is missing'}."
-                )
+                why = f"the name {taken.pop()} is used twice" if taken else "its source is missing"
+                raise CatalogFault(f"{path}: model {model.slug}: {why}.")
             seen.update((model.slug, *model.aliases))
             models.append(msgspec.structs.replace(model, family=family.family))
     return Zoo(tuple(models), sources)

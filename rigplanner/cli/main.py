@@ -44,7 +44,8 @@ __all__ = ["COMMANDS", "InputFault", "main"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 fine, 1 findings of severity error, 2 bad input."""
+    """Run one command and return its exit code: 0 fine, 1 findings of severity error, 2 bad
+    input."""
     words = list(sys.argv[1:] if argv is None else argv)
     _speak_utf8()
     try:

@@ -1,4 +1,5 @@
-"""The one list of what can be done: menus, shortcuts, palette and shortcut sheet are made from it."""
+"""The one list of what can be done: menus, shortcuts, palette and shortcut sheet are made from
+it."""
 
 import importlib
 from collections.abc import Callable
@@ -196,7 +197,7 @@ COMMANDS: tuple[Command, ...] = (
         text="Cut part",
         menu="Edit",
         keys="Ctrl+X",
-        run=_later("part_deeds", "cut"),
+        run=_later("part_actions", "cut"),
         enabled=_open,
         rule_before=True,
     ),
@@ -206,7 +207,7 @@ COMMANDS: tuple[Command, ...] = (
         menu="Edit",
         keys="Ctrl+C",
         icon="copy",
-        run=_later("part_deeds", "copy"),
+        run=_later("part_actions", "copy"),
     ),
     C(
         id="paste-parts",
@@ -214,14 +215,14 @@ COMMANDS: tuple[Command, ...] = (
         menu="Edit",
         keys="Ctrl+V",
         icon="paste",
-        run=_later("part_deeds", "paste"),
+        run=_later("part_actions", "paste"),
     ),
     C(
         id="duplicate",
         text="Duplicate part",
         menu="Edit",
         keys="Ctrl+D",
-        run=_later("part_deeds", "duplicate"),
+        run=_later("part_actions", "duplicate"),
         enabled=_open,
     ),
     C(

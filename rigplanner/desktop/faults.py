@@ -75,7 +75,8 @@ class CrashDialog(QDialog):
 
 
 def show_in(desk: Desk) -> None:
-    """Tell faults that nobody caught in the window's message line, with the report behind a button."""
+    """Tell faults that nobody caught in the window's message line, with the report behind a
+    button."""
 
     def hook(kind: type[BaseException], fault: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):

@@ -76,11 +76,11 @@ def open_window(rig_path: str | None) -> int:
     try:
         application = make_application()  # type: ignore[no-untyped-call]
     except ImportError as fault:
-        print(
+        print(  # noqa: T201
             f"rigplanner: Qt cannot be loaded ({fault}). Install the missing library, or PySide6"
             " again.",
             file=sys.stderr,
-        )  # noqa: T201
+        )
         return NO_WINDOW
     window = make_window(Path(rig_path) if rig_path else None)
     window.show()

@@ -276,7 +276,8 @@ class Window(QMainWindow):
         self.parts.words.selectAll()
 
     def focus_zoo(self, model: str = "") -> None:
-        """Put the cursor into the field that adds a workload, with a model in it if one is named."""
+        """Put the cursor into the field that adds a workload, with a model in it if one is
+        named."""
         self.show_tab("Workloads")
         if model:
             self.view("Workloads").zoo.setText(model)

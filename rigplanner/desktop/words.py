@@ -81,7 +81,8 @@ def age(iso: str | None, today: str) -> str:
 
 
 def shortened(text: str, longest: int = 60) -> str:
-    """Return text on one line, cut with an ellipsis; strange characters of direction are dropped."""
+    """Return text on one line, cut with an ellipsis; strange characters of direction are
+    dropped."""
     line = "".join(c for c in " ".join(text[: 4 * longest].split()) if c.isprintable() or c == THIN)
     return line if len(line) <= longest else line[: longest - 1] + "…"
 

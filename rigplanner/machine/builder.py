@@ -1,4 +1,5 @@
-"""From settled boards to the machine: slots in use, GPUs, network ports, drives, edges and matrix."""
+"""From settled boards to the machine: slots in use, GPUs, network ports, drives, edges and
+matrix."""
 
 from collections.abc import Sequence
 from functools import cached_property

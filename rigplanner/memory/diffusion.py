@@ -152,7 +152,8 @@ def _left_whole(job: Job, encoders: float) -> float:
 
 
 def _decode_bytes(network: Network, job: Job, whole: bool) -> float:
-    """The image decoder at work on the batch, or on the frames that a video decoder takes at once."""
+    """The image decoder at work on the batch, or on the frames that a video decoder takes at
+    once."""
     part = TILED if "vae_tiling" in job.flags else 1.0
     if job.frames > 1:
         whole_clip = VIDEO_DECODE_BYTES * min(job.frames, DECODED_FRAMES)

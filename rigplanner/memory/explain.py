@@ -1,4 +1,5 @@
-"""The steps of a memory estimate: every part with its formula, its inputs and where they come from."""
+"""The steps of a memory estimate: every part with its formula, its inputs and where they come
+from."""
 
 from __future__ import annotations
 

@@ -113,7 +113,8 @@ largest."""
 
 
 def enlarged(slug: str, job: Job) -> float:
-    """How much more area than the stated image the largest batch of a recipe of random sizes has."""
+    """How much more area than the stated image the largest batch of a recipe of random sizes
+    has."""
     largest = next((edge for pattern, edge in RESIZED if re.search(pattern, slug)), 0)
     return max(1.0, largest**2 / pixels(job.image))
 

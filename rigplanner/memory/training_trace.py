@@ -1,4 +1,5 @@
-"""The walk of a training step as its stack runs it: types, adapters, loss, and what is recomputed."""
+"""The walk of a training step as its stack runs it: types, adapters, loss, and what is
+recomputed."""
 
 from __future__ import annotations
 

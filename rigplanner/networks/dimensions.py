@@ -1,4 +1,5 @@
-"""The sizes of a network that its configuration tells: layers by what they cache, heads, experts."""
+"""The sizes of a network that its configuration tells: layers by what they cache, heads,
+experts."""
 
 from __future__ import annotations
 

@@ -20,7 +20,8 @@ or `gelu_pytorch_tanh`."""
 
 
 def can_stand_in(given: dict[str, Any], config: dict[str, Any]) -> bool:
-    """Whether an unknown network is told well enough for layers of another to stand in for its own."""
+    """Whether an unknown network is told well enough for layers of another to stand in for its
+    own."""
     inner = given.get("text_config") or {}
     told = inner or given
     wide = pick(told, "intermediate_size", "moe_intermediate_size")

@@ -164,7 +164,8 @@ def _split(config: dict[str, Any], told: dict[str, Any], sides: tuple[int, int])
 
 
 def _rows(config: dict[str, Any], told: dict[str, Any], sides: tuple[int, int]) -> Seen:
-    """Any size up to a longest edge, in steps of merged patches; a mark ends every row (Pixtral)."""
+    """Any size up to a longest edge, in steps of merged patches; a mark ends every row
+    (Pixtral)."""
     step = _side(told, "patch_size") * int(config.get("spatial_merge_size") or 2)
     share = max(1.0, max(sides) / _side(told, "image_size"))
     rows, columns = (max(1, ceil(floor(side / share) / step)) for side in sides)

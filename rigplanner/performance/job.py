@@ -1,4 +1,5 @@
-"""A workload made definite: every setting that the speed model needs, and what had to be assumed."""
+"""A workload made definite: every setting that the speed model needs, and what had to be
+assumed."""
 
 import re
 from operator import attrgetter

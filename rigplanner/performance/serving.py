@@ -232,7 +232,8 @@ def _prompt_products(job: Job, flops: float) -> float:
 
 
 def _packed_share(job: Job) -> float:
-    """The share of the rate of packed products that a format and a chunk's tokens per expert allow."""
+    """The share of the rate of packed products that a format and a chunk's tokens per expert
+    allow."""
     share = FINE_SCALED if job.precision.startswith(FINE_SCALES) else 1.0
     if not job.shape.experts:
         return share

@@ -83,7 +83,8 @@ def _write(code: str, model: str, precision: str, streams: int) -> Aim:
 
 
 def _chat(code: str, model: str) -> Aim:
-    """Answer one person at home, as llama.cpp and what stands on it do: weights of some five bits."""
+    """Answer one person at home, as llama.cpp and what stands on it do: weights of some five
+    bits."""
     workload = Workload(
         model=model,
         task="inference",

@@ -136,7 +136,8 @@ def _own_hire(assessment: Assessment, rent: Price, running: float | None) -> Own
 
 
 def yearly_energy(assessment: Assessment) -> Running | None:
-    """Return the energy of a year in the currency of the total; None without hours, tariff or load."""
+    """Return the energy of a year in the currency of the total; None without hours, tariff or
+    load."""
     site, wall_w = assessment.rig.site, assessment.machine.power.wall_w
     tariff = site.energy_per_kwh
     if (

@@ -200,7 +200,8 @@ def _fed(point: ScalePoint, work: Workload, machine: Machine, metric: str) -> Sc
 
 
 def split_over(work: Workload, own: int, count: int) -> Workload:
-    """Return a workload whose model, where it is split over all `own` GPUs, is split over `count`."""
+    """Return a workload whose model, where it is split over all `own` GPUs, is split over
+    `count`."""
     ways = work.parallelism
     if ways is None or ways.tensor == 1 or own % ways.tensor:
         return work

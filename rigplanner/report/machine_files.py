@@ -28,7 +28,8 @@ def matrix_text(machine: Machine) -> str:
         for node in nodes
     }
     return "\n".join(
-        f"# {tr('Node {number}: {name}', number=str(number), name=node)}\n{_matrix_of(machine, gpus, ports[node])}"
+        f"# {tr('Node {number}: {name}', number=str(number), name=node)}\n"
+        f"{_matrix_of(machine, gpus, ports[node])}"
         for number, (node, gpus) in enumerate(nodes.items())
     )
 

@@ -30,7 +30,8 @@ def _chapter(topic: str, about: str) -> str:
     rules = [rule for rule in RULES_BY_CODE.values() if rule.topic == topic]
     if not rules:
         return ""
-    return "\n".join([f"## {about.strip().splitlines()[0].rstrip('.')}", "", *map(_entry, rules)])
+    title = " ".join(about.strip().split("\n\n")[0].split())
+    return "\n".join([f"## {title.rstrip('.')}", "", *map(_entry, rules)])
 
 
 def _entry(rule: Rule) -> str:

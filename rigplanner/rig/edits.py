@@ -79,7 +79,8 @@ def add_part(
     places: tuple[str, ...] = (),
     price: Price | None = None,
 ) -> Rig:
-    """Add `quantity` pieces of a part as a new item whose uid begins with `stem` (its kind word)."""
+    """Add `quantity` pieces of a part as a new item whose uid begins with `stem` (its kind
+    word)."""
     item = Item(
         uid=new_uid(rig, stem),
         part=part,
@@ -145,7 +146,8 @@ def set_tax(rig: Rig, uid: str, percent: float | None) -> Rig:
 
 @_edit
 def set_power_cap(rig: Rig, uid: str, watts: float | None) -> Rig:
-    """Cap the power of a GPU item as `nvidia-smi -pl` does, per piece in watts; None lifts the cap."""
+    """Cap the power of a GPU item as `nvidia-smi -pl` does, per piece in watts; None lifts the
+    cap."""
     if watts is not None and watts <= 0:
         raise EditFault("A power cap is more than 0 W.")
     return _with_item(rig, uid, power_cap_w=watts)

@@ -1,4 +1,5 @@
-"""One call from a rig to everything that is known of it: machine, memory, speed, findings, costs."""
+"""One call from a rig to everything that is known of it: machine, memory, speed, findings,
+costs."""
 
 from functools import partial
 from threading import Event, RLock
@@ -90,7 +91,8 @@ def _assessed(rig: Rig, catalog: Catalog, today: str) -> Assessment:
 
 
 def facts_of(job: Job, machine: Machine) -> JobFacts:
-    """Return what rules read of a job, with the speed of its GPUs alone where it reads a data set."""
+    """Return what rules read of a job, with the speed of its GPUs alone where it reads a data
+    set."""
     workload = job.workload
     unfed = None
     if job.speed is not None and workload.dataset_gb and workload.dataset_samples:

@@ -136,7 +136,8 @@ def _known(given: Any) -> Any:
 
 
 def _plain(hardware: Any) -> Any:
-    """What is said of the machine; raise ValidationError for a field that nothing here would heed."""
+    """What is said of the machine; raise ValidationError for a field that nothing here would
+    heed."""
     if not isinstance(hardware, dict):
         return {} if hardware is None else hardware
     given, known = (

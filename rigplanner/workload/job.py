@@ -350,7 +350,8 @@ def _kept(task: str, precision: str, assumed: dict[str, str]) -> tuple[str, str]
 
 
 def usual_optimizer(network: Network) -> str:
-    """The optimizer of a network's published recipe where it is known (recommenders), else AdamW."""
+    """The optimizer of a network's published recipe where it is known (recommenders), else
+    AdamW."""
     known = recommender(network.slug) if network.kind == RECOMMENDER else None
     return known.tables.optimizer if known and known.tables else "adamw"
 
@@ -409,7 +410,8 @@ def _data(degrees: Parallelism, count: int) -> int:
 
 
 def offload_word(degrees: Parallelism) -> str:
-    """Return what is offloaded: none, optimizer, all or nvme; raise WorkloadFault for other words."""
+    """Return what is offloaded: none, optimizer, all or nvme; raise WorkloadFault for other
+    words."""
     word = degrees.offload or "none"
     word = "all" if word == "cpu" else word
     if word not in ("none", "optimizer", "all", "nvme"):

@@ -1,4 +1,5 @@
-"""Files made to do harm: each is refused or counted by name, and what is good in it still arrives."""
+"""Files made to do harm: each is refused or counted by name, and what is good in it still
+arrives."""
 
 import json
 import os

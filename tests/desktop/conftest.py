@@ -1,4 +1,5 @@
-"""A window without a display, on preferences and journals of its own; nothing may be left running."""
+"""A window without a display, on preferences and journals of its own; nothing may be left
+running."""
 
 import os
 

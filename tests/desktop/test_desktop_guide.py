@@ -1,4 +1,5 @@
-"""The guide and the reading of this machine: from questions, or from the computer, to an open rig."""
+"""The guide and the reading of this machine: from questions, or from the computer, to an open
+rig."""
 
 import pytest
 from desktop_waiting import settled_session

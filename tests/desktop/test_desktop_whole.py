@@ -1,4 +1,5 @@
-"""One whole session by keyboard and mouse only: from nothing to a saved rig and its quote as PDF."""
+"""One whole session by keyboard and mouse only: from nothing to a saved rig and its quote as
+PDF."""
 
 from pathlib import Path
 
@@ -37,7 +38,8 @@ def line_of(window, kind: str) -> int:
 
 
 def pick(qtbot, window, kind: str, words: str) -> None:
-    """Click the kind in the build list, type words, go down to the table, take the part with Enter."""
+    """Click the kind in the build list, type words, go down to the table, take the part with
+    Enter."""
     click_line(qtbot, window, line_of(window, kind))
     settled_session(qtbot, window.session)
     window.parts.words.setFocus()

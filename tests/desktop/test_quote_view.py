@@ -220,7 +220,8 @@ def test_costs_and_the_total_open_their_steps(qtbot, window, view):
 
 
 def figure(view, words):
-    """The middle of the first box of text with these words, in the preview, and the page it is on."""
+    """The middle of the first box of text with these words, in the preview, and the page it is
+    on."""
     pages = view._pages
     for page in range(view._document.pageCount()):
         pages.box_at(page, QPointF(0, 0))

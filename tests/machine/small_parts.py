@@ -163,7 +163,8 @@ def board(
 
 
 def pair_board(**more: object) -> Motherboard:
-    """Two slots of one root, x16/x0 or x8/x8, and an M.2 socket that takes half of the first slot."""
+    """Two slots of one root, x16/x0 or x8/x8, and an M.2 socket that takes half of the first
+    slot."""
     return board(
         [slot("S1", 2), slot("S2", 5, 8), slot("S3", 7, 4, "chipset", gen=4)],
         [

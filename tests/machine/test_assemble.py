@@ -1,4 +1,5 @@
-"""Shipped samples become machines without problems; letters of small machines are as captured ones."""
+"""Shipped samples become machines without problems; letters of small machines are as captured
+ones."""
 
 from pathlib import Path
 

@@ -40,7 +40,7 @@ GRAPHS = """<graphs version="1">
   </graph>
   <graph id="1" pattern="1" crossnic="0" nchannels="1" speedintra="24" speedinter="12" typeintra="PHB" typeinter="PIX" samechannels="1"/>
 </graphs>
-"""  # noqa: E501
+"""
 
 
 def four(catalog: Catalog, letter: str = "NODE", part: str = "nvidia.geforce.rtx-4090") -> Machine:

@@ -329,7 +329,8 @@ def test_hwloc_tells_cpus_memory_and_letters() -> None:
 
 
 def test_hwloc_of_a_power8_with_four_p100() -> None:
-    """open-mpi/hwloc, power8gpudistances.xml: each GPU on a PCI domain of its own, two per package."""
+    """open-mpi/hwloc, power8gpudistances.xml: each GPU on a PCI domain of its own, two per
+    package."""
     gpu = (
         '<object type="Bridge" gp_index="{n}" bridge_type="0-1" bridge_pci="{d}:[00-01]"><object'
         ' type="Bridge" gp_index="1{n}" bridge_type="1-1" bridge_pci="{d}:[01-01]"><object'

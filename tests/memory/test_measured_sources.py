@@ -1,4 +1,5 @@
-"""Published measurements: what was predicted before a source was read, and what each engine keeps."""
+"""Published measurements: what was predicted before a source was read, and what each engine
+keeps."""
 
 import json
 from pathlib import Path
@@ -625,7 +626,8 @@ def test_gguf_files_of_mxfp4_keep_the_rest_in_8_bits(zoo: Zoo) -> None:
 
 
 def test_a_video_decoder_that_goes_frame_by_frame_needs_no_more_for_a_longer_clip(zoo: Zoo) -> None:
-    """WanVAE; the image decoder of ComfyUI falls back to tiles, so that the denoiser alone decides."""
+    """WanVAE; the image decoder of ComfyUI falls back to tiles, so that the denoiser alone
+    decides."""
     usual: dict[str, Any] = {"task": "inference", "precision": "bf16", "image_size": (480, 832)}
     gpu, flags = card("nvidia.geforce.rtx-4090"), ["sequential_cpu_offload"]
     short, long = (

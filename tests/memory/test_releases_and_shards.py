@@ -470,7 +470,8 @@ def test_a_stage_holds_its_layers_for_as_many_micro_batches_as_there_are_stages(
 
 
 def test_ms_swift_shards_weights_in_float(zoo: Zoo) -> None:
-    """Qwen2.5 7B over four A100s, 16,384 tokens each: 42 GiB (ms-swift, examples/train/long_text)."""
+    """Qwen2.5 7B over four A100s, 16,384 tokens each: 42 GiB (ms-swift,
+    examples/train/long_text)."""
     usual: dict[str, Any] = {
         "model": "qwen2.5-7b",
         "task": "train_full",

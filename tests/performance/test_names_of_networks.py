@@ -1,4 +1,5 @@
-"""Networks by the names that published speed tables give them, and by what their samples are there."""
+"""Networks by the names that published speed tables give them, and by what their samples are
+there."""
 
 import pytest
 from msgspec.structs import replace

@@ -1,4 +1,5 @@
-"""Power limits: the published points come out, and nothing outside the driver's range is answered."""
+"""Power limits: the published points come out, and nothing outside the driver's range is
+answered."""
 
 import msgspec
 import pytest

@@ -1,4 +1,5 @@
-"""Combinations that nobody can run are refused with the reason; what any release runs is answered."""
+"""Combinations that nobody can run are refused with the reason; what any release runs is
+answered."""
 
 import msgspec
 import pytest

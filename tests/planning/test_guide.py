@@ -1,4 +1,5 @@
-"""The guide: its proposals are judged by the rules, hold what they promise, and keep to the budget."""
+"""The guide: its proposals are judged by the rules, hold what they promise, and keep to the
+budget."""
 
 import pytest
 from msgspec.structs import replace

@@ -1,4 +1,5 @@
-"""Packed PDFs: the same document in half the bytes, readable by others, the same bytes each time."""
+"""Packed PDFs: the same document in half the bytes, readable by others, the same bytes each
+time."""
 
 import io
 from datetime import date

@@ -21,10 +21,10 @@ QUAD = ("asrock-rack.romed8.romed8-2t", "amd.epyc.7443p")
 
 def rig(
     *parts: str | tuple[Any, ...],
-    site: Site = Site(),
-    settings: Settings = Settings(),
+    site: Site = Site(),  # noqa: B008
+    settings: Settings = Settings(),  # noqa: B008
     job: Workload | None = None,
-) -> Rig:  # noqa: B008
+) -> Rig:
     """Return a rig from part ids, or (id, quantity, places, power cap)."""
     items = []
     for number, entry in enumerate(parts):

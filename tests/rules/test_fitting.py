@@ -31,7 +31,8 @@ are asked all rules at once."""
 
 
 def _varied(part: AnyPart, others: list[AnyPart], chance: random.Random, number: int) -> AnyPart:
-    """Return a part with some of its figures stretched, and some fields of another part or missing."""
+    """Return a part with some of its figures stretched, and some fields of another part or
+    missing."""
     changes = {}
     for field in part.__struct_fields__:
         value = getattr(part, field)

@@ -51,7 +51,8 @@ class _Option(Struct, frozen=True):
 
 
 class _Page(HTMLParser):
-    """Collects the options of the selects and the day; tags may be unclosed, in any case, unquoted."""
+    """Collects the options of the selects and the day; tags may be unclosed, in any case,
+    unquoted."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

@@ -25,7 +25,8 @@ PROGRESS_EVERY = 200
 
 
 class ForeignFile(Struct, frozen=True):
-    """One file: its name within folder or zip, and its content, or the reason why it was not read."""
+    """One file: its name within folder or zip, and its content, or the reason why it was not
+    read."""
 
     name: str
     content: bytes = b""

@@ -1,4 +1,5 @@
-"""What is fetched for the user's catalog: files of parts, files of prices, and the exchange rates."""
+"""What is fetched for the user's catalog: files of parts, files of prices, and the exchange
+rates."""
 
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit

@@ -28,7 +28,8 @@ LARGEST_PRICES_BYTES = 64 * 2**20
 
 
 class FullCatalog(Struct, frozen=True):
-    """The catalog with all that the user added, and a sentence for each file that was left aside."""
+    """The catalog with all that the user added, and a sentence for each file that was left
+    aside."""
 
     catalog: Catalog
     faults: tuple[str, ...] = ()

@@ -193,7 +193,8 @@ def check_platform(part: Part, catalog: Catalog) -> Iterator[Complaint]:
 
 
 def suits(cpu: CPU, board: Motherboard | System) -> bool:
-    """Tell whether a CPU is made for the socket and the chipset of a board, whatever its firmware."""
+    """Tell whether a CPU is made for the socket and the chipset of a board, whatever its
+    firmware."""
     layout = board.layout
     return cpu.socket in layout.sockets and (
         layout.chipset is None or layout.chipset in cpu.chipsets
@@ -201,7 +202,8 @@ def suits(cpu: CPU, board: Motherboard | System) -> bool:
 
 
 def _other_origin(board: Motherboard | System, place: Slot | DrivePort) -> bool:
-    """A firmware setting gives the place another generation: its own is that of the other origin."""
+    """A firmware setting gives the place another generation: its own is that of the other
+    origin."""
     return any(
         mode.when.bios is not None and place.id in mode.gens for mode in board.layout.lane_modes
     )

@@ -130,7 +130,8 @@ def decoded(content: bytes, encoding: str | None = None) -> str:
 
 
 def _rows(text: str, delimiter: str, refused: list[Refusal]) -> Iterator[tuple[int, list[str]]]:
-    """Yield line number and cells of the rows that are not empty; rows that are no CSV are refused."""
+    """Yield line number and cells of the rows that are not empty; rows that are no CSV are
+    refused."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     for row in csv_rows(reader, "", refused):
         if any(cell.strip() for cell in row):

@@ -413,7 +413,8 @@ class RadiatorPlace(
 
 
 class Enclosure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The space inside a case or server. `slot_columns` counts expansion slots of the rear panel."""
+    """The space inside a case or server. `slot_columns` counts expansion slots of the rear
+    panel."""
 
     board_form_factors: tuple[str, ...] = ()
     board_max_width_mm: float | None = None

@@ -1,4 +1,5 @@
-"""`rigplanner guide`: a rig for a purpose and a budget, with the reasons, or what would be needed."""
+"""`rigplanner guide`: a rig for a purpose and a budget, with the reasons, or what would be
+needed."""
 
 import argparse
 import sys

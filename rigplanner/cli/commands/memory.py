@@ -1,4 +1,5 @@
-"""`rigplanner memory`: the GPU memory of cases, one JSON answer a line, or of one model, in text."""
+"""`rigplanner memory`: the GPU memory of cases, one JSON answer a line, or of one model, in
+text."""
 
 import argparse
 import errno

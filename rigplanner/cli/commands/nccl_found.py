@@ -1,4 +1,5 @@
-"""`rigplanner topology ... --read FILE`: what NCCL found on the machine, beside what was predicted."""
+"""`rigplanner topology ... --read FILE`: what NCCL found on the machine, beside what was
+predicted."""
 
 import json
 from pathlib import Path

@@ -114,7 +114,8 @@ class CompareModel(QAbstractTableModel):
         return f"{text}   {delta[0]}" if delta else text
 
     def _delta(self, line: CompareRow, n: int) -> tuple[str, str] | None:
-        """The difference from the baseline and the token of its colour: better, worse or neither."""
+        """The difference from the baseline and the token of its colour: better, worse or
+        neither."""
         delta = line.deltas[n]
         if not delta or n == self.baseline:
             return None

@@ -143,7 +143,8 @@ def _share_step(row: CompareRow, rig: int, assessment: Assessment) -> Step:
 def _finding_steps(
     assessment: Assessment, severity: str | None, catalog: Catalog
 ) -> tuple[Step, ...]:
-    """One step a rule with findings of a severity (None: all that count), with how often it speaks."""
+    """One step a rule with findings of a severity (None: all that count), with how often it
+    speaks."""
     found: dict[str, list[str]] = {}
     for finding in assessment.report.findings:
         if finding.severity == severity or (severity is None and finding.severity != "info"):

@@ -235,9 +235,11 @@ class CompareView(QWidget):
                 self._chips.addWidget(label(shortened(rig.name, 24), "small"))
                 self._chips.addWidget(
                     icon_button(
-                        "cross", tr("Take {name} out", name=rig.name), lambda n=n: self._drop(n)
+                        "cross",
+                        tr("Take {name} out", name=rig.name),
+                        lambda n=n: self._drop(n),  # type: ignore[misc]
                     )
-                )  # type: ignore[misc]
+                )
         self._chips.addStretch(1)
 
     def _rig_changed(self, _: Change) -> None:

@@ -78,7 +78,8 @@ class RigSettings(QDialog):
         self._make()
 
     def _rig_changed(self, _: object) -> None:
-        """Fill the fields; make them anew where other boards, drives or processors are in the rig."""
+        """Fill the fields; make them anew where other boards, drives or processors are in the
+        rig."""
         if self._session.is_open and self._offered != self._offers():
             self._make()
             return

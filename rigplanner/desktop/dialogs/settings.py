@@ -142,8 +142,8 @@ class SettingsDialog(QDialog):
             tr("Colours"),
             [(code, tr(words)) for code, words in THEMES],
             self._now.theme,
-            self._desk.use_theme,
-        )  # type: ignore[arg-type]
+            self._desk.use_theme,  # type: ignore[arg-type]
+        )
         languages = [("", tr("As the system")), *LANGUAGES.items()]
         self.language = self._choice(
             form, tr("Language"), languages, self._now.language, self._use_language
@@ -225,7 +225,8 @@ class SettingsDialog(QDialog):
         return form
 
     def _make_rate(self) -> QWidget:
-        """Return the fields of a rate that the bank does not publish, or of the one that was paid."""
+        """Return the fields of a rate that the bank does not publish, or of the one that was
+        paid."""
         own = self._now.own_rate
         usual = unpublished_among(CURRENCIES) if own is None else [own.code]
         self.rate_of = QComboBox()
@@ -305,8 +306,8 @@ class SettingsDialog(QDialog):
                 form,
                 tr(words),
                 getattr(self._now.seller, field),
-                lambda text, field=field: self._seller(**{field: text}),
-            )  # type: ignore[misc]
+                lambda text, field=field: self._seller(**{field: text}),  # type: ignore[misc]
+            )
         self.logo = self._line(form, tr("Logo"), logo_name(self._now.seller.logo), self._use_logo)
         form.addRow("", panel(row(button(tr("Choose a picture…"), self._ask_logo, "open"), 1)))
         return form

@@ -66,7 +66,8 @@ class _Run(QRunnable):
 
 
 class Tasks(QObject):
-    """Runs work by topic: a new task on a topic cancels the former one and makes its answer stale."""
+    """Runs work by topic: a new task on a topic cancels the former one and makes its answer
+    stale."""
 
     _answered = Signal(object, object)
     _progressed = Signal(object, object)

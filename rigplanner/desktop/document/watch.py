@@ -9,7 +9,8 @@ SETTLE_MS = 300
 
 
 class Watch(QObject):
-    """`changed` comes once for a burst of changes, also when a file is replaced, appears or goes."""
+    """`changed` comes once for a burst of changes, also when a file is replaced, appears or
+    goes."""
 
     changed = Signal()
 

@@ -44,7 +44,8 @@ def needed_actual(finding: Finding) -> str:
 
 
 class FixButton(QPushButton):
-    """A fix with its words over as many lines as they need; the tool tip says what it would change."""
+    """A fix with its words over as many lines as they need; the tool tip says what it would
+    change."""
 
     def __init__(
         self, words: str, clicked: Callable[[], object], effect: Callable[[], str]

@@ -20,7 +20,8 @@ def want_motion(on: bool) -> None:
 
 
 def motion_wanted() -> bool:
-    """Whether figures glow: the person wants it, and the desktop has not switched animations off."""
+    """Whether figures glow: the person wants it, and the desktop has not switched animations
+    off."""
     from PySide6.QtWidgets import QStyle
 
     return (

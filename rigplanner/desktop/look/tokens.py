@@ -95,7 +95,8 @@ STATE_OF = {
 
 
 def luminance(color: str) -> float:
-    """Return the relative luminance of #rrggbb, 0..1 (WCAG 2.2, definition of relative luminance)."""
+    """Return the relative luminance of #rrggbb, 0..1 (WCAG 2.2, definition of relative
+    luminance)."""
     parts = [int(color[n : n + 2], 16) / 255 for n in (1, 3, 5)]
     red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -1,4 +1,5 @@
-"""Search everything: commands, parts and models by words in any order; and the sheet of shortcuts."""
+"""Search everything: commands, parts and models by words in any order; and the sheet of
+shortcuts."""
 
 from collections.abc import Callable
 from functools import partial

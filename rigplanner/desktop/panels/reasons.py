@@ -395,7 +395,8 @@ def own_hire_steps(assessment: Assessment) -> Iterator[Step]:
 
 
 def hire_step(job: str, offer: "Offer", total: float) -> Step | None:
-    """Return after how many hours a rig is cheaper than a machine for hire; None where it never is."""
+    """Return after how many hours a rig is cheaper than a machine for hire; None where it never
+    is."""
     if offer.hours is None:
         return None
     inputs: Inputs = {

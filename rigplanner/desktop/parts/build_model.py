@@ -116,7 +116,8 @@ def places_of(session: Session, item: Item) -> str:
 
 
 def worst(report: CheckReport, item: Item) -> str:
-    """Return the worst severity among the findings on an item's pieces, "fits" when there is none."""
+    """Return the worst severity among the findings on an item's pieces, "fits" when there is
+    none."""
     names = {item.uid, *item.pieces()}
     severities = [finding.severity for finding in report.findings if names & set(finding.subjects)]
     return min(severities, key=lambda severity: RANKS[severity], default="fits")

@@ -102,7 +102,12 @@ class Details(QWidget):
             self.title.setText(tr("No part selected"))
             self._set(
                 self.facts,
-                f"<p>{tr('Select a row to see its figures, their sources and what choosing it would change.')}</p>",
+                "<p>"
+                + tr(
+                    "Select a row to see its figures, their sources and what choosing it would"
+                    " change."
+                )
+                + "</p>",
             )
             self._drop_effects("")
             return
@@ -229,17 +234,15 @@ def effects_html(found: "Effects | None", session: Session) -> str:
     )
     others = [finding for finding in found.come if finding not in errors]
     if others:
-        lines.append(
-            f"<p><b>{trn('{count} finding would come', '{count} findings would come', len(others))}</b></p>"
-        )
+        come = trn("{count} finding would come", "{count} findings would come", len(others))
+        lines.append(f"<p><b>{come}</b></p>")
     lines += [
         _finding_line(finding, finding_text(finding, found.rig, catalog))
         for finding in others[:MOST_FINDINGS]
     ]
     if found.gone:
-        lines.append(
-            f"<p><b>{trn('{count} finding would go', '{count} findings would go', len(found.gone))}</b></p>"
-        )
+        go = trn("{count} finding would go", "{count} findings would go", len(found.gone))
+        lines.append(f"<p><b>{go}</b></p>")
     lines += [
         _line(rule_title(finding.code), finding.code) for finding in found.gone[:MOST_FINDINGS]
     ]

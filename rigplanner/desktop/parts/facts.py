@@ -56,7 +56,8 @@ def _is_told(part: AnyPart, spec: Column) -> bool:
 
 
 def _fact(part: AnyPart, spec: Column, numbers: _Numbers) -> str:
-    return f"<td class=soft>{escape(tr(spec.title))}</td><td>{_figure(part, spec, numbers)}{_mark(_doubt(part, spec.field))}</td>"
+    figure = _figure(part, spec, numbers) + _mark(_doubt(part, spec.field))
+    return f"<td class=soft>{escape(tr(spec.title))}</td><td>{figure}</td>"
 
 
 def _figure(part: AnyPart, spec: Column, numbers: _Numbers) -> str:
@@ -105,8 +106,8 @@ def _conflicts(part: AnyPart) -> str:
     if not disputed:
         return ""
     rows = "".join(
-        "<tr><td"
-        f" class=soft>{escape(field_title(part, field))}</td><td>{escape('  ·  '.join(doubt.values))}"
+        f"<tr><td class=soft>{escape(field_title(part, field))}</td>"
+        f"<td>{escape('  ·  '.join(doubt.values))}"
         + (f" <span class=soft>{escape(doubt.note)}</span>" if doubt.note else "")
         + "</td></tr>"
         for field, doubt in disputed

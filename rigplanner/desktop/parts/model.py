@@ -1,4 +1,5 @@
-"""The catalog table: rows filtered and sorted as plain lists, cells made only when they are seen."""
+"""The catalog table: rows filtered and sorted as plain lists, cells made only when they are
+seen."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -124,7 +125,8 @@ class PartsModel(QAbstractTableModel):
         return fit is None or fit.verdict in ("fits", "warning")
 
     def facet_counts(self, title: str) -> list[tuple[str, int]]:
-        """Return the values of a facet among the parts that the words leave, most frequent first."""
+        """Return the values of a facet among the parts that the words leave, most frequent
+        first."""
         facet = next(each for each in FACETS[self.kind] if each.title == title)
         counts: dict[str, int] = {}
         for part in self._find(self._wish.words, self.kind):
@@ -156,7 +158,8 @@ class PartsModel(QAbstractTableModel):
             self._repaint(FIT)
 
     def forget_fits(self) -> None:
-        """The rig changed: all badges are to be made anew, and are shown as they were until then."""
+        """The rig changed: all badges are to be made anew, and are shown as they were until
+        then."""
         self._stale.update(self._fits)
         self._fits.clear()
 

@@ -53,8 +53,11 @@ def figure_entries(assessment: Assessment, catalog: Catalog) -> list[FigureEntry
             made.append(FigureEntry(tr("{job}: memory", job=title), lambda job=job: _memory(job)))  # type: ignore[misc]
         if job.speed is not None:
             made.append(
-                FigureEntry(tr("{job}: speed", job=title), lambda job=job: speed_reason(job))
-            )  # type: ignore[misc]
+                FigureEntry(
+                    tr("{job}: speed", job=title),
+                    lambda job=job: speed_reason(job),  # type: ignore[misc]
+                )
+            )
     return made
 
 
@@ -63,7 +66,8 @@ def _memory(job: Job) -> Reason:
 
 
 class Pages:
-    """Where the texts of the preview stand; a page's boxes are read when they are first asked for."""
+    """Where the texts of the preview stand; a page's boxes are read when they are first asked
+    for."""
 
     def __init__(self, document: "QPdfDocument", view: "QPdfView") -> None:
         self._document, self._view = document, view

@@ -24,7 +24,8 @@ FILE_FILTER = "config.json, GGUF, safetensors (*.json *.gguf *.safetensors)"
 
 
 class AddWorkload(QWidget):
-    """A field that finds models by any words of their names, and what is to be done with the model."""
+    """A field that finds models by any words of their names, and what is to be done with the
+    model."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()

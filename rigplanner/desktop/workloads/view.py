@@ -35,7 +35,8 @@ FIELD_ROWS, RESULT_ROWS = 9, 15
 
 
 class WorkloadsView(QWidget):
-    """List on top, settings left, results right. A file of a model dropped here becomes a workload."""
+    """List on top, settings left, results right. A file of a model dropped here becomes a
+    workload."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()

@@ -54,7 +54,8 @@ def facts_of_hwloc(text: str) -> tuple[Fact, ...]:
 
 
 def facts_of_lspci(text: str) -> tuple[Fact, ...]:
-    """Return the GPUs and NVMe drives that `lspci -tv` text names; raise TreeFault for other text."""
+    """Return the GPUs and NVMe drives that `lspci -tv` text names; raise TreeFault for other
+    text."""
     return counted(_of_pci(parse_lspci(text)))
 
 
@@ -69,7 +70,8 @@ def _of_pci(devices: list[PciDevice]) -> list[Fact]:
 
 
 def _model(name: str) -> str:
-    """Return the model that pci.ids writes in brackets behind the chip: "GA102 [GeForce RTX 3090]"."""
+    """Return the model that pci.ids writes in brackets behind the chip: "GA102 [GeForce RTX
+    3090]"."""
     bracketed = re.findall(r"\[([^]]+)\]", name)
     return bracketed[-1] if bracketed else name
 

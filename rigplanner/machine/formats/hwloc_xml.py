@@ -15,7 +15,8 @@ maker's name out."""
 
 
 class HwlocMachine(Struct, frozen=True):
-    """What an hwloc file tells: CPU models by package, memory in bytes by NUMA node, PCI devices."""
+    """What an hwloc file tells: CPU models by package, memory in bytes by NUMA node, PCI
+    devices."""
 
     cpus: tuple[str, ...]
     memory_bytes: tuple[int, ...]
@@ -62,7 +63,8 @@ def _walk(
     if kind == "Machine":
         place = memory.attributes.get("os_index", "machine") if memory is not None else "machine"
     if kind == "Bridge":
-        label = f"{element.attributes.get('bridge_pci', '')}@{element.attributes.get('gp_index', id(element))}"
+        index = element.attributes.get("gp_index", id(element))
+        label = f"{element.attributes.get('bridge_pci', '')}@{index}"
         if element.attributes.get("bridge_type") == HOST_BRIDGE:
             host, bridges = f"{place}/{label}", ()
         else:

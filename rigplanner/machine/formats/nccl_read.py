@@ -313,7 +313,8 @@ def _check_cards(system: NcclSystem, cards: tuple[GPU, ...]) -> None:
 
 
 def _cpu_part(cpu: NcclCpu, count: int) -> CPU:
-    """Return as much of a CPU as the file tells: its maker, and its socket where there are several."""
+    """Return as much of a CPU as the file tells: its maker, and its socket where there are
+    several."""
     name = " ".join(
         word
         for word in (

@@ -38,7 +38,8 @@ VENDORS = {
 
 
 class _Root(Struct, frozen=True):
-    """A NUMA node: its number, the CPU node it belongs to, and its board where there are several."""
+    """A NUMA node: its number, the CPU node it belongs to, and its board where there are
+    several."""
 
     number: int
     cpu: str

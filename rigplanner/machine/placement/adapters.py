@@ -117,7 +117,8 @@ def _extended(layout: Layout, riser: Riser, parent: Slot | DrivePort) -> Layout:
 
 
 def _switched(layout: Layout, riser: Riser, parent: Slot | DrivePort) -> Layout:
-    """Return the layout with the slots of a switch: each as wide as its uplink, which they share."""
+    """Return the layout with the slots of a switch: each as wide as its uplink, which they
+    share."""
     root = (parent.root or parent.id) if isinstance(parent, Slot) else parent.id
     switch = Switch(
         id=f"{parent.id}/switch",

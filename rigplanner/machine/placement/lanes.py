@@ -95,7 +95,8 @@ def places_of(layout: Layout) -> list[Slot | DrivePort]:
 
 
 def root_of(layout: Layout, origin: str | None) -> str:
-    """Return where a place hangs in the end: cpu0, cpu1, ..., chipset, or "" when it is not known."""
+    """Return where a place hangs in the end: cpu0, cpu1, ..., chipset, or "" when it is not
+    known."""
     if not layout.switches:
         return origin or ""
     switches = {switch.id: switch for switch in layout.switches}
@@ -107,7 +108,8 @@ def root_of(layout: Layout, origin: str | None) -> str:
 
 
 def socket_of(root: str) -> int | None:
-    """Return the number of the CPU socket that a root belongs to; the chipset hangs on the first."""
+    """Return the number of the CPU socket that a root belongs to; the chipset hangs on the
+    first."""
     if root == "chipset":
         return 0
     return int(root[3:]) if root.startswith("cpu") and root[3:].isdigit() else None

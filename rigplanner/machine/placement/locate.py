@@ -176,7 +176,8 @@ def chipset_node(board: Board) -> str:
 
 
 def host_node(board: Board) -> str:
-    """Return the node for the host of a board whose own CPUs are elsewhere, as with HGX baseboards."""
+    """Return the node for the host of a board whose own CPUs are elsewhere, as with HGX
+    baseboards."""
     return "host" if board.index == 0 else f"{board.index}:host"
 
 
@@ -274,7 +275,8 @@ def _numa_count(cpu: CPU | None, socket: str, per_socket: int | None) -> int:
 
 
 def bridges_guessed(board: Board) -> tuple[str, ...]:
-    """Return the places whose host bridge decides between PHB and NODE and is not in the catalog."""
+    """Return the places whose host bridge decides between PHB and NODE and is not in the
+    catalog."""
     layout = board.layout
     if _one_bridge(layout) or not layout.sockets:
         return ()

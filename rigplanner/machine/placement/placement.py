@@ -85,7 +85,8 @@ def columns_over(card: Card, slot: Slot, columns: int | None) -> int:
 
 
 def link_rate(card: Card, offer: Offer) -> float:
-    """Return the coded rate in GB/s of a card's link, unknown widths taken as x1: for ranking only."""
+    """Return the coded rate in GB/s of a card's link, unknown widths taken as x1: for ranking
+    only."""
     width, gen = min(offer.width or 1, card.width or 16), min(offer.gen or 3, card.gen or 6)
     return width * LANE_GBS.get(gen, 1.0)
 
@@ -415,7 +416,8 @@ class _Search:
         return (-min(gpus, default=0.0), -sum(gpus), -sum(others))
 
     def _pairs_beyond(self, columns: int | None) -> frozenset[tuple[str, str]]:
-        """Return the cards and slots in which these would reach beyond the last column of the case."""
+        """Return the cards and slots in which these would reach beyond the last column of the
+        case."""
         if columns is None:
             return frozenset()
         return frozenset(

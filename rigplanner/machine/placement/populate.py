@@ -200,7 +200,8 @@ def _with_adapters(
 def _beside_the_board(
     cards: list[Card], standing: dict[str, tuple[Riser, str]], rig: Rig, counted: Pieces
 ) -> list[Card]:
-    """Return the cards, those that enclosures and docks are for with the place there as their wish."""
+    """Return the cards, those that enclosures and docks are for with the place there as their
+    wish."""
     inside = enclosed(rig, counted.pieces)
     for names, fits in ((inside, is_enclosure), (docked(rig, counted.pieces, inside), is_dock)):
         places = [

@@ -56,7 +56,8 @@ LINKED = {
 
 
 class Way(Struct, frozen=True):
-    """One algorithm with one protocol: its latency in microseconds and algorithm bandwidth in GB/s."""
+    """One algorithm with one protocol: its latency in microseconds and algorithm bandwidth in
+    GB/s."""
 
     name: str
     latency_us: float

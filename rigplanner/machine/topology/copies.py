@@ -23,7 +23,8 @@ SOURCE = "p2pBandwidthLatencyTest and nvbandwidth results in public issues"
 
 
 def copy_rates(machine: Machine) -> tuple[tuple[Estimate | None, ...], ...]:
-    """Return the copy rate for each pair of GPUs; None on the diagonal and where no link is known."""
+    """Return the copy rate for each pair of GPUs; None on the diagonal and where no link is
+    known."""
     above = {edge.b: edge for edge in machine.edges if edge.kind in ("pcie", "chipset")}
     ways = [path_up(f"gpu{index}", above) for index in range(len(machine.gpus))]
     direct = {

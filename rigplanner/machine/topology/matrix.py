@@ -7,7 +7,8 @@ from rigplanner.machine.placement.locate import Location
 
 
 class Device(Struct, frozen=True):
-    """A GPU or network port in the matrix: its node, where it hangs, and the piece it belongs to."""
+    """A GPU or network port in the matrix: its node, where it hangs, and the piece it belongs
+    to."""
 
     node: str
     piece: str

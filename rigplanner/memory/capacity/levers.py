@@ -47,7 +47,8 @@ def _need(workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> float:
 
 
 def largest(need: Callable[[int], float], room: float, most: int) -> int:
-    """The largest size whose need is within `room`, by doubling and halving; needs grow with size."""
+    """The largest size whose need is within `room`, by doubling and halving; needs grow with
+    size."""
     if need(1) > room:
         return 0
     low, high = 1, 2

@@ -25,7 +25,8 @@ LAPS = 2
 
 
 class LiveBytes:
-    """Bytes of all storages that tensors were seen with and that are still there, and their peak."""
+    """Bytes of all storages that tensors were seen with and that are still there, and their
+    peak."""
 
     def __init__(self) -> None:
         self.live = self.peak = 0

@@ -108,7 +108,8 @@ def walked(config: bytes, setting: Setting, precision: str, optimizer: str, trac
 
 
 def _cut(shape: _Shape) -> Shallow | None:
-    """The two shallow networks that a deep one of layers built alike is walked as; None for others."""
+    """The two shallow networks that a deep one of layers built alike is walked as; None for
+    others."""
     cut = shallow(msgspec.json.decode(shape.config)) if shape.sequence else None
     if cut is None or cut.missing < WORTH:
         return None
@@ -377,7 +378,8 @@ def _formed(shape: _Shape, made: Walk, moments: Trace, sides: tuple[int, int]) -
 
 
 def undominated(moments: list[tuple[Terms, Terms]]) -> list[tuple[Terms, Terms]]:
-    """Moments that may be larger than every other at some size of at least one sample of one token."""
+    """Moments that may be larger than every other at some size of at least one sample of one
+    token."""
     left, leaders = moments, set[Terms]()
     for at, basis in enumerate(SPOTS[len(moments[0][0])]):
         lead = max(left, key=lambda item, basis=basis: sum(map(mul, item[0], basis)))[0]  # type: ignore[misc]

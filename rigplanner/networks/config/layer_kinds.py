@@ -10,7 +10,8 @@ from rigplanner.networks.config.state_layer_kinds import STATE_LAYERS, pick_firs
 
 
 def _gemma4(config: dict[str, Any]) -> dict[str, Any]:
-    """Every sixth layer and the last attend to everything; experts are told by a name of their own."""
+    """Every sixth layer and the last attend to everything; experts are told by a name of their
+    own."""
     count = int(config["num_hidden_layers"])
     kinds = config.get("layer_types") or [
         "full_attention" if at % 6 == 5 else "sliding_attention" for at in range(count)

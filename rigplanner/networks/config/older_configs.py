@@ -225,7 +225,8 @@ def _falcon(config: Fields) -> Fields:
 
 
 def _mpt(config: Fields) -> Fields:
-    """MPT as its authors publish it may share keys among heads, which transformers' own never does."""
+    """MPT as its authors publish it may share keys among heads, which transformers' own never
+    does."""
     told = config.get("attn_config")
     shared = told.get("kv_n_heads") if isinstance(told, dict) else None
     single = isinstance(told, dict) and told.get("attn_type") == "multiquery_attention"

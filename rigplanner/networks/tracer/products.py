@@ -50,7 +50,8 @@ def overlapped(x: Array, chunks: int, size: int, step: int) -> Array:
 
 
 def largest(x: Array, axis: int) -> Array:
-    """x.max(axis).values: keeps the place of each; its gradient is written into zeros of the whole."""
+    """x.max(axis).values: keeps the place of each; its gradient is written into zeros of the
+    whole."""
     tape, full, dtype = x.tape, x.shape, x.dtype
     shape = tuple(side for at, side in enumerate(full) if at != axis % len(full))
     places = empty(tape, shape, I64)

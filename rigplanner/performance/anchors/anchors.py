@@ -195,7 +195,8 @@ class Evidence:
         return found
 
     def _made(self, point: Point, pool: Pool, most: int) -> Cell:
-        """The cell of a point that leans on rows of a pool; of many cells they are the same ones."""
+        """The cell of a point that leans on rows of a pool; of many cells they are the same
+        ones."""
         chosen, heads = self.field.nearest(point, pool, most)
         rows = tuple([self.placed[number] for number in chosen])
         near = self._near.get(chosen)

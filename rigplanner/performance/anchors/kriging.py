@@ -158,7 +158,8 @@ class Field:
         self._released = v["release"]
 
     def _shared(self, words: Words, others: Words) -> Sums:
-        """The sums of the variances of all terms whose words are among those that two points share."""
+        """The sums of the variances of all terms whose words are among those that two points
+        share."""
         equal = tuple(map(eq, words, others))
         known = self._sums.get(equal)
         if known is None:
@@ -257,7 +258,8 @@ class Field:
         return found
 
     def covariances(self, a: Point, points: Iterable[Point], heads: Iterable[Head]) -> list[float]:
-        """Return the covariance of one point with each of many, without the noise of a measurement."""
+        """Return the covariance of one point with each of many, without the noise of a
+        measurement."""
         exp, (per_count, per_batch, per_token, per_written) = math.exp, self._per_size
         count, batch, tokens, written, lane = a.count, a.batch, a.tokens, a.written, a.lane
         found = []

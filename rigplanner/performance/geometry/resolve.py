@@ -69,7 +69,8 @@ def resolve_shape(workload: Workload, zoo: Zoo | None) -> Shape:
 
 @lru_cache(1)
 def _spoken() -> dict[str, str]:
-    """The networks of the speed table by their names and other names, however they are hyphenated."""
+    """The networks of the speed table by their names and other names, however they are
+    hyphenated."""
     return {
         joined(name): slug
         for slug, net in tables().networks.items()

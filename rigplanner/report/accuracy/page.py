@@ -1,4 +1,5 @@
-"""The page `docs/accuracy.md`: what is asked and what is reached on one screen, then every table."""
+"""The page `docs/accuracy.md`: what is asked and what is reached on one screen, then every
+table."""
 
 from collections.abc import Iterator, Sequence
 
@@ -31,7 +32,8 @@ class Reached(Struct, frozen=True):
 
     @property
     def met(self) -> bool | None:
-        """Whether every figure keeps the bounds; None where nothing is asked or nothing was judged."""
+        """Whether every figure keeps the bounds; None where nothing is asked or nothing was
+        judged."""
         asked = self.target
         if not self.figures or (asked.least is None and asked.most is None):
             return None

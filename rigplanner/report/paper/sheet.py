@@ -222,7 +222,8 @@ class Sheet:
         return self._table([[mark, words]], (0.07, 0.93), style, 0)
 
     def canvas_maker(self, footer: str) -> Any:
-        """Return a canvas class that writes the footer with "page x of y" once all pages are known."""
+        """Return a canvas class that writes the footer with "page x of y" once all pages are
+        known."""
         from reportlab.pdfgen.canvas import Canvas
 
         sheet = self

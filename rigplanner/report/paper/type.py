@@ -45,7 +45,8 @@ def printable(text: str, longest: int = LONGEST_CELL) -> str:
 
 
 def markup(text: str, strong: bool = False, longest: int = LONGEST_CELL) -> str:
-    """Return text as reportlab paragraph markup: escaped, each run in a font that has its glyphs."""
+    """Return text as reportlab paragraph markup: escaped, each run in a font that has its
+    glyphs."""
     runs: list[tuple[str, str]] = []
     for char in printable(text, longest):
         face, shown = _face_for(char, STRONG if strong else REGULAR)

@@ -153,7 +153,8 @@ def plain(quote: Quote) -> str:
 
 
 def _finding_lines(quote: Quote, fixes: bool = False) -> list[str]:
-    """Return each finding in a line; with `fixes` each is followed by a line that says what to do."""
+    """Return each finding in a line; with `fixes` each is followed by a line that says what to
+    do."""
     found = []
     for f in quote.findings:
         found.append(f"{tr(f.severity)}: {f.title} ({f.code}). {f.text}")

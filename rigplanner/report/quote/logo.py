@@ -22,7 +22,8 @@ _CARRIED = re.compile(r"data:image/(?:png|jpeg);name=([^;,]{0,600});base64,")
 def carried(content: bytes, kind: str, name: str) -> str:
     """Return a picture ("png" or "jpeg") and its file's name as one text, a data address (RFC
     2397)."""
-    return f"data:image/{kind};name={quote(name[:100], safe='')};base64,{base64.b64encode(content).decode()}"
+    code = base64.b64encode(content).decode()
+    return f"data:image/{kind};name={quote(name[:100], safe='')};base64,{code}"
 
 
 def logo_name(text: str) -> str:
@@ -44,7 +45,8 @@ def logo_content(text: str) -> bytes:
 
 
 def logo_fault(text: str) -> str:
-    """Return why something cannot be the logo of the letterhead, "" when it can or none is named."""
+    """Return why something cannot be the logo of the letterhead, "" when it can or none is
+    named."""
     if not text:
         return ""
     name, is_file = Path(logo_name(text)).name[:100], _CARRIED.match(text) is None

@@ -6,9 +6,8 @@ import re
 from rigplanner.report.language import listed, tr
 
 FAULTS = {
-    r"precision: (?P<gpu>.+) \([^)]*\) has no (?P<precision>\S+) arithmetic; use one of (?P<others>.+)\.": (
-        "{gpu} has no {precision} arithmetic; it has {others}."
-    ),
+    r"precision: (?P<gpu>.+) \([^)]*\) has no (?P<precision>\S+) arithmetic;"
+    r" use one of (?P<others>.+)\.": ("{gpu} has no {precision} arithmetic; it has {others}."),
     r"The speed of (?P<gpu>.+) cannot be told: the catalog lacks its (?P<field>.+)\.": (
         "The speed of {gpu} cannot be told: the catalog lacks its {field}."
     ),
@@ -19,7 +18,8 @@ FAULTS = {
         "The model {model} is not known; the nearest are {others}."
     ),
     r"model: '(?P<model>[^']+)' is not known\.": "The model {model} is not known.",
-    r"model: '(?P<model>[^']+)' is not known and no configuration or figures are given; the nearest known are (?P<others>.+)\.": (
+    r"model: '(?P<model>[^']+)' is not known and no configuration or figures are given;"
+    r" the nearest known are (?P<others>.+)\.": (
         "The model {model} is not known; the nearest are {others}."
     ),
     r"model: '(?P<model>[^']+)' is not known and no configuration or figures are given\.": (

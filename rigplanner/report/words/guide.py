@@ -302,8 +302,9 @@ def rented_text(machine: Rented, proposal: Proposal | None, aim: Aim) -> str:
     if hours is None:
         return said
     return (
-        f"{said}"
-        f" {tr('For the same work the rig is cheaper after {hours} hours.', hours=number(hours, 0))}"
+        said
+        + " "
+        + tr("For the same work the rig is cheaper after {hours} hours.", hours=number(hours, 0))
     )
 
 

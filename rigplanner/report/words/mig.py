@@ -56,9 +56,8 @@ def _placements(packing: Mapping[str, Any]) -> list[str]:
         job = tr("{job} needs {need}", job=place["job"], need=need) if place["job"] else ""
         where = f"{place['start']}" if last == place["start"] else f"{place['start']}-{last}"
         room = quantity(place["memory_gib"], "GiB", 2)
-        lines.append(
-            f"  {tr('slices {where}', where=where):14}{place['profile']:12}{room:>12}  {job}".rstrip()
-        )
+        slices = tr("slices {where}", where=where)
+        lines.append(f"  {slices:14}{place['profile']:12}{room:>12}  {job}".rstrip())
     if packing["placements"]:
         names = sorted(
             (place["profile"] for place in packing["placements"]),

@@ -171,8 +171,9 @@ OTHER_LABELS = (
 )
 """Labels of what the catalog has no kind for, or that may be anything."""
 KIND_OF_WORD = {word: kind for kind, words in WORDS_OF_KIND.items() for word in words}
+_WORDS = sorted(map(re.escape, (*KIND_OF_WORD, *OTHER_LABELS)), key=len, reverse=True)
 _LABEL = re.compile(
-    rf"({'|'.join(sorted(map(re.escape, (*KIND_OF_WORD, *OTHER_LABELS)), key=len, reverse=True))})s?"
+    rf"({'|'.join(_WORDS)})s?"
     r"(?: (?:primary|secondary|main|boot|os|data|models?|bulk|cache)|\s?\d)?"
 )
 

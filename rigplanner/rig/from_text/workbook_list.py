@@ -41,7 +41,8 @@ def _rows(content: bytes) -> list[tuple["Cell | MergedCell", ...]]:
                 raise ValueError("its XML declares a document type")
         sheet = load_workbook(io.BytesIO(content), data_only=True).worksheets[0]
         return list(sheet.iter_rows(max_row=MOST_ROWS, max_col=3))
-    except Exception as fault:  # a damaged workbook may fail anywhere in openpyxl, which promises no exceptions of its own
+    # A damaged workbook may fail anywhere in openpyxl, which promises no exceptions of its own.
+    except Exception as fault:
         raise ValueError(f"not a workbook of parts ({fault})") from fault
 
 

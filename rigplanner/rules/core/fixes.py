@@ -11,7 +11,7 @@ from rigplanner.rules.core.context import Context
 from rigplanner.rules.core.finding import Fix
 
 
-def fix(context: Context, code: str, *edits: Edit, **values: Any) -> Fix:
+def fix(context: Context, code: str, /, *edits: Edit, **values: Any) -> Fix:
     """Return a fix; `values["price"]` is what it adds to the rig's total in the rig's currency,
     None when a price is unknown."""
     price = price_difference(context, edits) if context.advise else None

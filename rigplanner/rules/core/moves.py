@@ -33,7 +33,8 @@ Link = tuple[int | None, int | None]
 
 
 def rate(link: Link) -> float:
-    """Return the coded one-way rate of a link (width, generation) in GB/s, 0 where it is unknown."""
+    """Return the coded one-way rate of a link (width, generation) in GB/s, 0 where it is
+    unknown."""
     width, gen = link
     return coded_gbs(gen, width) or 0.0
 

@@ -1,4 +1,5 @@
-"""Does a job still fit the GPUs after an edit: asked of the memory model before a fix is offered."""
+"""Does a job still fit the GPUs after an edit: asked of the memory model before a fix is
+offered."""
 
 from typing import Any
 

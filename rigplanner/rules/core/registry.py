@@ -61,7 +61,8 @@ class Rule(Struct, frozen=True, kw_only=True):
     def unknown(
         self, case: Any, *missing: str, fixes: tuple[Fix, ...] = (), **values: Any
     ) -> Finding:
-        """Return the third answer: not judged, because these facts ("part-id:field") are missing."""
+        """Return the third answer: not judged, because these facts ("part-id:field") are
+        missing."""
         return Finding(
             code=self.code,
             severity="unknown",

@@ -49,7 +49,8 @@ class Row(dict[str, Hashable]):
 
 
 class Remembered(Generic[T]):
-    """Answers to one question about candidates, each kept under the fields that were read for it."""
+    """Answers to one question about candidates, each kept under the fields that were read for
+    it."""
 
     def __init__(self) -> None:
         self.known: dict[frozenset[str], tuple[Callable[[Row], Hashable], dict[Hashable, T]]] = {}

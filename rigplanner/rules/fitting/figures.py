@@ -57,7 +57,8 @@ alike."""
 
 
 class _Notes(threading.local):
-    """What was read for each question that is open, the innermost last; `note` adds a field to it."""
+    """What was read for each question that is open, the innermost last; `note` adds a field to
+    it."""
 
     def __init__(self) -> None:
         self.open = [_Question()]

@@ -282,7 +282,8 @@ class Trial:
         return self.made.get(brought) or self._fitting(brought)
 
     def _judge(self, stage: Stage, alike: Alike, part: AnyPart) -> Box:
-        """Return what the questions of a stage bring to light, and in which ranges of its figures."""
+        """Return what the questions of a stage bring to light, and in which ranges of its
+        figures."""
         if self.kind in WHOLE:
             box = self._judged_alone(stage, alike.row)
         else:
@@ -464,8 +465,9 @@ class Trial:
                     (index, count, None if is_watched(gpu) else gpu.id), Remembered()
                 )
                 needs[id(gpu)] = known.get(
-                    row, lambda gpu=gpu: _need(workload, self._whole(gpu, row), count)
-                )  # type: ignore[misc]
+                    row,
+                    lambda gpu=gpu: _need(workload, self._whole(gpu, row), count),  # type: ignore[misc]
+                )
             yield needs[id(gpu)]
 
     def _whole(self, gpu: GPU, row: Row) -> GPU:

@@ -153,7 +153,8 @@ def _under_watch(
 def _kinds_of_fields(
     base: Any, prefix: str, figures: tuple[str, ...]
 ) -> tuple[list[str], list[str], list[str]]:
-    """Return the fields of a struct: plain ones, figures, and those that hold fields of their own."""
+    """Return the fields of a struct: plain ones, figures, and those that hold fields of their
+    own."""
     fields = [field for field in base.__struct_fields__ if prefix + field != "id"]
     counted = [field for field in fields if prefix + field in figures]
     nested = [field for field in fields if prefix + field in NESTED]

@@ -124,7 +124,8 @@ def runtime_min(ups: Accessory, watts: float) -> float | None:
     source="UPS makers' runtime tables",
 )
 def ups_runtime(context: Context, case: Backed) -> Iterator[Finding]:
-    """Compare the minutes at full load with five; a load beyond the UPS is another rule's matter."""
+    """Compare the minutes at full load with five; a load beyond the UPS is another rule's
+    matter."""
     watts = load_w(case)
     if watts is None:
         yield ups_runtime.unknown(case, *_missing(case))

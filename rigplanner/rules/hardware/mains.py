@@ -79,7 +79,8 @@ def _wired(site: Site) -> tuple[Circuit, ...]:
 
 
 def _higher_voltage(context: Context, least: float) -> tuple[Fix, ...]:
-    """Offer the lowest voltage that is wired at the site and is so high; none where there is none."""
+    """Offer the lowest voltage that is wired at the site and is so high; none where there is
+    none."""
     offered = [volts for volts, _ in _wired(context.site) if volts >= least]
     return tuple(
         fix(context, "higher-voltage", Edit("change_site", {"volts": v}), volts=v)

@@ -93,7 +93,8 @@ Gbit."""
 
 
 def dense(context: Context) -> Iterator[Fitted]:
-    """Registered DDR4, and DDR4 of unknown kind, beside CPUs of the first Xeon Scalable generation."""
+    """Registered DDR4, and DDR4 of unknown kind, beside CPUs of the first Xeon Scalable
+    generation."""
     for case in context.cases(fitted):
         first = (
             case.cpu is not None
@@ -351,7 +352,8 @@ def channels(context: Context, case: Bank) -> Iterator[Finding]:
 
 
 def _all_channels(context: Context, case: Bank, needed: int) -> tuple[Fix, ...]:
-    """More of the same kit, where the whole number of kits fills the channels and fits the limits."""
+    """More of the same kit, where the whole number of kits fills the channels and fits the
+    limits."""
     found = item_of(context, case.name)
     others = case.modules - found[0].quantity * case.kit.modules if found else 0
     quantity, rest = divmod(needed - others, case.kit.modules)

@@ -11,7 +11,8 @@ from rigplanner.rules.hardware.memory import Bank, Fitted, banks, fitted
 
 
 def doubled(context: Context) -> Iterator[Bank]:
-    """Memory that puts more than one module on a channel, or on a CPU whose channels are not known."""
+    """Memory that puts more than one module on a channel, or on a CPU whose channels are not
+    known."""
     for case in banks(context):
         memory = case.cpu.memory
         if memory is None or not memory.channels or case.modules > memory.channels * case.cpus:

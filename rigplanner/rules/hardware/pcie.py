@@ -170,7 +170,8 @@ def chipset_slot(context: Context, case: Lanes) -> Iterator[Finding]:
     source="PCI-SIG rates; scaling measurements at x8 and x16",
 )
 def slow_link(context: Context, case: Lanes) -> Iterator[Finding]:
-    """Warn when the link gives at most half of what the card takes, and less than 10 GB/s one way."""
+    """Warn when the link gives at most half of what the card takes, and less than 10 GB/s one
+    way."""
     able = coded_gbs(case.card.edge_gen, case.card.edge_width)
     actual = coded_gbs(case.link.gen, case.link.width)
     if able is None or actual is None or actual >= MIN_GPU_GBS or actual > able / 2:
@@ -292,7 +293,8 @@ def _negotiated(case: Led) -> int:
     source="mov-axbx.com, risers of WOPR (90 cm fail, 40 cm run); Level1Techs forum 190742",
 )
 def riser_long(context: Context, case: Led) -> Iterator[Finding]:
-    """Compare the length of a cable without redriver with the longest that are known to run, in mm."""
+    """Compare the length of a cable without redriver with the longest that are known to run, in
+    mm."""
     gen, length_mm = _negotiated(case), case.riser.length_mm or 0.0
     if length_mm <= LONGEST_MM[gen] or case.riser.retimer:
         return

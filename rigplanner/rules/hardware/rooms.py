@@ -36,7 +36,8 @@ case."""
 
 
 def holds(chassis: Chassis | System, context: Context) -> bool:
-    """Say whether a case of the catalog is known to hold the rig's cards, board, supply and cooler."""
+    """Say whether a case of the catalog is known to hold the rig's cards, board, supply and
+    cooler."""
     return chassis.id in context.cases(roomy)
 
 

@@ -300,7 +300,8 @@ def psu_form(context: Context, case: SupplyInCase) -> Iterator[Finding]:
 
 
 def measured_supplies(context: Context) -> Iterator[SupplyInCase]:
-    """Supplies in cases that limit their length, or whose own length is beyond the standard 160 mm."""
+    """Supplies in cases that limit their length, or whose own length is beyond the standard 160
+    mm."""
     for case in supplies_in_case(context):
         if _space(case.chassis).psu_length_mm is not None or (case.psu.length_mm or 0) > 160:
             yield case
@@ -319,9 +320,10 @@ def psu_length(context: Context, case: SupplyInCase) -> Iterator[Finding]:
     """Compare in mm."""
     needed, limit = case.psu.length_mm or 0, _space(case.chassis).psu_length_mm or 0
     if needed > limit:
-        suits = lambda other: (
-            holds(other, context) and (other.enclosure.psu_length_mm or 0) >= needed
-        )  # noqa: E731
+
+        def suits(other: Chassis) -> bool:
+            return holds(other, context) and (other.enclosure.psu_length_mm or 0) >= needed
+
         yield psu_length.finding(
             case,
             needed=needed,

@@ -66,41 +66,41 @@ def _first(config: dict[str, Any], names: tuple[str, ...]) -> int | None:
     return None
 
 
-def splits(situation: Context) -> Iterator[Split]:
+def splits(context: Context) -> Iterator[Split]:
     """Jobs that name degrees of parallelism."""
-    count = len(situation.machine.gpu_parts)
-    for job in situation.jobs:
+    count = len(context.machine.gpu_parts)
+    for job in context.jobs:
         plan = job.workload.parallelism
         if plan is not None and count:
             yield Split(job.name, job, count, plan, **model_counts(job))
 
 
-def whole_splits(situation: Context) -> Iterator[Split]:
+def whole_splits(context: Context) -> Iterator[Split]:
     """Jobs whose ranks are whole GPUs."""
-    return (case for case in splits(situation) if case.job.workload.mig is None)
+    return (case for case in splits(context) if case.job.workload.mig is None)
 
 
-def tensor_splits(situation: Context) -> Iterator[Split]:
+def tensor_splits(context: Context) -> Iterator[Split]:
     """Jobs with tensor parallelism."""
-    return (case for case in splits(situation) if case.plan.tensor > 1)
+    return (case for case in splits(context) if case.plan.tensor > 1)
 
 
-def pipeline_splits(situation: Context) -> Iterator[Split]:
+def pipeline_splits(context: Context) -> Iterator[Split]:
     """Jobs with pipeline parallelism."""
-    return (case for case in splits(situation) if case.plan.pipeline > 1)
+    return (case for case in splits(context) if case.plan.pipeline > 1)
 
 
-def expert_splits(situation: Context) -> Iterator[Split]:
+def expert_splits(context: Context) -> Iterator[Split]:
     """Jobs with expert parallelism."""
-    return (case for case in splits(situation) if case.plan.expert > 1)
+    return (case for case in splits(context) if case.plan.expert > 1)
 
 
-def _plan(situation: Context, case: Split, **degrees: int | None) -> tuple[Fix, ...]:
+def _plan(context: Context, case: Split, **degrees: int | None) -> tuple[Fix, ...]:
     plan = replace(case.plan, **degrees)
     edit = Edit("change_workload", {"index": case.job.index, "parallelism": plan})
     return (
-        (fix(situation, "other-degrees", edit, **degrees),)
-        if fits_after(situation, case.job, parallelism=plan)
+        (fix(context, "other-degrees", edit, **degrees),)
+        if fits_after(context, case.job, parallelism=plan)
         else ()
     )
 
@@ -114,7 +114,7 @@ def _plan(situation: Context, case: Split, **degrees: int | None) -> tuple[Fix, 
     reason="Each GPU holds whole heads; vLLM and Megatron refuse to start otherwise.",
     source="vLLM issue 4232; Megatron-LM argument checks",
 )
-def heads(situation: Context, case: Split) -> Iterator[Finding]:
+def heads(context: Context, case: Split) -> Iterator[Finding]:
     """An error where heads do not divide; a remark where KV heads must be copied."""
     tensor, count = case.plan.tensor, case.heads or 0
     if count % tensor:
@@ -126,7 +126,7 @@ def heads(situation: Context, case: Split) -> Iterator[Finding]:
             needed=tensor,
             actual=count,
             unit="heads",
-            fixes=_plan(situation, case, tensor=lower, data=None),
+            fixes=_plan(context, case, tensor=lower, data=None),
         )
     elif case.kv_heads and (case.kv_heads % tensor and tensor % case.kv_heads):
         yield heads.finding(case, "error", needed=tensor, actual=case.kv_heads, unit="KV heads")
@@ -143,7 +143,7 @@ def heads(situation: Context, case: Split) -> Iterator[Finding]:
     ),
     source="vLLM and SGLang deployment notes",
 )
-def power_of_two(situation: Context, case: Split) -> Iterator[Finding]:
+def power_of_two(context: Context, case: Split) -> Iterator[Finding]:
     """Warn of degrees such as 3 or 6."""
     tensor = case.plan.tensor
     if tensor & (tensor - 1):
@@ -156,7 +156,7 @@ def power_of_two(situation: Context, case: Split) -> Iterator[Finding]:
             case,
             needed=low,
             actual=tensor,
-            fixes=_plan(situation, case, tensor=low, pipeline=stages, data=None),
+            fixes=_plan(context, case, tensor=low, pipeline=stages, data=None),
         )
 
 
@@ -169,7 +169,7 @@ def power_of_two(situation: Context, case: Split) -> Iterator[Finding]:
     reason="A pipeline runs at the pace of its longest stage; a stage without a layer is an error.",
     source="GPipe and Megatron-LM pipeline schedules",
 )
-def stages(situation: Context, case: Split) -> Iterator[Finding]:
+def stages(context: Context, case: Split) -> Iterator[Finding]:
     """Compare layers with stages."""
     count, pipeline = case.layers or 0, case.plan.pipeline
     if pipeline > count or count % pipeline:
@@ -184,20 +184,20 @@ def stages(situation: Context, case: Split) -> Iterator[Finding]:
             needed=pipeline,
             actual=count,
             unit="layers",
-            fixes=_plan(situation, case, pipeline=lower, data=None),
+            fixes=_plan(context, case, pipeline=lower, data=None),
         )
 
 
-def _shared(situation: Context, case: Split) -> tuple[Fix, ...]:
+def _shared(context: Context, case: Split) -> tuple[Fix, ...]:
     """Split the model as far as the GPUs allow, where the job then has room; else not at all,
     likewise."""
     plan = case.plan
     tensor = math.gcd(plan.tensor, case.gpus)
     pipeline = math.gcd(plan.pipeline, case.gpus // tensor)
-    context = math.gcd(plan.context, case.gpus // tensor // pipeline)
-    for degrees in ((tensor, pipeline, context), (1, 1, 1)):
+    sequence = math.gcd(plan.context, case.gpus // tensor // pipeline)
+    for degrees in ((tensor, pipeline, sequence), (1, 1, 1)):
         names = dict(zip(("tensor", "pipeline", "context"), degrees, strict=True))
-        if fixes := _plan(situation, case, data=None, **names):
+        if fixes := _plan(context, case, data=None, **names):
             return fixes
     return ()
 
@@ -210,16 +210,14 @@ def _shared(situation: Context, case: Split) -> tuple[Fix, ...]:
     reason="The product of all degrees is the number of GPUs.",
     source="Megatron-LM and DeepSpeed process groups",
 )
-def product(situation: Context, case: Split) -> Iterator[Finding]:
+def product(context: Context, case: Split) -> Iterator[Finding]:
     """Compare the product of the degrees with the GPUs of the rig; idle GPUs are a warning."""
     plan = case.plan
     inner = plan.tensor * plan.pipeline * plan.context
     total = inner * (plan.data or max(1, case.gpus // inner))
     if total == case.gpus:
         return
-    fixes = (
-        _plan(situation, case, data=None) if case.gpus % inner == 0 else _shared(situation, case)
-    )
+    fixes = _plan(context, case, data=None) if case.gpus % inner == 0 else _shared(context, case)
     yield product.finding(
         case,
         "error" if total > case.gpus else "warning",
@@ -239,7 +237,7 @@ def product(situation: Context, case: Split) -> Iterator[Finding]:
     reason="Each GPU holds whole experts.",
     source="Megatron-LM and DeepSpeed-MoE argument checks",
 )
-def experts(situation: Context, case: Split) -> Iterator[Finding]:
+def experts(context: Context, case: Split) -> Iterator[Finding]:
     """Compare the experts with the degree."""
     count, degree = case.experts or 0, case.plan.expert
     if count % degree:
@@ -249,7 +247,7 @@ def experts(situation: Context, case: Split) -> Iterator[Finding]:
             needed=degree,
             actual=count,
             unit="experts",
-            fixes=_plan(situation, case, expert=lower),
+            fixes=_plan(context, case, expert=lower),
         )
 
 
@@ -276,10 +274,10 @@ class Grouped(Struct, frozen=True):
         return self.split.subjects
 
 
-def grouped_splits(situation: Context) -> Iterator[Grouped]:
+def grouped_splits(context: Context) -> Iterator[Grouped]:
     """Tensor-parallel serving of AWQ, GPTQ and block-wise FP8 weights by engines that cut MLPs
     across their width. GGUF files and ExLlama's are cut elsewhere."""
-    for split in tensor_splits(situation):
+    for split in tensor_splits(context):
         work = split.job.workload
         stack = (work.stack or "").casefold()
         config = model_config(split.job) or {}
@@ -330,7 +328,7 @@ def _mlp_widths(config: dict[str, Any], split: Split) -> tuple[int, ...] | None:
         " 3345; QwenLM/Qwen3-VL issue 831"
     ),
 )
-def groups(situation: Context, case: Grouped) -> Iterator[Finding]:
+def groups(context: Context, case: Grouped) -> Iterator[Finding]:
     """Each GPU's share of a width must be whole groups; a warning where a padded checkpoint of the
     model may exist."""
     tensor, count = case.split.plan.tensor, case.split.heads or 0
@@ -346,7 +344,7 @@ def groups(situation: Context, case: Grouped) -> Iterator[Finding]:
             "error" if case.own else "warning",
             needed=tensor,
             actual=broken[0],
-            fixes=_plan(situation, case.split, tensor=lower, data=None) if lower > 1 else (),
+            fixes=_plan(context, case.split, tensor=lower, data=None) if lower > 1 else (),
             group=case.group,
             method=case.method.upper(),
         )
@@ -363,12 +361,12 @@ class Exchange(Struct, frozen=True):
         return self.names
 
 
-def exchanges(situation: Context) -> Iterator[Exchange]:
+def exchanges(context: Context) -> Iterator[Exchange]:
     """The jobs of a rig with several GPUs in a node, but those that run as a pipeline of single
     GPUs; NVLink to all GPUs of each node needs no PCIe."""
-    machine = situation.machine
+    machine = context.machine
     count = len(machine.gpu_parts)
-    plans = [(job.name, job.workload.parallelism) for job in situation.jobs]
+    plans = [(job.name, job.workload.parallelism) for job in context.jobs]
     names = tuple(name for name, plan in plans if plan is None or plan.pipeline < count)
     if count < 2 or not names:
         return
@@ -392,7 +390,7 @@ def exchanges(situation: Context) -> Iterator[Exchange]:
     ),
     source="NVIDIA/nccl-tests issue 117; NVIDIA/nccl issue 1127; nvidia-smi topo -p2p captures",
 )
-def peer_to_peer(situation: Context, case: Exchange) -> Iterator[Finding]:
+def peer_to_peer(context: Context, case: Exchange) -> Iterator[Finding]:
     """Warn where the driver allows none, remark where only the way between some is too long;
     unknown pairs stay unknown."""
     refused = [letter for letter in case.letters if letter not in ("OK", "X", "")]

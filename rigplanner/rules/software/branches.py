@@ -45,7 +45,8 @@ def mixtures(context: Context) -> Iterator[Mixture]:
 
 
 def open_driver(context: Context) -> Iterator[Mixture]:
-    """Mixed GPU models on rigs that name no driver, or none with the flavour of its kernel modules."""
+    """Mixed GPU models on rigs that name no driver, or none with the flavour of its kernel
+    modules."""
     return (
         iter(()) if _flavour(context.rig.settings.software.get("driver", "")) else mixtures(context)
     )

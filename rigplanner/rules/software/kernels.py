@@ -115,7 +115,8 @@ def _lacks(case: Feature) -> str | None:
 
 
 def lacks(card: GPU, feature: str) -> str | None:
-    """Return the lowest compute capability that has a kernel or data type when the card has it not."""
+    """Return the lowest compute capability that has a kernel or data type when the card has it
+    not."""
     row = next(row for row in software().kernels if row.feature == feature)
     capability = card.compute_capability or ""
     return (

@@ -1,4 +1,5 @@
-"""Software: instruction sets, compute capabilities, drivers, kernels, data types, ROCm, containers."""
+"""Software: instruction sets, compute capabilities, drivers, kernels, data types, ROCm,
+containers."""
 
 import re
 from collections.abc import Iterator

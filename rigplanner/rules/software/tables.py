@@ -40,7 +40,8 @@ class CudaRelease(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class TorchBuild(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Prebuilt PyTorch wheels for one CUDA version, releases `since`..`until` (None: still made)."""
+    """Prebuilt PyTorch wheels for one CUDA version, releases `since`..`until` (None: still
+    made)."""
 
     since: str
     until: str | None = None
@@ -96,7 +97,8 @@ class RocmTarget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class WindowsGap(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Software (or part of PyTorch) without GPU support on native Windows from release `since` on."""
+    """Software (or part of PyTorch) without GPU support on native Windows from release `since`
+    on."""
 
     what: Literal["tensorflow", "jax", "nccl", "triton"]
     since: str

@@ -23,7 +23,8 @@ def _layers(width: int, ffn: int, layers: int, key_bias: bool) -> int:
 
 
 def _whisper(told: Sizes) -> int:
-    """Two convolutions over the bands, a table of positions, and the layers of Whisper's encoder."""
+    """Two convolutions over the bands, a table of positions, and the layers of Whisper's
+    encoder."""
     width = int(told.get("d_model") or told["hidden_size"])
     ffn = int(told.get("encoder_ffn_dim") or told["intermediate_size"])
     layers = int(told.get("encoder_layers") or told["num_hidden_layers"])

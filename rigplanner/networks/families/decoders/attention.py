@@ -80,7 +80,8 @@ def rotate_wide(tape: Tape, query: Tensor, key: Tensor, rope: Rope) -> tuple[Ten
 def rotate_part(
     tape: Tape, x: Tensor, rope: Rope, share: float, joins: bool, held: list[Tensor]
 ) -> Tensor:
-    """Rotate the first `share` of the head and join the rest; what was rotated is put into `held`."""
+    """Rotate the first `share` of the head and join the rest; what was rotated is put into
+    `held`."""
     if share >= 1 and not joins:
         return rotate(tape, x, rope)
     turned = int(x.shape[-1] * share)
@@ -450,7 +451,8 @@ class LatentAttention(Attention):
         return self._filled(plain, shared), value
 
     def _filled(self, plain: Tensor, shared: Tensor) -> Tensor:
-        """An empty tensor into which both parts are copied; the gradient is copied once for each."""
+        """An empty tensor into which both parts are copied; the gradient is copied once for
+        each."""
         tape, dtype = self.net.tape, plain.dtype
         first, second = plain.shape, (*plain.shape[:3], shared.shape[3])
         whole = (*plain.shape[:3], plain.shape[3] + shared.shape[3])

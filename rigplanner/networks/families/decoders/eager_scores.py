@@ -69,7 +69,8 @@ class BiasedScores(Attention):
 
 
 class FilledScores(Attention):
-    """A float bias per head and key is added to the scores, and hidden positions are filled (MPT)."""
+    """A float bias per head and key is added to the scores, and hidden positions are filled
+    (MPT)."""
 
     def _eager(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
@@ -122,7 +123,8 @@ class FromZeros(Attention):
 
 
 class FloatSinks(Attention):
-    """Query and key are raised to float, and so stay the scores and the sink of every head (Flint)."""
+    """Query and key are raised to float, and so stay the scores and the sink of every head
+    (Flint)."""
 
     def _eager(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
@@ -170,7 +172,8 @@ class CappedBelow(Attention):
 
 
 def largest(tape: Tape, x: Tensor) -> Tensor:
-    """torch.max of a tensor and a number: keeps the tensor, and compares it again for its gradient."""
+    """torch.max of a tensor and a number: keeps the tensor, and compares it again for its
+    gradient."""
     kept = x
 
     def pull(grad: Tensor) -> tuple[Tensor]:

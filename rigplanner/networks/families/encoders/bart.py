@@ -221,7 +221,8 @@ class BartBlock:
 
 
 class Bart:
-    """Encoder, decoder and head: of one table, or of one each beside a table that is left unused."""
+    """Encoder, decoder and head: of one table, or of one each beside a table that is left
+    unused."""
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
         self.net, self.config, hidden, self.kin = (

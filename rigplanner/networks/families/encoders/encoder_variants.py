@@ -1,4 +1,5 @@
-"""Encoders beside BERT on the tape: those that turn positions, convolve, or squeeze their layers."""
+"""Encoders beside BERT on the tape: those that turn positions, convolve, or squeeze their
+layers."""
 
 from __future__ import annotations
 
@@ -155,7 +156,8 @@ class AdaptedBlock(EncoderBlock):
 
 
 class FourierBlock(EncoderBlock):
-    """The real part of a Fourier transform over tokens and width in the place of attention (FNet)."""
+    """The real part of a Fourier transform over tokens and width in the place of attention
+    (FNet)."""
 
     def __init__(self, net: Net, form: EncoderForm) -> None:
         self.net, self.form, hidden = net, form, form.hidden

@@ -1,4 +1,5 @@
-"""Attention within a window that slides over the tokens, by overlapping chunks (Longformer, LED)."""
+"""Attention within a window that slides over the tokens, by overlapping chunks (Longformer,
+LED)."""
 
 from __future__ import annotations
 
@@ -124,7 +125,8 @@ def sliding_block(config: dict[str, Any]) -> Callable[[Net, EncoderForm], Encode
 
 
 def idle_linears(net: Net, hidden: int) -> None:
-    """Query, key and value of tokens with global attention, which a text without them leaves idle."""
+    """Query, key and value of tokens with global attention, which a text without them leaves
+    idle."""
     with net.unreached():
         for name in ("query_global", "key_global", "value_global"):
             net.linear(name, hidden, hidden, True)

@@ -57,7 +57,8 @@ class CodeHead:
 
 
 class BasisHead:
-    """EMANet: places rebuilt from bases that expectation and maximisation find without a gradient."""
+    """EMANet: places rebuilt from bases that expectation and maximisation find without a
+    gradient."""
 
     def __init__(self, net: Net, widths: list[int], width: int) -> None:
         self.net, inner = net, 2 * width

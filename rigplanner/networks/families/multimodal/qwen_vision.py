@@ -176,7 +176,8 @@ class QwenTower:
         self.keeps = net.setting.checkpointing and net.setting.frozen_tower
 
     def __call__(self) -> tuple[Tensor, list[Tensor], tuple[Tensor, ...]]:
-        """Features of all images, those of the levels, and what lives until the forward pass ends."""
+        """Features of all images, those of the levels, and what lives until the forward pass
+        ends."""
         tape, net = self.net.tape, self.net
         pixels = new(tape, (self.rows, self.inputs), net.setting.dtype)
         recording, tape.recording = tape.recording, tape.recording and not self.frozen

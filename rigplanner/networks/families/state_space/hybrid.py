@@ -87,7 +87,8 @@ BARE = Traits(rope=0.0, mask_free=True)
 
 
 def mamba(config: dict[str, Any]) -> Callable[[Net], Decoder]:
-    """Mamba, Falcon-Mamba and Mamba-2 (transformers, MambaConfig, FalconMambaConfig, Mamba2Config)."""
+    """Mamba, Falcon-Mamba and Mamba-2 (transformers, MambaConfig, FalconMambaConfig,
+    Mamba2Config)."""
     form, states = plain_form(config, BARE), state_form(config)
     wide, make = bool(config.get("residual_in_fp32", True)), Mamba2 if states.heads else Mamba
 

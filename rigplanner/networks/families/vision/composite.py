@@ -171,7 +171,8 @@ def _levelled(
 
 
 def _neck(config: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any] | None:
-    """The convolutions that DPT puts on the maps of a tower (Ranftl et al. 2021, arXiv 2103.13413)."""
+    """The convolutions that DPT puts on the maps of a tower (Ranftl et al. 2021, arXiv
+    2103.13413)."""
     widths, fused, head = (
         config.get("neck_hidden_sizes"),
         config.get("fusion_hidden_size"),

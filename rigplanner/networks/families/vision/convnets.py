@@ -303,7 +303,8 @@ class AfterStem:
 
 
 def divisible(value: float, by: int = 8, least: int = 0) -> int:
-    """The nearest multiple that is not more than a tenth smaller, as MobileNet rounds its channels."""
+    """The nearest multiple that is not more than a tenth smaller, as MobileNet rounds its
+    channels."""
     rounded = max(least or by, int(value + by / 2) // by * by)
     return rounded + by if rounded < 0.9 * value else rounded
 

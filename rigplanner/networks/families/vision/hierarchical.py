@@ -255,7 +255,8 @@ class Swin:
 
 
 class SegformerBlock:
-    """Attention against a reduced sequence, then a feed-forward layer with a depthwise convolution."""
+    """Attention against a reduced sequence, then a feed-forward layer with a depthwise
+    convolution."""
 
     def __init__(self, net: Net, config: dict[str, Any], stage: int, rate: float) -> None:
         self.net, self.rate = net, rate

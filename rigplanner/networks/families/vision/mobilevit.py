@@ -79,7 +79,8 @@ class PatchLayer:
 
 
 class PatchStage:
-    """A reduction, convolutions, attention over the unfolded map, and the join with the map before."""
+    """A reduction, convolutions, attention over the unfolded map, and the join with the map
+    before."""
 
     def __init__(self, net: Net, config: dict[str, Any], at: int) -> None:
         act, kernel = config["hidden_act"], config["conv_kernel_size"]

@@ -15,7 +15,8 @@ from rigplanner.networks.tracer.tape import Tensor
 
 
 class PvtPatches:
-    """A strided convolution, norm, positions resized to the map; the last stage has a class token."""
+    """A strided convolution, norm, positions resized to the map; the last stage has a class
+    token."""
 
     def __init__(self, net: Net, config: dict[str, Any], stage: int) -> None:
         sizes, patch, kernel = (
