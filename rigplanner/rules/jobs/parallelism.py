@@ -95,7 +95,7 @@ def expert_splits(context: Context) -> Iterator[Split]:
     return (case for case in splits(context) if case.plan.expert > 1)
 
 
-def _plan(context: Context, case: Split, **degrees: int | None) -> tuple[Fix, ...]:
+def _plan(context: Context, case: Split, /, **degrees: int | None) -> tuple[Fix, ...]:
     plan = replace(case.plan, **degrees)
     edit = Edit("change_workload", {"index": case.job.index, "parallelism": plan})
     return (
