@@ -371,6 +371,7 @@ def test_a_good_part_has_no_complaint(part: Part) -> None:
         (replace(CHIP, tdp_w=170, max_power_w=120), "power-below-tdp"),
         (replace(CHIP, boost_ghz=57.0, base_ghz=4.3), "boost-below-base"),
         (replace(CHIP, threads=4), "threads"),
+        (replace(CHIP, lanes_by_gen={"5": 48, "4": 32}), "lanes-by-gen"),
         (replace(CHIP, base_ghz=4, boost_ghz=3), "boost-below-base"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -70,6 +70,7 @@ def check_cpu(part: Part, catalog: Catalog) -> Iterator[Complaint]:
         yield Complaint(
             part.id, "tdp_w", "watts-per-core", f"{part.tdp_w:g} W on {part.cores} cores"
         )
+    yield from _split_complaints(part)
     kin = (
         c
         for c in catalog.of_kind("cpu")
@@ -82,6 +83,15 @@ def check_cpu(part: Part, catalog: Catalog) -> Iterator[Complaint]:
             f"{first.lanes} of Gen{first.pcie_gen} as {first.id}",
         )
         yield Complaint(part.id, "lanes", "lane-class", found, expected)
+
+
+def _split_complaints(cpu: CPU) -> Iterator[Complaint]:
+    """Lanes by generation add up to all lanes, the fastest are of the CPU's generation."""
+    split = cpu.lanes_by_gen
+    if split and (sum(split.values()), max(split, key=int)) != (cpu.lanes, str(cpu.pcie_gen)):
+        found = ", ".join(f"{count} of Gen{gen}" for gen, count in split.items())
+        expected = f"{cpu.lanes} of at most Gen{cpu.pcie_gen}"
+        yield Complaint(cpu.id, "lanes_by_gen", "lanes-by-gen", found, expected)
 
 
 def check_supply(part: Part, catalog: Catalog) -> Iterator[Complaint]:

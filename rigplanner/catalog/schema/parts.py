@@ -76,8 +76,9 @@ class MemoryChannels(
 
 
 class CPU(Part, frozen=True, kw_only=True, tag="cpu"):
-    """`lanes` counts PCIe lanes usable for slots and M.2 (without the chipset link); `peg_width` is
-    the widest slot it feeds."""
+    """`lanes` counts PCIe lanes usable for slots and M.2 (without the chipset link), `lanes_by_gen`
+    splits them where not all are of `pcie_gen` ("5": 48, "4": 32); `peg_width` is the widest slot
+    that it feeds."""
 
     socket: str | None
     cores: int | None = None
@@ -88,6 +89,7 @@ class CPU(Part, frozen=True, kw_only=True, tag="cpu"):
     max_power_w: float | None = None
     lanes: int | None = None
     pcie_gen: int | None = None
+    lanes_by_gen: dict[str, int] = {}
     lane_class: str | None = None
     peg_width: int | None = None
     chipsets: tuple[str, ...] = ()

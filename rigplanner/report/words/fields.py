@@ -114,6 +114,7 @@ FIELD_WORDS = {
     "memory_type": "memory type",
     "memory_modules": "kinds of module",
     "memory_slots": "memory slots",
+    "eps8": "EPS plugs of the board",
     "memory_max_gib": "largest memory",
     "max_gib": "largest memory",
     "channels": "memory channels",
