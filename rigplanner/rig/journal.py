@@ -1,6 +1,9 @@
-"""The journal: the last unsaved state of each open rig, kept where a crash cannot reach it."""
+"""The journal: the last unsaved state of each open rig, kept where a crash cannot reach it.
 
-import contextlib
+Beside each journal lies a lock that the program holds for as long as it lives; the system lets go
+of it however the program ends. So a journal is offered exactly when nobody holds its lock: after a
+crash, a kill, a power cut, and in a container too, where each program has the same process id."""
+
 import os
 from pathlib import Path
 from uuid import uuid4
@@ -8,25 +11,40 @@ from uuid import uuid4
 import msgspec
 from msgspec import Struct
 
-from rigplanner.decoding import read_json
+from rigplanner.decoding import JsonFault, read_json
+from rigplanner.file_lock import hold, holder, let_go
+from rigplanner.path_text import path_of, text_of
 from rigplanner.rig.document import Rig
-from rigplanner.rig.files import RigFault, decode_rig, encode_rig
-from rigplanner.whole_file import clear_parts, write_whole
+from rigplanner.rig.files import LARGEST_FILE_BYTES, RigFault, decode_rig, encode_rig
+from rigplanner.whole_file import clear_parts, read_within, write_whole
 
 
 class Unsaved(Struct, frozen=True, kw_only=True):
     """What a journal file holds: the rig, the file it belongs to (None: never saved) and the
-    process that wrote it."""
+    process that wrote it, which `locked` the file beside it where the file system knows locks."""
 
     rig: Rig
     document: str | None
     process: int
     journal: Path
+    locked: bool = False
+
+
+class Broken(Struct, frozen=True, kw_only=True):
+    """A journal that could not be read: what it is called now, and why."""
+
+    kept: Path
+    reason: str
 
 
 class _Header(Struct, frozen=True, kw_only=True):
     document: str | None
     process: int
+    locked: bool = False
+
+
+_locks: dict[Path, int] = {}
+"""The locks of this program's own journals."""
 
 
 def journal_folder() -> Path:
@@ -34,7 +52,7 @@ def journal_folder() -> Path:
     import platformdirs
 
     folder = platformdirs.user_state_path("rigplanner", appauthor=False) / "journal"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
 
@@ -45,34 +63,61 @@ def new_journal(folder: Path) -> Path:
 
 def record(journal: Path, rig: Rig, document: Path | None) -> None:
     """Write the present state of a rig. Raises OSError when the disk refuses."""
-    header = _Header(document=str(document) if document else None, process=os.getpid())
+    if journal not in _locks and (lock := hold(_lock_of(journal))) is not None:
+        _locks[journal] = lock
+    name = text_of(document) if document else None
+    header = _Header(document=name, process=os.getpid(), locked=journal in _locks)
     write_whole(journal, msgspec.json.encode(header) + b"\n" + encode_rig(rig))
 
 
 def forget(journal: Path) -> None:
     """Delete a journal: its rig was saved or given up."""
     journal.unlink(missing_ok=True)
+    lock, path = _locks.pop(journal, None), _lock_of(journal)
+    if lock is not None:
+        let_go(path, lock)
+    elif holder(path) is None:
+        path.unlink(missing_ok=True)
 
 
 def unsaved(folder: Path) -> list[Unsaved]:
-    """Return what crashed programs left, newest first. Unreadable journals are set aside as
-    `.broken`, never deleted."""
+    """Return what crashed programs left, newest first."""
+    return left_behind(folder)[0]
+
+
+def left_behind(folder: Path) -> tuple[list[Unsaved], list[Broken]]:
+    """Return what crashed programs left, newest first, and the journals that cannot be read: they
+    are set aside as `.broken`, never deleted."""
     clear_parts(folder)
-    found = []
+    found, broken = [], []
     for journal in sorted(folder.glob("*.journal"), key=_written, reverse=True):
         try:
-            head, _, body = journal.read_bytes().partition(b"\n")
+            head, _, body = read_within(journal, LARGEST_FILE_BYTES).partition(b"\n")
             header = read_json(head, _Header)
-            rig = decode_rig(body, str(journal))
-        except (OSError, msgspec.MsgspecError, RigFault):
-            with contextlib.suppress(OSError):
-                journal.replace(journal.with_suffix(".broken"))
+            rig = decode_rig(body, journal.name)
+            document = str(path_of(header.document)) if header.document else None
+        except (OSError, ValueError, JsonFault, RigFault) as fault:
+            broken += _set_aside(journal, str(fault))
             continue
-        if not _alive(header.process):
-            found.append(
-                Unsaved(rig=rig, document=header.document, process=header.process, journal=journal)
-            )
-    return found
+        left = Unsaved(
+            rig=rig,
+            document=document,
+            process=header.process,
+            journal=journal,
+            locked=header.locked,
+        )
+        if not _alive(left):
+            found.append(left)
+    return found, broken
+
+
+def _set_aside(journal: Path, reason: str) -> list[Broken]:
+    kept = journal.with_suffix(".broken")
+    try:
+        journal.replace(kept)
+    except OSError:
+        return []
+    return [Broken(kept=kept, reason=reason)]
 
 
 def _written(path: Path) -> float:
@@ -82,13 +127,10 @@ def _written(path: Path) -> float:
         return 0.0
 
 
-def _alive(process: int) -> bool:
-    if process == os.getpid():
-        return True
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+def _lock_of(journal: Path) -> Path:
+    return journal.with_suffix(".lock")
+
+
+def _alive(left: Unsaved) -> bool:
+    """Whether the program that wrote a journal still runs: it holds the lock beside it."""
+    return left.locked and holder(_lock_of(left.journal)) in (left.process, 0)

@@ -1,24 +1,39 @@
 """The journal brings back what a crash left, and only that."""
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from rigplanner.rig.document import Rig
-from rigplanner.rig.journal import forget, journal_folder, new_journal, record, unsaved
+from rigplanner.rig.files import encode_rig
+from rigplanner.rig.journal import forget, journal_folder, left_behind, new_journal, record, unsaved
 
 RECORD = """
 import os, sys
 from pathlib import Path
 from rigplanner.rig.document import Rig
 from rigplanner.rig.journal import new_journal, record
-record(new_journal(Path(sys.argv[1])), Rig(name="left behind"), Path("/somewhere/a.rig"))
+record(new_journal(Path(sys.argv[1])), Rig(name="left behind"), Path(sys.argv[2]))
 os._exit(9)
+"""
+
+WAIT = """
+import sys
+from pathlib import Path
+from rigplanner.rig.document import Rig
+from rigplanner.rig.journal import new_journal, record
+record(new_journal(Path(sys.argv[1])), Rig(name="open elsewhere"), None)
+print("recorded", flush=True)
+sys.stdin.read()
 """
 
 
 def test_a_killed_program_leaves_its_rig(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-c", RECORD, str(tmp_path)], check=False)
+    subprocess.run([sys.executable, "-c", RECORD, str(tmp_path), "/somewhere/a.rig"], check=False)
     (found,) = unsaved(tmp_path)
     assert (found.rig.name, found.document) == ("left behind", "/somewhere/a.rig")
     forget(found.journal)
@@ -32,10 +47,62 @@ def test_an_open_window_is_not_a_crash(tmp_path: Path) -> None:
     assert journal.exists()
 
 
-def test_a_broken_journal_is_set_aside_not_deleted(tmp_path: Path) -> None:
-    (tmp_path / "x.journal").write_bytes(b"{}\n{")
-    assert unsaved(tmp_path) == []
-    assert [path.name for path in tmp_path.iterdir()] == ["x.broken"]
+@pytest.mark.parametrize("process", [1, 0, -1, 3_999_999, 2**31, 2**62, os.getpid()])
+def test_a_journal_is_offered_after_a_reboot_and_in_a_container(
+    tmp_path: Path, process: int
+) -> None:
+    """There another program, or this one, has the process id that the journal names; its lock went
+    with the former program."""
+    journal = tmp_path / "x.journal"
+    for locked in (True, False):
+        header = json.dumps({"document": None, "process": process, "locked": locked}).encode()
+        journal.write_bytes(header + b"\n" + encode_rig(Rig(name="left behind")))
+        (tmp_path / "x.lock").write_text(str(process))
+        assert [left.rig.name for left in unsaved(tmp_path)] == ["left behind"]
+
+
+def test_another_running_program_keeps_its_journal(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", WAIT, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdin and other.stdout and other.stdout.readline()
+        assert unsaved(tmp_path) == []
+        other.kill()
+        other.wait()
+        assert [left.rig.name for left in unsaved(tmp_path)] == ["open elsewhere"]
+
+
+def test_a_journal_forgotten_leaves_nothing(tmp_path: Path) -> None:
+    journal = new_journal(tmp_path)
+    record(journal, Rig(), None)
+    forget(journal)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_whose_name_is_no_text_has_a_journal(tmp_path: Path) -> None:
+    document = Path(os.fsdecode(b"/caf\xe9/a.rig"))
+    header = subprocess.run([sys.executable, "-c", RECORD, str(tmp_path), document], check=False)
+    (left,) = unsaved(tmp_path)
+    assert header.returncode == 9 and left.document == str(document)
+
+
+BROKEN = (
+    b"{}\n{",
+    b'{"document":"\xff\xfe","process":1}\n',
+    b"",
+    b'{"document":null,"process":1}\n' + b"[" * 90_000,
+    b'{"document":null,"process":1e99}\n{}',
+)
+
+
+@pytest.mark.parametrize("content", BROKEN)
+def test_a_broken_journal_is_set_aside_and_told_not_deleted(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "x.journal").write_bytes(content)
+    found, (broken,) = left_behind(tmp_path)
+    assert found == [] and broken.reason
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [
+        content
+    ] and broken.kept.name == "x.broken"
 
 
 def test_the_folder_is_made() -> None:

@@ -41,6 +41,7 @@ COLUMNS = 4
 last."""
 LARGEST_LIST_BYTES = 2**20
 MOST_RECENT_SHOWN = 8
+MOST_RESTORED = 3
 TOUR = (
     (
         "Build",
@@ -334,7 +335,15 @@ class StartView(QWidget):
         self._show_recent()
 
     def _show_restore(self) -> None:
-        for found in journal.unsaved(self._journals)[:3] if self._journals else []:
+        left, broken = journal.left_behind(self._journals) if self._journals else ([], [])
+        for each in broken:
+            said = tr(
+                "A journal of edits cannot be read ({reason}). It is kept as {name}.",
+                reason=each.reason[:200],
+                name=each.kept,
+            )
+            self._restore.addWidget(label(said, "small", wrap=True, state="fails"))
+        for found in left[:MOST_RESTORED]:
             where = f" ({Path(found.document).name})" if found.document else ""
             frame = QFrame()
             frame.setProperty("role", "card")
