@@ -5,7 +5,7 @@ SAMPLE ?= resources/samples/rtx-5090.rig
 JUDGED := $(addprefix tests/networks/,traced_steps.jsonl traced_random.jsonl traced_kinds.jsonl traced_layers.jsonl traced_widened.jsonl ) tests/memory/measured_memory.jsonl \
           $(wildcard tests/performance/foreign_speeds/*.jsonl)
 
-.PHONY: run test lint bench screenshots translations rules wheel accuracy setup clean
+.PHONY: run test release lint bench screenshots translations rules wheel accuracy setup clean
 
 run: setup
 	@$(BIN)/python -m tools.first_run $(SAMPLE)
@@ -13,12 +13,17 @@ run: setup
 test: setup lint
 	$(BIN)/python -m pytest -q -n 2
 
+# What a release asks for beyond the tests: every text in every language.
+release: test
+	$(BIN)/python -m pytest -q -m release
+
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/rigplanner catalog lint --quiet
+	@$(BIN)/python -m tools.gather_texts --missing
 
 bench: setup
 	$(BIN)/python -m tools.bench

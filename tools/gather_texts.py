@@ -148,8 +148,23 @@ def template() -> polib.POFile:
     return made
 
 
+def missing() -> None:
+    """Print how many texts each language lacks, and the first of them: English holds meanwhile,
+    `make release` asks for all."""
+    wanted = {entry.msgid for entry in template()}
+    for code in LANGUAGES:
+        path = data_path("resources") / "translations" / f"{code}.po"
+        if path.exists():
+            done = {entry.msgid for entry in polib.pofile(str(path)).translated_entries()}
+            if lacking := sorted(wanted - done):
+                print(f"warning: {code} lacks {len(lacking)} texts, the first {lacking[0][:60]!r}")
+
+
 def main() -> int:
     """Write the template and bring the languages up to date; say what is left to translate."""
+    if "--missing" in sys.argv[1:]:
+        missing()
+        return 0
     folder = data_path("resources") / "translations"
     made = template()
     made.save(str(folder / "rigplanner.pot"))

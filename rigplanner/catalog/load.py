@@ -3,14 +3,14 @@
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import AnyPart
 from rigplanner.data import data_path
 from rigplanner.decoding import JsonFault, read_json
-from rigplanner.evidence import Source
+from rigplanner.evidence import Source, Trust
 from rigplanner.garbage import collector_paused
 from rigplanner.whole_file import read_within
 
@@ -68,7 +68,8 @@ def read_family(path: Path) -> Family:
         with collector_paused():
             return read_json(content, Family)
     except JsonFault as fault:
-        raise CatalogFault(f"{path}: {_part_at(content, str(fault))}{fault}") from fault
+        told = _trust_at(content, str(fault)) or f"{_part_at(content, str(fault))}{fault}"
+        raise CatalogFault(f"{path}: {told}") from fault
 
 
 def _part_at(content: bytes, fault: str) -> str:
@@ -80,6 +81,19 @@ def _part_at(content: bytes, fault: str) -> str:
     except (JsonFault, LookupError, TypeError):
         return ""
     return f"{part['id']}: " if isinstance(part, dict) and isinstance(part.get("id"), str) else ""
+
+
+def _trust_at(content: bytes, fault: str) -> str:
+    """Return which source has a trust that is none, and the words there are; "" for another fault:
+    a decoder names neither the key nor the words."""
+    if not fault.endswith(".trust`"):
+        return ""
+    words = get_args(Trust)
+    for key, source in read_json(content, dict[str, Any])["sources"].items():
+        trust = source.get("trust") if isinstance(source, dict) else None
+        if trust not in words:
+            return f"sources, {key}: trust is one of {', '.join(words)}, not {trust!r}."
+    return ""
 
 
 def family_files(folder: Path) -> list[Path]:

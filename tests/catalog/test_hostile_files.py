@@ -14,7 +14,7 @@ from rigplanner.catalog.foreign import Import
 from rigplanner.catalog.imports.foreign_files import ForeignFault
 from rigplanner.catalog.imports.importing import Options, read_source
 from rigplanner.catalog.imports.user_catalog import read_own_family
-from rigplanner.catalog.load import CatalogFault, shipped_catalog
+from rigplanner.catalog.load import CatalogFault, read_family, shipped_catalog
 from rigplanner.catalog.prices.prices import Offers
 
 DAY = "2026-11-21"
@@ -133,3 +133,13 @@ def test_a_pipe_is_no_file(tmp_path: Path, index: PartIndex) -> None:
     os.mkfifo(path)
     with pytest.raises(ForeignFault, match="device or pipe"):
         read_source("csv", path, DAY, index, Options())
+
+
+def test_a_wrong_trust_names_the_source_and_the_words(tmp_path: Path) -> None:
+    source = {"title": "A page", "url": "https://a.b/c", "read": "2026-11-23", "trust": "maker"}
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"family": "x", "sources": {"the-page": source}, "parts": []}))
+    with pytest.raises(CatalogFault) as fault:
+        read_family(path)
+    assert "the-page: trust is one of vendor, manual" in str(fault.value)
+    assert "'maker'" in str(fault.value)

@@ -9,11 +9,11 @@ from PySide6.QtGui import QRegion
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 
 from rigplanner.desktop import documents
-from rigplanner.desktop.document.exports import EXPORT_WORDS
 from rigplanner.desktop.document.tasks import Tasks
 from rigplanner.desktop.machine.drawing import MachineDrawing, box_area, wire_area
-from rigplanner.desktop.machine.export import FORMS, open_export, save_machine
+from rigplanner.desktop.machine.export import open_export, save_machine
 from rigplanner.desktop.machine.shapes import Box, Drawing, Wire
+from rigplanner.report.forms import form_title
 from rigplanner.report.machine_files import WRITERS
 
 
@@ -139,12 +139,10 @@ def test_the_machine_is_written_in_every_form_and_a_folder_that_is_gone_is_told(
 ):
     view.export.click()
     menu = view.export.findChild(QMenu)
-    assert [action.text() for action in menu.actions()] == [
-        str(EXPORT_WORDS[form]) for form in FORMS
-    ]
+    assert [action.text() for action in menu.actions()] == [form_title(form) for form in WRITERS]
     menu.close()
     begins = {"svg": "<svg", "slots": "<svg", "nccl": "<system", "dot": "graph", "matrix": "\tGPU0"}
-    assert set(begins) == set(FORMS) == set(WRITERS)
+    assert set(begins) == set(WRITERS)
     for form, begin in begins.items():
         assert save_machine(window.session, tmp_path / form, form)
         assert (tmp_path / form).read_text("utf-8").startswith(begin)
@@ -158,10 +156,10 @@ def test_a_form_without_content_is_grey(window, view, sample_folder):
         menu.close()
         return [action.isEnabled() for action in menu.actions()]
 
-    assert offered() == [True] * len(FORMS)
+    assert offered() == [True] * len(WRITERS)
     documents.open_file(window, sample_folder / "dgx-1-v100.rig", sample=True)
     settle(window)
-    assert offered() == [form != "slots" for form in FORMS]
+    assert offered() == [form != "slots" for form in WRITERS]
     documents.new_rig(window)
     settle(window)
     assert not any(offered())

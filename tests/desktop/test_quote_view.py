@@ -17,8 +17,10 @@ from rigplanner.desktop.document import exports
 from rigplanner.desktop.panels.reasons import cost_steps
 from rigplanner.desktop.quote.figures import figure_entries
 from rigplanner.desktop.quote.logos import usable_logo
+from rigplanner.report.forms import WORKBOOK
 from rigplanner.report.quote import export
 from rigplanner.report.quote.content import quote_content
+from rigplanner.report.quote.export import FORMATS
 from rigplanner.report.quote.logo import logo_content, logo_fault, logo_name
 from rigplanner.rig.edits import Edit
 
@@ -43,10 +45,10 @@ def png(path, width=40, height=20):
 
 
 def test_every_form_is_written_and_a_folder_that_is_gone_is_told(window, view, tmp_path):
-    for form in exports.QUOTE_FORMS:
+    for form in (*FORMATS, WORKBOOK):
         view.save_as(tmp_path / "out", form)
         content = (tmp_path / "out").read_bytes()
-        if form == "xlsx":
+        if form == WORKBOOK:
             assert "xl/workbook.xml" in zipfile.ZipFile(io.BytesIO(content)).namelist()
         else:
             assert "GeForce RTX 3090" in content.decode()

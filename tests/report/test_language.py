@@ -41,12 +41,14 @@ def wanted() -> dict[str, polib.POEntry]:
     return {entry.msgid: entry for entry in template()}
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("code", OTHERS)
 def test_every_text_is_translated(code: str, wanted: dict[str, polib.POEntry]) -> None:
     done = {entry.msgid for entry in _file(code).translated_entries()}
     assert sorted(set(wanted) - done) == []
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("code", OTHERS)
 def test_nothing_is_kept_that_the_program_no_longer_says(
     code: str, wanted: dict[str, polib.POEntry]

@@ -11,12 +11,13 @@ from rigplanner.cli.written import written
 from rigplanner.planning.compare import compare
 from rigplanner.planning.renting import hires_for
 from rigplanner.report.comparison.content import FORMATS, comparison
+from rigplanner.report.forms import PDF, WORKBOOK
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
     parser.add_argument("rigs", nargs="+", type=Path, metavar="RIG")
-    parser.add_argument("--format", choices=(*FORMATS, "pdf", "xlsx"), default="table")
+    parser.add_argument("--format", choices=(*FORMATS, PDF, WORKBOOK), default="table")
     parser.add_argument(
         "--baseline", type=int, default=1, help="number of the rig that differences refer to"
     )
@@ -34,9 +35,9 @@ def run(args: argparse.Namespace) -> int:
     hires = partial(hires_for, catalog=open_catalog(), cloud=shipped_cloud())
     rows = compare(assessments, args.baseline - 1, hires)
     made = comparison([a.rig.name for a in assessments], rows, args.only_differences)
-    if args.format in ("pdf", "xlsx") and args.output is None:
+    if args.format in (PDF, WORKBOOK) and args.output is None:
         raise InputFault(f"--format {args.format} needs -o FILE.{args.format}.")
-    if args.format == "xlsx":
+    if args.format == WORKBOOK:
         from rigplanner.report.comparison.workbook import comparison_workbook
 
         shown = [row for row in rows if row.differs or not args.only_differences]

@@ -7,10 +7,9 @@ from pathlib import Path
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_assessment
 from rigplanner.cli.written import written
+from rigplanner.report.forms import WORKBOOK
 from rigplanner.report.quote.content import quote_content
 from rigplanner.report.quote.export import FORMATS, export
-
-WORKBOOK = "xlsx"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -35,13 +35,14 @@ from rigplanner.desktop.controls.widgets import (
 )
 from rigplanner.desktop.document.ask_file import ask_file
 from rigplanner.desktop.document.change import Change
-from rigplanner.desktop.document.exports import EXPORT_WORDS, ask_export, paper_of, write
+from rigplanner.desktop.document.exports import ask_export, paper_of, write
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.look import icons
 from rigplanner.desktop.look.theme import look, row_px, small_font
 from rigplanner.desktop.words import shortened
 from rigplanner.planning.compare import CompareRow
 from rigplanner.report.comparison.content import comparison, markdown
+from rigplanner.report.forms import PDF, WORKBOOK, form_title
 from rigplanner.report.language import tr
 from rigplanner.rig.files import RigFault, read_rig
 
@@ -55,7 +56,6 @@ WRAPPED = Qt.AlignmentFlag(
 )
 WITHOUT_STEPS = ("cpus", "nvlink_islands", "gpu_pairs")
 """Attributes in words, of which nothing is computed."""
-COMPARE_FORMS = ("pdf", "xlsx", "markdown", "csv", "table", "json")
 
 
 class Column(Struct, frozen=True):
@@ -334,10 +334,12 @@ class CompareView(QWidget):
             )
 
     def _open_export(self) -> None:
+        from rigplanner.report.comparison.content import FORMATS
+
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for form in COMPARE_FORMS:
-            menu.addAction(EXPORT_WORDS[form], partial(self._ask_export, form))
+        for form in (PDF, WORKBOOK, *FORMATS):
+            menu.addAction(form_title(form), partial(self._ask_export, form))
         menu.popup(self.export.mapToGlobal(self.export.rect().bottomLeft()))
 
     def _ask_export(self, form: str) -> None:
@@ -359,11 +361,11 @@ class CompareView(QWidget):
         from rigplanner.report.comparison.content import FORMATS
 
         names, rows = self.model.names, self.model.rows
-        if form == "pdf":
+        if form == PDF:
             from rigplanner.report.comparison.pdf import comparison_pdf
 
             return comparison_pdf(comparison(names, rows), paper_of(self._session))
-        if form == "xlsx":
+        if form == WORKBOOK:
             from rigplanner.report.comparison.workbook import comparison_workbook
 
             return comparison_workbook(names, rows)

@@ -10,37 +10,9 @@ from PySide6.QtWidgets import QWidget
 
 from rigplanner.desktop.document.ask_file import ask_file
 from rigplanner.desktop.document.session import Session
-from rigplanner.report.language import Words, tr
+from rigplanner.report.forms import form_suffix, form_title
+from rigplanner.report.language import tr
 from rigplanner.whole_file import write_whole
-
-EXPORT_WORDS = Words(
-    {
-        "pdf": "PDF",
-        "xlsx": "Excel workbook",
-        "markdown": "Markdown",
-        "bbcode": "BBCode",
-        "csv": "CSV",
-        "plain": "Plain text",
-        "table": "Plain text",
-        "json": "JSON",
-        "svg": "Topology (SVG)",
-        "slots": "Slots and cards (SVG)",
-        "nccl": "Topology for NCCL (XML)",
-        "dot": "Graphviz",
-        "matrix": "Matrix of nvidia-smi topo -m",
-    }
-)
-SUFFIXES = {
-    "markdown": "md",
-    "bbcode": "txt",
-    "plain": "txt",
-    "table": "txt",
-    "slots": "svg",
-    "nccl": "xml",
-    "matrix": "txt",
-}
-"""Ending of a form's files where it is not the form's own name."""
-QUOTE_FORMS = ("markdown", "bbcode", "plain", "csv", "json", "xlsx")
 
 
 def file_name(name: str) -> str:
@@ -58,8 +30,8 @@ def ask_export(
     chosen: Callable[[Path], object],
 ) -> None:
     """Ask where to write `name` in a form."""
-    suffix = SUFFIXES.get(form, form)
-    kinds = f"{EXPORT_WORDS[form]} (*.{suffix})"
+    suffix = form_suffix(form)
+    kinds = f"{form_title(form)} (*.{suffix})"
     ask_file(
         parent,
         title,
@@ -146,7 +118,7 @@ def copy_as(session: Session, form: str) -> None:
     """Put the quote on the clipboard."""
     if (content := exported(session, form)) is not None:
         QGuiApplication.clipboard().setText(content.decode())
-        session.tell(tr("Copied as {form}.", form=EXPORT_WORDS[form]))
+        session.tell(tr("Copied as {form}.", form=form_title(form)))
 
 
 def copy_findings(session: Session) -> None:

@@ -6,21 +6,22 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu, QPushButton
 
-from rigplanner.desktop.document.exports import EXPORT_WORDS, ask_export, write
+from rigplanner.desktop.document.exports import ask_export, write
 from rigplanner.desktop.document.session import Session
 from rigplanner.machine.model import Machine
+from rigplanner.report.forms import form_title
 from rigplanner.report.language import tr
-
-FORMS = ("svg", "slots", "nccl", "dot", "matrix")
 
 
 def open_export(at: QPushButton, session: Session) -> QMenu:
     """Offer the forms in which the machine of the open rig can be written."""
+    from rigplanner.report.machine_files import WRITERS
+
     menu = QMenu(at)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     assessment = session.assessment
-    for form in FORMS:
-        entry = menu.addAction(EXPORT_WORDS[form], partial(_ask, at, session, form))
+    for form in WRITERS:
+        entry = menu.addAction(form_title(form), partial(_ask, at, session, form))
         entry.setEnabled(assessment is not None and _is_drawn(assessment.machine, form))
     menu.popup(at.mapToGlobal(at.rect().bottomLeft()))
     return menu
@@ -48,7 +49,7 @@ def _ask(at: QPushButton, session: Session, form: str) -> None:
 
 
 def save_machine(session: Session, path: Path, form: str) -> bool:
-    """Write the machine in one of FORMS."""
+    """Write the machine in one of the forms of `machine_files.WRITERS`."""
     return write(session, path, lambda: _content(session, form))
 
 

@@ -15,8 +15,6 @@ from rigplanner.desktop.controls.flow_row import flow_strip
 from rigplanner.desktop.controls.widgets import button, column, label, panel, scrolled
 from rigplanner.desktop.document.change import Change
 from rigplanner.desktop.document.exports import (
-    EXPORT_WORDS,
-    QUOTE_FORMS,
     ask_export,
     ask_save_quote,
     copy_as,
@@ -32,6 +30,7 @@ from rigplanner.desktop.quote.figures import COSTS, Pages, figure_entries, figur
 from rigplanner.desktop.quote.form import QuoteForm
 from rigplanner.desktop.words import money
 from rigplanner.evidence import Step
+from rigplanner.report.forms import WORKBOOK, form_title
 from rigplanner.report.language import THIN, tr, trn
 from rigplanner.report.paper.sheet import SIZES
 
@@ -178,14 +177,14 @@ class QuoteView(QWidget):
         return self._pointed[1]
 
     def _open_copy(self) -> None:
-        self._open_menu(
-            self.copy,
-            [form for form in QUOTE_FORMS if form != "xlsx"],
-            partial(copy_as, self._session),
-        )
+        from rigplanner.report.quote.export import FORMATS
+
+        self._open_menu(self.copy, list(FORMATS), partial(copy_as, self._session))
 
     def _open_export(self) -> None:
-        self._open_menu(self.export, list(QUOTE_FORMS), self._ask_export)
+        from rigplanner.report.quote.export import FORMATS
+
+        self._open_menu(self.export, [*FORMATS, WORKBOOK], self._ask_export)
 
     def _open_menu(
         self, at: QPushButton, forms: list[str], chosen: Callable[[str], object]
@@ -193,7 +192,7 @@ class QuoteView(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for form in forms:
-            menu.addAction(EXPORT_WORDS[form], partial(chosen, form))
+            menu.addAction(form_title(form), partial(chosen, form))
         menu.popup(at.mapToGlobal(at.rect().bottomLeft()))
 
     def _ask_export(self, form: str) -> None:

@@ -240,4 +240,4 @@ FORMATS: dict[str, Callable[[Quote], str]] = {
     "csv": csv_text,
     "json": json_text,
 }
-"""Forms of text; `quote_sheets.quote_workbook` makes the workbook."""
+"""Forms of text; `workbook.quote_workbook` makes the workbook."""
