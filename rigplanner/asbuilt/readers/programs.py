@@ -5,8 +5,17 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from rigplanner.asbuilt.readers import benchmarks, drives, firmware, kernel_log, lspci
-from rigplanner.asbuilt.readers import nvidia, other_makers, system
+from rigplanner.asbuilt.readers import (
+    benchmarks,
+    drives,
+    firmware,
+    kernel_log,
+    link_files,
+    lspci,
+    nvidia,
+    other_makers,
+    system,
+)
 from rigplanner.asbuilt.seen import Fact
 
 
@@ -24,6 +33,7 @@ READERS: tuple[Reader, ...] = (
     Reader("nvidia-smi nvlink -s", nvidia.STATUS, nvidia.read_nvlinks),
     Reader("nvidia-smi", nvidia.TABLE, nvidia.read_table),
     Reader("lspci -vvv", lspci.SIGN, lspci.read_lspci),
+    Reader("sysfs links", link_files.SIGN, link_files.read_link_files),
     Reader("dmidecode", firmware.SIGN, firmware.read_dmidecode),
     Reader("rocm-smi", other_makers.ROCM, other_makers.read_rocm_smi),
     Reader("rocm-smi --showtopo", other_makers.TOPOLOGY, other_makers.read_rocm_smi),
