@@ -1,5 +1,5 @@
-"""A folder of captures from a machine: one text per program, each read by every reader whose words it
-holds. Nothing is guessed from file names."""
+"""A folder of captures from a machine: one text per program, each read by every reader whose words
+it holds. Nothing is guessed from file names."""
 
 import hashlib
 import re
@@ -17,7 +17,9 @@ LARGEST_TEXT = 4 * 2**20
 MOST_FILES = 400
 DAY = re.compile(r"^# collected (\d{4}-\d{2}-\d{2})\b", re.MULTILINE)
 UNDER_LOAD = re.compile(r"^# under load\b", re.MULTILINE)
-REFUSED = re.compile(r"^# needs root\b|Permission denied|must be root|<access denied>", re.MULTILINE)
+REFUSED = re.compile(
+    r"^# needs root\b|Permission denied|must be root|<access denied>", re.MULTILINE
+)
 
 
 class CaptureFault(ValueError):
@@ -26,8 +28,8 @@ class CaptureFault(ValueError):
 
 class CapturedText(Struct, frozen=True, kw_only=True):
     """One file: its checksum, the programs that were recognised in it and how many facts it gave.
-    `problem` is "" or a code: empty, binary, too-large, unreadable, unknown, broken; `said` is what a
-    reader said of a broken text. Not `whole`: root would show more."""
+    `problem` is "" or a code: empty, binary, too-large, unreadable, unknown, broken; `said` is what
+    a reader said of a broken text. Not `whole`: root would show more."""
 
     name: str
     sha256: str = ""
@@ -49,8 +51,8 @@ class Capture(Struct, frozen=True, kw_only=True):
 
 
 def read_capture(folder: Path) -> Capture:
-    """Return what the files of a folder (or one file) show. Raises CaptureFault where there is no such
-    folder, it holds no file, or nothing in it is understood."""
+    """Return what the files of a folder (or one file) show. Raises CaptureFault where there is no
+    such folder, it holds no file, or nothing in it is understood."""
     try:
         files = [folder] if folder.is_file() else sorted(p for p in folder.iterdir() if p.is_file())
     except OSError as fault:
@@ -69,8 +71,8 @@ def read_capture(folder: Path) -> Capture:
         loaded = loaded or UNDER_LOAD.search(content) is not None
     if not facts:
         raise CaptureFault(
-            f"{folder}: nothing in it is understood; expected the outputs of lspci -vvv, nvidia-smi -q, "
-            "dmidecode and others, as `rigplanner accept --collect` gathers them."
+            f"{folder}: nothing in it is understood; expected the outputs of lspci -vvv, "
+            "nvidia-smi -q, dmidecode and others, as `rigplanner accept --collect` gathers them."
         )
     return Capture(texts=tuple(texts), facts=tuple(facts), day=day, loaded=loaded)
 
@@ -79,7 +81,11 @@ def _read_file(path: Path) -> tuple[CapturedText, list[Fact], str]:
     try:
         content = read_within(path, LARGEST_TEXT)
     except OSError as fault:
-        return CapturedText(name=path.name, problem="unreadable", said=str(fault.strerror or "")), [], ""
+        return (
+            CapturedText(name=path.name, problem="unreadable", said=str(fault.strerror or "")),
+            [],
+            "",
+        )
     sha256 = hashlib.sha256(content).hexdigest()
     if b"\0" in content:
         return CapturedText(name=path.name, sha256=sha256, problem="binary"), [], ""
@@ -112,7 +118,7 @@ def read_text(name: str, text: str, sha256: str = "") -> tuple[CapturedText, lis
             programs=tuple(programs),
             facts=len(facts),
             problem=problem,
-            said=said,
+            said=said if problem else "",
             whole=REFUSED.search(text) is None,
         ),
         facts,

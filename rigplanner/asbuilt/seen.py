@@ -1,5 +1,5 @@
-"""What a captured machine shows: plain facts as the programs print them, nothing judged yet. None is
-what was not shown."""
+"""What a captured machine shows: plain facts as the programs print them, nothing judged yet. None
+is what was not shown."""
 
 from typing import Literal, TypeVar
 
@@ -17,11 +17,11 @@ class PcieLink(Struct, frozen=True):
 
 
 class SeenDevice(Struct, frozen=True, kw_only=True):
-    """A PCIe function. `capable` is what it can at most and `running` what it trained to; `target` is
-    the generation that its port was told to seek. `bus` is the bus behind a bridge, `slot` the number
-    that the firmware prints. `acs` says whether peer requests are sent up to the root; `errors` are
-    the error bits that stand, corrected ones in lower case. Not `alive`: the card no longer answers.
-    Not `whole`: capabilities were hidden because the reader was not root."""
+    """A PCIe function. `capable` is what it can at most and `running` what it trained to; `target`
+    is the generation that its port was told to seek. `bus` is the bus behind a bridge, `slot` the
+    number that the firmware prints. `acs` says whether peer requests are sent up to the root;
+    `errors` are the error bits that stand, corrected ones in lower case. Not `alive`: the card no
+    longer answers. Not `whole`: capabilities were hidden because the reader was not root."""
 
     address: str = ""
     name: str = ""
@@ -42,9 +42,10 @@ class SeenDevice(Struct, frozen=True, kw_only=True):
 
 
 class SeenGpu(Struct, frozen=True, kw_only=True):
-    """A GPU as its driver's program prints it. `reachable` is the best link that card and slot allow
-    together, `card_generation` what the card alone can. Watts and degrees as printed; `throttled`
-    names the reasons that are active for lower clocks; `busy_percent` tells whether it was idle."""
+    """A GPU as its driver's program prints it. `reachable` is the best link that card and slot
+    allow together, `card_generation` what the card alone can. Watts and degrees as printed;
+    `throttled` names the reasons that are active for lower clocks; `busy_percent` tells whether it
+    was idle."""
 
     address: str = ""
     index: int | None = None
@@ -186,8 +187,8 @@ EventKind = Literal[
 
 
 class SeenEvent(Struct, frozen=True, kw_only=True):
-    """A line of the kernel's log, counted: `code` is the number of an Xid, `link` the one that limits
-    a device and `capable` what the device could."""
+    """A line of the kernel's log, counted: `code` is the number of an Xid, `link` the one that
+    limits a device and `capable` what the device could."""
 
     kind: EventKind
     address: str = ""
@@ -199,7 +200,8 @@ class SeenEvent(Struct, frozen=True, kw_only=True):
 
 
 class SeenKernel(Struct, frozen=True, kw_only=True):
-    """Kernel release, distribution and what its command line says of the IOMMU ("off", "pt", "on")."""
+    """Kernel release, distribution and what its command line says of the IOMMU ("off", "pt",
+    "on")."""
 
     release: str = ""
     system: str = ""
@@ -217,9 +219,9 @@ class SeenHeat(Struct, frozen=True):
 
 
 class SeenRate(Struct, frozen=True, kw_only=True):
-    """A figure that a test program measured. `metric` is a code such as "allreduce-busbw"; `gpus` are
-    the GPUs that it concerns, empty for all; `unit` is GB/s, tokens/s, GFLOP/s and so on. `model` is
-    what ran, `details` what else settles the figure, as the program prints it."""
+    """A figure that a test program measured. `metric` is a code such as "allreduce-busbw"; `gpus`
+    are the GPUs that it concerns, empty for all; `unit` is GB/s, tokens/s, GFLOP/s and so on.
+    `model` is what ran, `details` what else settles the figure, as the program prints it."""
 
     program: str
     metric: str

@@ -1,5 +1,5 @@
-"""Figures of test programs: nccl-tests, p2pBandwidthLatencyTest, nvbandwidth, fio, llama-bench, vLLM,
-MLPerf, and the verdicts of gpu-burn and stress-ng."""
+"""Figures of test programs: nccl-tests, p2pBandwidthLatencyTest, nvbandwidth, fio, llama-bench,
+vLLM, MLPerf, and the verdicts of gpu-burn and stress-ng."""
 
 import json
 import re
@@ -7,11 +7,17 @@ import re
 from rigplanner.asbuilt.seen import Fact, SeenRate, SeenTest
 
 NCCL = re.compile(r"^#\s+size\s+count\s|# Avg bus bandwidth\s*:", re.MULTILINE)
-P2P = re.compile(r"P2P=(?:Enabled|Disabled) Bandwidth|P2P \(Peer-to-Peer\) GPU Bandwidth", re.IGNORECASE)
-NVBANDWIDTH = re.compile(r"^nvbandwidth Version|^memcpy (?:CE|SM) |^Running (?:host|device)_\w+", re.MULTILINE)
+P2P = re.compile(
+    r"P2P=(?:Enabled|Disabled) Bandwidth|P2P \(Peer-to-Peer\) GPU Bandwidth", re.IGNORECASE
+)
+NVBANDWIDTH = re.compile(
+    r"^nvbandwidth Version|^memcpy (?:CE|SM) |^Running (?:host|device)_\w+", re.MULTILINE
+)
 FIO = re.compile(r"^\s*(READ|WRITE): bw=|^fio-\d", re.MULTILINE)
 LLAMA = re.compile(r"^\|\s*model\s*\|\s*size\s*\|\s*params\s*\|", re.MULTILINE)
-VLLM = re.compile(r"throughput \(tok/s\)|^Throughput: [\d.]+ requests/s", re.MULTILINE | re.IGNORECASE)
+VLLM = re.compile(
+    r"throughput \(tok/s\)|^Throughput: [\d.]+ requests/s", re.MULTILINE | re.IGNORECASE
+)
 MLPERF = re.compile(r"^:::MLLOG |MLPerf Results Summary", re.MULTILINE)
 GPU_BURN = re.compile(r"^Tested \d+ GPUs?:", re.MULTILINE)
 STRESS = re.compile(r"^stress-ng: ", re.MULTILINE)
@@ -41,7 +47,9 @@ def read_nccl_tests(text: str) -> list[Fact]:
         details["bytes"] = str(best[0])
     value = best[1] if best else float(average[1]) if average else 0.0
     metric = f"{name.replace('all-reduce', 'allreduce')}-busbw"
-    return [SeenRate(program="nccl-tests", metric=metric, value=value, unit="GB/s", details=details)]
+    return [
+        SeenRate(program="nccl-tests", metric=metric, value=value, unit="GB/s", details=details)
+    ]
 
 
 def _square(lines: list[str]) -> list[tuple[int, int, float]]:
@@ -67,8 +75,8 @@ P2P_TABLES = (
 
 
 def read_p2p_test(text: str) -> list[Fact]:
-    """Return the copies of p2pBandwidthLatencyTest between pairs, in GB/s; a card's own memory is left
-    out."""
+    """Return the copies of p2pBandwidthLatencyTest between pairs, in GB/s; a card's own memory is
+    left out."""
     facts: list[Fact] = []
     lines = text.splitlines()
     for number, line in enumerate(lines):
@@ -81,7 +89,11 @@ def read_p2p_test(text: str) -> list[Fact]:
                 pair = (row, column)
                 facts.append(
                     SeenRate(
-                        program="p2pBandwidthLatencyTest", metric=metric, value=value, unit="GB/s", gpus=pair
+                        program="p2pBandwidthLatencyTest",
+                        metric=metric,
+                        value=value,
+                        unit="GB/s",
+                        gpus=pair,
                     )
                 )
     return facts
@@ -107,7 +119,9 @@ def read_nvbandwidth(text: str) -> list[Fact]:
         for row, column, value in _square(lines[number + 2 :]) if metric else []:
             pair = (row, column) if metric == "copy-peer" else (column,)
             facts.append(
-                SeenRate(program="nvbandwidth", metric=metric or "", value=value, unit="GB/s", gpus=pair)
+                SeenRate(
+                    program="nvbandwidth", metric=metric or "", value=value, unit="GB/s", gpus=pair
+                )
             )
     return facts
 
@@ -118,7 +132,10 @@ def read_fio(text: str) -> list[Fact]:
     rows = re.findall(rf"^\s*(READ|WRITE): bw=.*?\({NUMBER}([kMG]?)B/s\)", text, re.MULTILINE)
     return [
         SeenRate(
-            program="fio", metric=f"drive-{way.lower()}", value=float(value) * scale[unit], unit="GB/s"
+            program="fio",
+            metric=f"drive-{way.lower()}",
+            value=float(value) * scale[unit],
+            unit="GB/s",
         )
         for way, value, unit in rows
     ]
@@ -136,7 +153,9 @@ def read_llama_bench(text: str) -> list[Fact]:
         row = dict(zip(head, cells, strict=False)) if len(cells) == len(head) else {}
         rate = re.match(NUMBER, row.get("t/s", ""))
         if rate and row.get("test"):
-            kept = {key: row[key] for key in ("test", "backend", "ngl", "n_batch", "fa") if row.get(key)}
+            kept = {
+                key: row[key] for key in ("test", "backend", "ngl", "n_batch", "fa") if row.get(key)
+            }
             metric = "prompt-rate" if row["test"].startswith("pp") else "generation-rate"
             facts.append(
                 SeenRate(
@@ -163,7 +182,9 @@ def read_vllm_bench(text: str) -> list[Fact]:
     for pattern, metric in patterns:
         match = re.search(pattern, text)
         if match:
-            facts.append(SeenRate(program="vllm", metric=metric, value=float(match[1]), unit="tokens/s"))
+            facts.append(
+                SeenRate(program="vllm", metric=metric, value=float(match[1]), unit="tokens/s")
+            )
     return facts
 
 
@@ -177,7 +198,9 @@ def read_mlperf(text: str) -> list[Fact]:
     ):
         match = re.search(rf"^{words}\s*:\s*{NUMBER}", text, re.MULTILINE)
         if match:
-            facts.append(SeenRate(program="mlperf", metric=metric, value=float(match[1]), unit=unit))
+            facts.append(
+                SeenRate(program="mlperf", metric=metric, value=float(match[1]), unit=unit)
+            )
     times: dict[str, float] = {}
     for line in text.splitlines():
         if line.startswith(":::MLLOG "):

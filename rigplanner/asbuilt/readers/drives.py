@@ -1,4 +1,5 @@
-"""Drives and network ports: `nvme list`, `lsblk`, `smartctl -a`, `ethtool`, `ibstat`, `ip -br link`."""
+"""Drives and network ports: `nvme list`, `lsblk`, `smartctl -a`, `ethtool`, `ibstat`, `ip -br
+link`."""
 
 import re
 
@@ -26,7 +27,10 @@ def _size(text: str) -> int | None:
 def _columns(head: str, rule: str) -> dict[str, slice]:
     """Return the span of each column of a table whose second line is made of dashes."""
     spans = [match.span() for match in re.finditer(r"-+", rule)]
-    return {head[low : high if high < len(head) else None].strip(): slice(low, high) for low, high in spans}
+    return {
+        head[low : high if high < len(head) else None].strip(): slice(low, high)
+        for low, high in spans
+    }
 
 
 def read_nvme_list(text: str) -> list[Fact]:
@@ -54,7 +58,8 @@ def read_nvme_list(text: str) -> list[Fact]:
 
 
 def read_lsblk(text: str) -> list[Fact]:
-    """Return the drives of `lsblk -d -b -o NAME,SIZE,TYPE,MODEL` (a model may hold spaces: it is last)."""
+    """Return the drives of `lsblk -d -b -o NAME,SIZE,TYPE,MODEL` (a model may hold spaces: it is
+    last)."""
     facts: list[Fact] = []
     lines = text.splitlines()
     start = next((n for n, line in enumerate(lines) if LSBLK.match(line)), None)
@@ -66,7 +71,9 @@ def read_lsblk(text: str) -> list[Fact]:
         if cells.get("TYPE", "disk") == "disk" and "SIZE" in cells:
             size = _size(cells["SIZE"])
             facts.append(
-                SeenDrive(device=cells.get("NAME", ""), model=cells.get("MODEL", "").strip(), bytes=size)
+                SeenDrive(
+                    device=cells.get("NAME", ""), model=cells.get("MODEL", "").strip(), bytes=size
+                )
             )
     return facts
 
@@ -106,7 +113,8 @@ def _whole(value: float | None) -> int | None:
 
 
 def read_ethtool(text: str) -> list[Fact]:
-    """Return the ports of `ethtool`: rate now, and the fastest mode that the port itself supports."""
+    """Return the ports of `ethtool`: rate now, and the fastest mode that the port itself
+    supports."""
     facts: list[Fact] = []
     parts = re.split(r"^Settings for (\S+):", text, flags=re.MULTILINE)
     for name, block in zip(parts[1::2], parts[2::2], strict=False):

@@ -10,10 +10,12 @@ XID = re.compile(r"NVRM: Xid \((?:PCI:)?([0-9a-f:.]+)(?:[^)]*)\): (\d{1,4})\b", 
 OFF_BUS = re.compile(rf"NVRM: The NVIDIA GPU ({ADDRESS})", re.IGNORECASE)
 FALLEN = re.compile(r"fallen off the bus", re.IGNORECASE)
 AER = re.compile(
-    rf"({ADDRESS}): (?:AER: )?PCIe Bus Error: severity=(Corrected|Correctable|Uncorrect)", re.IGNORECASE
+    rf"({ADDRESS}): (?:AER: )?PCIe Bus Error: severity=(Corrected|Correctable|Uncorrect)",
+    re.IGNORECASE,
 )
 NARROW = re.compile(
-    rf"({ADDRESS}): [\d.]+ Gb/s available PCIe bandwidth, limited by ([\d.]+) ?GT/s(?: PCIe)? x(\d+) link "
+    rf"({ADDRESS}): [\d.]+ Gb/s available PCIe bandwidth, limited by "
+    r"([\d.]+) ?GT/s(?: PCIe)? x(\d+) link "
     rf"at ({ADDRESS}) \(capable of [\d.]+ Gb/s with ([\d.]+) ?GT/s(?: PCIe)? x(\d+) link",
     re.IGNORECASE,
 )

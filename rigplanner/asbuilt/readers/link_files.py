@@ -18,8 +18,8 @@ MAKERS = ("0x10de", "0x1002", "0x8086")
 
 
 def read_link_files(text: str) -> list[Fact]:
-    """Return one function for each device whose link files are there; class, vendor, device and NUMA
-    node come from the files beside them."""
+    """Return one function for each device whose link files are there; class, vendor, device and
+    NUMA node come from the files beside them."""
     devices: dict[str, dict[str, str]] = {}
     for address, name, value in FILE.findall(text):
         devices.setdefault(whole_address(address), {})[name] = value.strip()
@@ -40,8 +40,10 @@ def _device(address: str, files: dict[str, str]) -> SeenDevice:
 
 
 def _kind(code: str, vendor: str) -> DeviceKind:
-    kind = next((kind for start, kind in CLASSES if code.startswith(start)), "other")
-    return "other" if kind == "gpu" and vendor not in MAKERS else kind
+    for start, kind in CLASSES:
+        if code.startswith(start):
+            return "other" if kind == "gpu" and vendor not in MAKERS else kind
+    return "other"
 
 
 def _link(files: dict[str, str], which: str) -> PcieLink:

@@ -13,6 +13,7 @@ UNNAMED = re.compile(r"\bDevice ([0-9a-f]{4})\b")
 LINK = re.compile(r"Speed (?:([\d.]+) ?GT/s|unknown)[^,]*, Width (?:x(\d+)|unknown)")
 BUS = re.compile(r"\bsecondary=([0-9a-f]{2})\b")
 FLAG = re.compile(r"\b(\w+)\+")
+TARGET = re.compile(r"Target Link Speed: ([\d.]+)")
 TYPE = re.compile(r"Express .*?(Root Port|Upstream Port|Downstream Port|Endpoint)")
 SPEEDS = {"2.5": 1, "5": 2, "8": 3, "16": 4, "32": 5, "64": 6}
 PORTS: dict[str, PortType] = {
@@ -24,11 +25,12 @@ PORTS: dict[str, PortType] = {
 VENDORS = {"nvidia": "10de", "advanced micro devices": "1002", "intel": "8086"}
 """Who makes GPUs that compute. A server's management chip also draws, and is none."""
 LARGEST_LANES = 32
+HARMLESS = ("AdvNonFatalErr", "NonFatalErr", "UnsupReq")
 
 
 def read_lspci(text: str) -> list[Fact]:
-    """Return the functions in the order of the text; a bare excerpt of LnkCap and LnkSta lines is one
-    function without an address."""
+    """Return the functions in the order of the text; a bare excerpt of LnkCap and LnkSta lines is
+    one function without an address."""
     devices: list[SeenDevice] = []
     address, head, lines = "", "", list[str]()
     for line in text.splitlines():
@@ -56,34 +58,15 @@ def _joined(devices: list[SeenDevice]) -> list[SeenDevice]:
 def _add(devices: list[SeenDevice], address: str, head: str, lines: list[str]) -> None:
     if not address and not any(SIGN.match(line) for line in lines):
         return
-    found = {"capable": PcieLink(), "running": PcieLink()}
-    port: PortType = ""
-    target, numa, acs, bus, slot, driver = None, None, None, "", "", ""
-    errors: list[str] = []
-    for line in lines:
-        key, _, rest = line.strip().lstrip("> ").partition(":")
-        if key in ("LnkCap", "LnkSta"):
-            name = "capable" if key == "LnkCap" else "running"
-            if found[name] == PcieLink():
-                found[name] = _link(rest)
-        elif key == "LnkCtl2":
-            target = _speed(re.search(r"Target Link Speed: ([\d.]+)", rest))
-        elif key == "Capabilities" and (typed := TYPE.search(rest)):
-            port = PORTS[typed[1]]
-        elif key == "Bus" and (behind := BUS.search(rest)):
-            bus = behind[1]
-        elif key == "Physical Slot":
-            slot = rest.strip()
-        elif key == "NUMA node" and rest.strip().isdigit():
-            numa = int(rest)
-        elif key == "ACSCtl":
-            acs = "ReqRedir+" in rest
-        elif key == "Kernel driver in use":
-            driver = rest.strip()
-        elif key == "CESta":
-            errors += [flag.lower() for flag in FLAG.findall(rest) if flag != "AdvNonFatalErr"]
-        elif key == "UESta":
-            errors += [flag for flag in FLAG.findall(rest) if flag != "UnsupReq"]
+    rows = [line.strip().lstrip("> ").partition(":")[::2] for line in lines]
+    first: dict[str, str] = {}
+    for key, rest in rows:
+        first.setdefault(key, rest.strip())
+    typed = [
+        match[1] for key, rest in rows if key == "Capabilities" and (match := TYPE.search(rest))
+    ]
+    behind = BUS.search(first.get("Bus", ""))
+    numa = first.get("NUMA node", "")
     body = "\n".join(lines)
     devices.append(
         SeenDevice(
@@ -91,20 +74,28 @@ def _add(devices: list[SeenDevice], address: str, head: str, lines: list[str]) -
             name=_name(head),
             kind=_kind(head),
             ids=_ids(head),
-            capable=found["capable"],
-            running=found["running"],
-            target=target,
-            port=port,
-            bus=bus,
-            slot=slot,
-            numa=numa,
-            acs=acs,
-            errors=tuple(errors),
-            driver=driver,
+            capable=_link(first.get("LnkCap", "")),
+            running=_link(first.get("LnkSta", "")),
+            target=_speed(TARGET.search(first.get("LnkCtl2", ""))),
+            port=PORTS[typed[0]] if typed else "",
+            bus=behind[1] if behind else "",
+            slot=first.get("Physical Slot", ""),
+            numa=int(numa) if numa.isdigit() else None,
+            acs="ReqRedir+" in first["ACSCtl"] if "ACSCtl" in first else None,
+            errors=_errors(first),
+            driver=first.get("Kernel driver in use", ""),
             alive="(rev ff)" not in head and "Unknown header type 7f" not in body,
             whole="<access denied>" not in body,
         )
     )
+
+
+def _errors(first: dict[str, str]) -> tuple[str, ...]:
+    """Return the error bits that stand. A request that a device did not know, and the note that an
+    error was not fatal, are no faults: both arise when the bus is first walked."""
+    corrected = [flag for flag in FLAG.findall(first.get("CESta", "")) if flag not in HARMLESS]
+    fatal = [flag for flag in FLAG.findall(first.get("UESta", "")) if flag not in HARMLESS]
+    return (*[flag.lower() for flag in corrected], *fatal)
 
 
 def _link(text: str) -> PcieLink:

@@ -1,4 +1,5 @@
-"""`nvidia-smi -q`, `topo -m`, `nvlink -s` and the table of `nvidia-smi` alone, beside their own readers."""
+"""`nvidia-smi -q`, `topo -m`, `nvlink -s` and the table of `nvidia-smi` alone, beside their own
+readers."""
 
 import re
 
@@ -11,15 +12,21 @@ from rigplanner.asbuilt.seen import (
     whole_address,
 )
 from rigplanner.machine.formats.nvlink_status import parse_nvlink_status
-from rigplanner.machine.formats.smi_matrix import numa_nodes, parse_matrix
+from rigplanner.machine.formats.smi_matrix import SmiMatrix, numa_nodes, parse_matrix
 from rigplanner.machine.formats.smi_query import query_blocks
 
 QUERY = re.compile(r"^\s*GPU [0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d\s*$", re.MULTILINE)
-MATRIX = re.compile(r"^[ \t]*(\x1b\[4m)?[ \t]*GPU0(?:[ \t]+(?:GPU\d+|mlx\S*|NIC\d+|CPU))+", re.MULTILINE)
+MATRIX = re.compile(
+    r"^[ \t]*(\x1b\[4m)?[ \t]*GPU0(?:[ \t]+(?:GPU\d+|mlx\S*|NIC\d+|CPU))+", re.MULTILINE
+)
 STATUS = re.compile(r"^\s*GPU \d+: .*\n\s*Link \d+: ", re.MULTILINE)
 TABLE = re.compile(r"\|\s*NVIDIA-SMI\s+[\d.]+\s+Driver Version: ")
-ROW = re.compile(r"^\|\s*(\d{1,3})\s{1,3}(\S.*?)\s+(On|Off|N/A)\s*\|\s*([0-9A-Fa-f:.]{12,16})\s", re.MULTILINE)
-DRAW = re.compile(r"\|[^|]*?(\d{1,3})C\s+P\d+\s+(?:(\d+)W|N/A) / (?:\s*(\d+)W|N/A)\s*\|[^|]*?(\d+)MiB\s*\|")
+ROW = re.compile(
+    r"^\|\s*(\d{1,3})\s{1,3}(\S.*?)\s+(On|Off|N/A)\s*\|\s*([0-9A-Fa-f:.]{12,16})\s", re.MULTILINE
+)
+DRAW = re.compile(
+    r"\|[^|]*?(\d{1,3})C\s+P\d+\s+(?:(\d+)W|N/A) / (?:\s*(\d+)W|N/A)\s*\|[^|]*?(\d+)MiB\s*\|"
+)
 REASONS = {
     "SW Power Cap": "power-cap",
     "HW Slowdown": "hardware",
@@ -63,7 +70,9 @@ def _gpu(index: int, address: str, values: dict[str, str], versions: tuple[str, 
         persistence=_switch(values, "Persistence Mode"),
         ecc=_switch(values, "ECC Mode/Current", "Ecc Mode/Current"),
         uncorrected=_uncorrected(values),
-        remap_pending=_yes(values.get("Remapped Rows/Pending") or values.get("Retired Pages/Pending")),
+        remap_pending=_yes(
+            values.get("Remapped Rows/Pending") or values.get("Retired Pages/Pending")
+        ),
         remap_failed=_yes(values.get("Remapped Rows/Remapping Failure Occurred")),
         mig=_switch(values, "MIG Mode/Current"),
         replays=_int(values, "Replays Since Reset"),
@@ -120,12 +129,19 @@ def _yes(word: str | None) -> bool | None:
 def read_topology(text: str) -> list[Fact]:
     """Return the letters of `nvidia-smi topo -m` among GPUs. Raises MatrixFault for other text."""
     matrix = parse_matrix(text)
-    return [SeenMatrix(matrix.square(matrix.gpus), numa_nodes(matrix))]
+    return [SeenMatrix(square_of(matrix), numa_nodes(matrix))]
+
+
+def square_of(matrix: SmiMatrix) -> tuple[tuple[str, ...], ...]:
+    """Return the letters among GPUs alone."""
+    return tuple([tuple(row) for row in matrix.square(matrix.gpus)])
 
 
 def read_nvlinks(text: str) -> list[Fact]:
     """Return the NVLinks of `nvidia-smi nvlink -s`. Raises MatrixFault for other text."""
-    return [SeenNvlink(gpu.index, gpu.name, gpu.up, len(gpu.links)) for gpu in parse_nvlink_status(text)]
+    return [
+        SeenNvlink(gpu.index, gpu.name, gpu.up, len(gpu.links)) for gpu in parse_nvlink_status(text)
+    ]
 
 
 def read_table(text: str) -> list[Fact]:

@@ -4,6 +4,7 @@ discovery`."""
 import re
 
 from rigplanner.asbuilt.readers.lspci import SPEEDS
+from rigplanner.asbuilt.readers.nvidia import square_of
 from rigplanner.asbuilt.seen import Fact, PcieLink, SeenGpu, SeenMatrix, whole_address
 from rigplanner.machine.formats.rocm_matrix import parse_rocm
 from rigplanner.machine.formats.smi_matrix import numa_nodes
@@ -19,9 +20,11 @@ def read_rocm_smi(text: str) -> list[Fact]:
     facts: list[Fact] = []
     if TOPOLOGY.search(text):
         matrix = parse_rocm(text)
-        facts.append(SeenMatrix(matrix.square(matrix.gpus), numa_nodes(matrix)))
+        facts.append(SeenMatrix(square_of(matrix), numa_nodes(matrix)))
     cards: dict[int, dict[str, str]] = {}
-    for index, key, value in re.findall(r"^GPU\[(\d{1,3})\]\s*: (.+?)\s*: +(.*)$", text, re.MULTILINE):
+    for index, key, value in re.findall(
+        r"^GPU\[(\d{1,3})\]\s*: (.+?)\s*: +(.*)$", text, re.MULTILINE
+    ):
         cards.setdefault(int(index), {}).setdefault(key.strip().lower(), value.strip())
     driver = re.search(r"Driver version: (\S+)", text)
     facts += [_rocm(index, fields, driver[1] if driver else "") for index, fields in cards.items()]
@@ -91,10 +94,14 @@ def read_xpu_smi(text: str) -> list[Fact]:
         generation = _number(fields, "pcie generation")
         facts.append(
             SeenGpu(
-                address=whole_address(fields.get("pci bdf address") or fields.get("bdf address", "")),
+                address=whole_address(
+                    fields.get("pci bdf address") or fields.get("bdf address", "")
+                ),
                 index=index,
                 name=fields.get("device name", ""),
-                reachable=PcieLink(int(generation) if generation else None, int(lanes) if lanes else None),
+                reachable=PcieLink(
+                    int(generation) if generation else None, int(lanes) if lanes else None
+                ),
                 driver=fields.get("driver version", ""),
             )
         )

@@ -62,4 +62,5 @@ READERS: tuple[Reader, ...] = (
     Reader("stress-ng", benchmarks.STRESS, benchmarks.read_stress_ng),
     Reader("dmesg", kernel_log.SIGN, kernel_log.read_dmesg),
 )
-"""In the order in which a text is tried; several may find something in a text of several programs."""
+"""In the order in which a text is tried; several may find something in a text of several
+programs."""

@@ -97,5 +97,7 @@ def read_sensors(text: str) -> list[Fact]:
         match = HEAT.match(line)
         if match:
             limits = [float(limit) for limit in LIMIT.findall(match[3]) if float(limit) > 0]
-            facts.append(SeenHeat(chip, match[1].strip(), float(match[2]), min(limits, default=None)))
+            facts.append(
+                SeenHeat(chip, match[1].strip(), float(match[2]), min(limits, default=None))
+            )
     return facts

@@ -31,6 +31,13 @@ class QueriedGpu(Struct, frozen=True):
 
 def parse_query(text: str) -> list[QueriedGpu]:
     """Return the GPUs in the order of the text; raise QueryFault when it names none."""
+    return [_gpu(address, values) for address, values in query_blocks(text)]
+
+
+def query_blocks(text: str) -> list[tuple[str, dict[str, str]]]:
+    """Return address and values of each GPU of the text; raise QueryFault when it names none.
+
+    Values go by their last one, two or three headings ("FB Memory Usage/Total"); the first wins."""
     if len(text) > LARGEST_TEXT:
         raise QueryFault(
             f"The text is longer than {LARGEST_TEXT // 2**20} MiB: no output of nvidia-smi -q."
@@ -42,11 +49,12 @@ def parse_query(text: str) -> list[QueriedGpu]:
         raise QueryFault(
             "No line such as GPU 00000000:01:00.0 was found: expected the output of nvidia-smi -q."
         )
-    return [_gpu(address, block) for address, block in zip(blocks[1::2], blocks[2::2], strict=True)]
+    return [
+        (address, _values(block)) for address, block in zip(blocks[1::2], blocks[2::2], strict=True)
+    ]
 
 
-def _gpu(address: str, block: str) -> QueriedGpu:
-    values = _values(block)
+def _gpu(address: str, values: dict[str, str]) -> QueriedGpu:
     generation, width = "GPU Link Info/PCIe Generation", "GPU Link Info/Link Width"
     return QueriedGpu(
         address=address,
