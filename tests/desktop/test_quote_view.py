@@ -147,8 +147,19 @@ def test_what_is_no_logo_is_refused_by_name(qapp, tmp_path, name, content):
     assert name in usable_logo(str(tmp_path / "gone" / name))[1]
 
 
+def test_a_logo_that_is_a_path_is_told_and_not_opened(window, view, tmp_path):
+    private = png(tmp_path / "private.png")
+    seller = replace(window.session.rig.quote.seller, logo=str(private))
+    rig = window.session.rig
+    window.session.start_rig(replace(rig, quote=replace(rig.quote, seller=seller)))
+    assert view.form.logo_note.isVisibleTo(view.form)
+    assert "not opened" in view.form.logo_note.text()
+    view.form.logo.editingFinished.emit()
+    assert window.session.rig.quote.seller.logo == str(private)
+
+
 def test_a_picture_beyond_sense_is_refused(qapp, tmp_path):
-    assert "million pixels" in logo_fault(str(png(tmp_path / "huge.png", 4100, 4100)))
+    assert "million pixels" in usable_logo(str(png(tmp_path / "huge.png", 4100, 4100)))[1]
 
 
 def test_costs_are_asked_and_reach_the_quote(window, view):

@@ -2,7 +2,10 @@
 
 import io
 import itertools
+import os
 import re
+import struct
+import zlib
 from datetime import date
 from pathlib import Path
 
@@ -202,18 +205,49 @@ def test_the_footer_keeps_to_one_line_however_long_the_seller(
     assert len([height for height in feet if height < 2 * MARGIN]) == 1
 
 
-def test_a_logo_prints_and_a_bad_one_does_no_harm(
+def test_a_file_that_a_rig_names_is_not_opened(
     deskmini: Rig, catalog: Catalog, tmp_path: Path
 ) -> None:
-    good, bad = tmp_path / "logo.png", tmp_path / "bad.png"
-    good.write_bytes(_png(40, 20))
-    bad.write_bytes(b"\x89PNG\r\n\x1a\nbroken")
-    for path, images in ((good, 1), (bad, 0), (tmp_path / "missing.png", 0), (tmp_path, 0)):
+    """A stranger's rig must not print the reader's pictures, nor reach a server by a path."""
+    (tmp_path / "private.png").write_bytes(_png(40, 20))
+    for path in (tmp_path / "private.png", tmp_path, Path("//host/share/x.png")):
         rig = replace(
             deskmini, quote=replace(deskmini.quote, seller=Party(name="Shop", logo=str(path)))
         )
         first = PdfReader(io.BytesIO(quote_pdf(assess(rig, catalog), catalog, DAY))).pages[0]
-        assert len(first.images) == images
+        assert len(first.images) == 0
+        assert "not opened" in logo_fault(str(path))
+
+
+EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 100 50\n%%EndComments\nshowpage\n%%EOF\n"
+
+
+def test_no_picture_starts_another_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pillow hands EPS to Ghostscript; only the decoders of PNG and JPEG see a logo."""
+    trap = tmp_path / "gs"
+    trap.write_text(f"#!/bin/sh\necho called >> {tmp_path}/log\n")
+    trap.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    for kind, content in (("png", EPS), ("jpeg", EPS), ("png", b"GIF89a" + bytes(60))):
+        text = carried(content, kind, "a.png")
+        assert logo_fault(text) == "a.png: not a picture."
+        assert logo_flowable(text) is None
+        assert logo_flowable(text.replace(";name=a.png", "")) is None
+    assert not (tmp_path / "log").exists()
+
+
+def test_a_picture_that_ends_in_the_middle_is_no_logo() -> None:
+    whole = _png(400, 200)
+    assert logo_fault(carried(whole, "png", "a.png")) == ""
+    assert "not a picture" in logo_fault(carried(whole[: len(whole) // 2], "png", "a.png"))
+
+
+def test_a_picture_of_too_many_pixels_is_refused_before_it_is_decoded() -> None:
+    ihdr = struct.pack(">IIBBBBB", 60_000, 60_000, 8, 0, 0, 0, 0)
+    chunk = b"IHDR" + ihdr
+    bomb = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + chunk
+    bomb += struct.pack(">I", zlib.crc32(chunk)) + _png(4, 4)[33:]
+    assert "16 million pixels" in logo_fault(carried(bomb, "png", "a.png"))
 
 
 def test_a_logo_travels_inside_the_rig(deskmini: Rig, catalog: Catalog, tmp_path: Path) -> None:
@@ -243,9 +277,6 @@ def test_what_is_carried_and_no_picture_is_refused(text: str) -> None:
 
 
 def _png(width: int, height: int) -> bytes:
-    import struct
-    import zlib
-
     def chunk(kind: bytes, data: bytes) -> bytes:
         return (
             struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

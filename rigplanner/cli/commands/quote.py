@@ -1,6 +1,7 @@
 """`rigplanner quote`: the quote of a rig as PDF."""
 
 import argparse
+import sys
 from datetime import date
 from pathlib import Path
 
@@ -25,9 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the quote."""
+    from rigplanner.report.quote.logo import logo_fault
     from rigplanner.report.quote.pdf import quote_pdf
 
     assessment, catalog = open_assessment(args.rig)
     content = quote_pdf(assessment, catalog, args.date, args.paper)
     written(args.output, content)
+    if fault := logo_fault(assessment.rig.quote.seller.logo):
+        print(f"rigplanner quote: {fault}", file=sys.stderr)
     return FINE

@@ -34,7 +34,7 @@ from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.look.theme import row_px
 from rigplanner.desktop.quote.logos import picture_files, usable_logo
 from rigplanner.report.language import THIN, tr
-from rigplanner.report.quote.logo import logo_name
+from rigplanner.report.quote.logo import logo_fault, logo_name
 from rigplanner.rig.document import MOST_CIRCUITS, QuoteDetails, part_of
 from rigplanner.rig.edits import Edit
 
@@ -307,13 +307,22 @@ class QuoteForm(QWidget):
             ),
         )
         form.addRow("", self.logo_note)
-        self._setters.append(
-            lambda: (
-                None
-                if self.logo.hasFocus()
-                else self.logo.setText(logo_name(self._quote().seller.logo))
-            )
-        )
+        self._shown_logo = ""
+        self._setters.append(self._show_logo)
+
+    def _show_logo(self) -> None:
+        """Show the rig's logo; where it is not printed, say why."""
+        logo = self._quote().seller.logo
+        if not self.logo.hasFocus():
+            self.logo.setText(logo_name(logo))
+        if logo != self._shown_logo:
+            self._shown_logo = logo
+            self._say_logo(logo_fault(logo))
+
+    def _say_logo(self, fault: str) -> None:
+        self.logo_note.setText(fault)
+        self.logo_note.setVisible(bool(fault))
+        restyle(self.logo, "faulty", "true" if fault else "false")
 
     def _ask_logo(self) -> None:
         ask_file(self, tr("Choose a logo"), lambda path: self.use_logo(str(path)), picture_files())
@@ -321,9 +330,7 @@ class QuoteForm(QWidget):
     def use_logo(self, text: str) -> bool:
         """Take a picture as the seller's logo; say below the field why it cannot be one."""
         used, fault = usable_logo(text, self._quote().seller.logo)
-        self.logo_note.setText(fault)
-        self.logo_note.setVisible(bool(fault))
-        restyle(self.logo, "faulty", "true" if fault else "false")
+        self._say_logo(fault)
         if fault:
             return False
         if used != self._quote().seller.logo:

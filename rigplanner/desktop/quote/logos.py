@@ -1,6 +1,7 @@
 """Logos that people choose: made into pictures of the letterhead's room that travel inside the rig,
 everything else refused."""
 
+import errno
 import re
 from pathlib import Path
 
@@ -8,9 +9,11 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
 from PySide6.QtGui import QImage, QImageIOHandler, QImageReader, QImageWriter, QPainter
 
 from rigplanner.report.language import tr
-from rigplanner.report.quote.logo import LOGO_TYPES, carried, logo_content, logo_fault, logo_name
+from rigplanner.report.quote.logo import LOGO_TYPES, carried, chosen_picture, logo_name
+from rigplanner.whole_file import read_within
 
 LARGEST_SVG_BYTES = 1_000_000
+PNG = b"\x89PNG"
 DRAWN_WIDTH_PX, DRAWN_HEIGHT_PX = 1250, 384
 """Pixels that a drawing is made into: the room of the logo on paper at 600 dots an inch."""
 KEPT_BYTES = 300_000
@@ -44,10 +47,13 @@ def usable_logo(text: str, now: str = "") -> tuple[str, str]:
         return (now if text else ""), ""
     if path.suffix.casefold() == ".svg":
         return _from_drawing(path)
-    if fault := logo_fault(text):
+    content, fault = chosen_picture(path)
+    if fault:
         return "", fault
-    content, kind = logo_content(text), LOGO_TYPES[path.suffix.casefold()]
-    reader = QImageReader(str(path))
+    kind = LOGO_TYPES[path.suffix.casefold()]
+    buffer = QBuffer()
+    buffer.setData(QByteArray(content))
+    reader = QImageReader(buffer, QByteArray(b"png" if content.startswith(PNG) else b"jpeg"))
     reader.setAutoTransform(True)
     turned = reader.transformation() != QImageIOHandler.Transformation.TransformationNone
     image = reader.read()
@@ -65,12 +71,12 @@ def usable_logo(text: str, now: str = "") -> tuple[str, str]:
 
 def _from_drawing(path: Path) -> tuple[str, str]:
     try:
-        if path.stat().st_size > LARGEST_SVG_BYTES:
-            return "", tr("{name}: a drawing has at most 1 MB.", name=path.name)
-        content = DOCTYPE.sub(b"", path.read_bytes(), 1)
+        content = DOCTYPE.sub(b"", read_within(path, LARGEST_SVG_BYTES), 1)
         if any(word in content.lower() for word in FORBIDDEN) or not (picture := _drawn(content)):
             return "", tr("{name}: not a plain drawing.", name=path.name)
     except OSError as fault:
+        if fault.errno == errno.EFBIG:
+            return "", tr("{name}: a drawing has at most 1 MB.", name=path.name)
         return "", tr(
             "{path}: cannot be read ({reason}).",
             path=str(path)[:200],
