@@ -57,6 +57,13 @@ def _where(content: bytes | str) -> str:
     return ""
 
 
+def read_tree(content: bytes | str) -> Any:
+    """Return `content` as plain values (dict, list, str, int, float, bool, None). Raises
+    JsonFault, whatever is wrong with it."""
+    tree: Any = read_json(content, object)
+    return tree
+
+
 def convert(tree: object, shape: type[T]) -> T:
     """Return a decoded `tree` as a `shape`. Raises JsonFault, whatever is wrong with it."""
     prepared(shape)

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from rigplanner.cli.faults import InputFault
-from rigplanner.decoding import convert
+from rigplanner.decoding import JsonFault, convert, read_tree
 from rigplanner.errors import WorkloadFault
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.stacks import shipped_stacks
@@ -201,8 +201,8 @@ def _put(fields: dict[str, Any], given: str) -> None:
     if not equals or not name:
         raise InputFault(f"--set: expected FIELD=VALUE, found {given!r}.")
     try:
-        value = msgspec.json.decode(text.encode())
-    except (msgspec.DecodeError, RecursionError):
+        value = read_tree(text.encode("utf-8", "replace"))
+    except JsonFault:
         value = text
     *path, last = name.split(".")
     for step in path:

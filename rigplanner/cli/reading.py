@@ -7,6 +7,7 @@ from pathlib import Path
 from rigplanner.catalog.imports.user_catalog import full_catalog
 from rigplanner.catalog.load import Catalog, CatalogFault
 from rigplanner.cli.faults import InputFault
+from rigplanner.performance.anchors.own import left_aside
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.rules.assess import Assessment, assess
@@ -32,7 +33,14 @@ def open_catalog() -> Catalog:
     return full.catalog
 
 
+def say_left_aside() -> None:
+    """Say on stderr which kept measurements cannot be used."""
+    for aside in left_aside():
+        print(aside, file=sys.stderr)
+
+
 def open_assessment(path: Path) -> tuple[Assessment, Catalog]:
     """Return what is known today of the rig in a file, and the catalog it was judged with."""
     rig, catalog = open_rig(path), open_catalog()
+    say_left_aside()
     return assess(rig, catalog, date.today().isoformat()), catalog

@@ -12,6 +12,7 @@ from rigplanner.desktop.document.exports import file_name
 from rigplanner.desktop.document.preferences import begin
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.words import shortened
+from rigplanner.path_text import path_of
 from rigplanner.report.language import tr
 from rigplanner.rig.document import Rig
 
@@ -66,11 +67,11 @@ def fill_recent(desk: Desk, menu: QMenu) -> None:
     menu.clear()
     names = desk.session.preferences.now.recent
     for name in names:
-        path = Path(name)
+        path = path_of(name)
         entry = menu.addAction(
             shortened(path.stem, 40).replace("&", "&&"), partial(open_file, desk, path)
         )
-        entry.setToolTip(name)
+        entry.setToolTip(str(path))
         entry.setEnabled(path.is_file())
     if not names:
         menu.addAction(tr("None yet")).setEnabled(False)

@@ -5,8 +5,14 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rigplanner.desktop.document.session import Session
 
 NO_WINDOW = 2
+LONGEST_ASIDE = 300
+"""Characters of a sentence on a file that was left aside."""
 SWEEP_MS = 1000
 """How often the window's thread collects garbage: see `desktop/tasks.py`."""
 SWITCH_S = 0.0005
@@ -150,19 +156,38 @@ def _made(path: Path | None):  # type: ignore[no-untyped-def]
     window = Window(session, journals)
     session.shelf.follow(folder)
     faults.show_in(window)
+    asides = [fault[:LONGEST_ASIDE] for fault in full.faults]
     if preferences.fault:
         said = tr(
             "Settings that cannot be read have their usual values now ({reason}); the old file is"
             " kept as {name}.",
-            reason=preferences.fault,
+            reason=preferences.fault[:LONGEST_ASIDE],
             name=BROKEN,
         )
-        session.tell(said, "warning")
-    if full.faults:
-        session.tell(" ".join(full.faults), "warning")
+        asides.insert(0, said)
+    _tell_left_aside(session, asides)
     if path is not None:
         open_file(window, path)
     return window
+
+
+def _tell_left_aside(session: "Session", asides: list[str]) -> None:
+    """Say which files cannot be used, and why; when it is known, which kept measurements too."""
+    from rigplanner.catalog.imports.user_catalog import user_folder
+
+    def read(_: object) -> tuple[str, ...]:
+        from rigplanner.performance.anchors.own import left_aside
+
+        return left_aside()
+
+    def tell(more: tuple[str, ...]) -> None:
+        if more:
+            session.tell("\n".join([*asides, *(each[:LONGEST_ASIDE] for each in more)]), "warning")
+
+    if asides:
+        session.tell("\n".join(asides), "warning")
+    if (user_folder().parent / "measurements").is_dir():
+        session.tasks.run_task("measurements", read, tell)
 
 
 def _leave_sources_unread() -> None:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.prices.prices import is_day
 from rigplanner.catalog.schema.parts import AnyPart, System
-from rigplanner.decoding import convert
+from rigplanner.decoding import JsonFault, convert, read_tree
 from rigplanner.rig.document import FORMAT_VERSION, MOST_CIRCUITS, Rig, part_of
 from rigplanner.rig.edits import LARGEST_QUANTITY
 from rigplanner.whole_file import read_within, write_whole
@@ -43,8 +43,8 @@ def read_rig(path: Path) -> Rig:
 def decode_rig(content: bytes, name: str) -> Rig:
     """Return the rig in `content`; `name` stands in the message of a RigFault."""
     try:
-        tree = msgspec.json.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+        tree = read_tree(content)
+    except JsonFault as fault:
         raise RigFault(f"{name}: not a rig file, it is not JSON ({fault}).") from fault
     if not isinstance(tree, dict) or "format_version" not in tree:
         raise RigFault(f"{name}: not a rig file, the field 'format_version' is missing.")

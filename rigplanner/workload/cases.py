@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from rigplanner.decoding import convert
+from rigplanner.decoding import JsonFault, convert, read_tree
 from rigplanner.rig.workload import Case, Hardware, Workload
 
 LONGEST_LINE = 4 * 2**20
@@ -48,8 +48,8 @@ def read_case(line: bytes, number: int = 1) -> Case | BadCase:
             number, f"line {number}: expected text in UTF-8, found UTF-16; save the file as UTF-8."
         )
     try:
-        raw = msgspec.json.decode(line)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as fault:
+        raw = read_tree(line)
+    except JsonFault as fault:
         return BadCase(number, f"line {number}: not JSON ({fault}).")
     if not isinstance(raw, dict):
         return BadCase(number, f"line {number}: expected an object, found {type(raw).__name__}.")

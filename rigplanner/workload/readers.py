@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from rigplanner.decoding import JsonFault, read_tree
 from rigplanner.errors import WorkloadFault
 from rigplanner.networks.config.headers import SAFETENSORS_BITS, Header, config_of, read_header
 from rigplanner.networks.families.diffusion.denoisers import denoiser_config
@@ -211,10 +212,10 @@ def read_json(path: Path, most: int) -> dict[str, Any]:
     """The object in a JSON file; raises WorkloadFault when it is too large, unreadable or no
     object."""
     try:
-        read = msgspec.json.decode(read_within(path, most))
+        read = read_tree(read_within(path, most))
     except OSError as fault:
         raise WorkloadFault(f"{path}: cannot be read ({fault.strerror}).") from fault
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as fault:
+    except JsonFault as fault:
         raise WorkloadFault(f"{path}: not JSON ({fault}).") from fault
     if not isinstance(read, dict):
         raise WorkloadFault(f"{path}: expected an object, found {type(read).__name__}.")

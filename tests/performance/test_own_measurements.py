@@ -10,7 +10,14 @@ import pytest
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.performance.anchors.anchors import find_gpu
-from rigplanner.performance.anchors.own import keep, kept_evidence, read_own, with_own
+from rigplanner.performance.anchors.own import (
+    keep,
+    kept_evidence,
+    left_aside,
+    read_each,
+    read_own,
+    with_own,
+)
 from rigplanner.performance.predict import predict_speed
 from rigplanner.rig.workload import Workload
 
@@ -116,18 +123,40 @@ def test_kept_files_pull_every_later_prediction_until_they_are_deleted(
     assert predict_speed(job, gpu, 1, 1, "none", shipped_zoo()) == before
 
 
-def test_a_kept_file_that_cannot_be_read_is_named(kept_folder: Path) -> None:
+def test_a_kept_file_that_cannot_be_read_is_named_and_stops_nothing(kept_folder: Path) -> None:
     kept_folder.mkdir()
+    gpu, job = find_gpu("RTX 4090"), Workload(model="resnet-50", task="train")
+    before = predict_speed(job, gpu, 1, 1, "none", shipped_zoo())
+    kept_evidence.cache_clear()
     write(kept_folder / "broken.csv", HEADER + ROW.replace("1900", "fast"))
-    with pytest.raises(WorkloadFault, match=r"broken\.csv line 2: value"):
-        predict_speed(
-            Workload(model="resnet-50", task="train"),
-            find_gpu("RTX 4090"),
-            1,
-            1,
-            "none",
-            shipped_zoo(),
-        )
+    (kept_folder / "bytes.jsonl").write_bytes(b'{"model": "\xff"}')
+    (kept_folder / "long.csv").write_text("a,b\n" + "x" * 140_000 + ",1")
+    assert predict_speed(job, gpu, 1, 1, "none", shipped_zoo()) == before
+    first, second, third = left_aside()
+    assert "broken.csv line 2: value" in first
+    assert "bytes.jsonl" in second
+    assert "long.csv line 2: not CSV" in third
+
+
+ODD: dict[str, object] = {
+    "count": {"x": 1},
+    "metric": ["images/s"],
+    "gpu": 3,
+    "suspect": [1],
+    "nodes": 1e99,
+    "value": 10**400,
+    "id": {},
+    "link": None,
+    "batch_per_gpu": "1e999",
+}
+
+
+@pytest.mark.parametrize("field", ODD)
+def test_a_row_with_an_odd_field_is_a_row_or_a_fault(tmp_path: Path, field: str) -> None:
+    row = {"model": "resnet-50", "gpu": "RTX 3090", "metric": "images/s", "value": 800}
+    rows, faults = read_each(write(tmp_path / "a.jsonl", json.dumps(row | {field: ODD[field]})))
+    assert len(rows) + len(faults) == 1
+    assert (field in " ".join(faults)) == (field not in ("suspect", "link"))
 
 
 def test_a_file_of_other_things_is_not_kept(tmp_path: Path, kept_folder: Path) -> None:

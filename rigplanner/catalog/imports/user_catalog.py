@@ -20,7 +20,7 @@ from rigplanner.catalog.prices.exchange import ExchangeRates, read_ecb, shipped_
 from rigplanner.catalog.prices.prices import PriceFile, decode_prices, with_prices
 from rigplanner.catalog.schema.parts import AnyPart
 from rigplanner.evidence import Source
-from rigplanner.whole_file import write_whole
+from rigplanner.whole_file import read_within, write_whole
 
 OWN, UPDATES, IMPORTED, PRICES = "", "updates", "imported", "prices"
 RATES_FILE = "rates.xml"
@@ -51,6 +51,8 @@ def full_catalog(folder: Path | None = None) -> FullCatalog:
     own = [family for place in (UPDATES, OWN) for family in _families(folder / place, faults)]
     imported = _families(folder / IMPORTED, faults)
     prices = _price_files(folder / PRICES, faults)
+    if fault := _fetched_rates(folder)[1]:
+        faults.append(f"Left aside: {fault}")
     if not (own or imported or prices):
         return FullCatalog(shipped, tuple(faults))
     parts: dict[str, AnyPart] = dict(shipped.parts)
@@ -71,7 +73,7 @@ def full_catalog(folder: Path | None = None) -> FullCatalog:
 def _files(folder: Path) -> list[Path]:
     try:
         return sorted(path for path in folder.glob("*.json") if path.is_file())
-    except OSError:
+    except (OSError, ValueError):  # a folder that is none, or a name with a NUL
         return []
 
 
@@ -89,11 +91,8 @@ def _price_files(folder: Path, faults: list[str]) -> list[PriceFile]:
     found = []
     for path in _files(folder):
         try:
-            if path.stat().st_size > LARGEST_PRICES_BYTES:
-                raise CatalogFault(
-                    f"{path}: larger than {LARGEST_PRICES_BYTES // 2**20} MiB, not a price file."
-                )
-            found.append(decode_prices(path.read_bytes(), str(path)))
+            content = read_within(path, LARGEST_PRICES_BYTES)
+            found.append(decode_prices(content, str(path)))
         except CatalogFault as fault:
             faults.append(f"Left aside: {fault}")
         except OSError as fault:
@@ -103,12 +102,21 @@ def _price_files(folder: Path, faults: list[str]) -> list[PriceFile]:
 
 def newest_rates(folder: Path | None = None) -> ExchangeRates:
     """Return the exchange rates that were fetched last, else those that came with the catalog."""
-    shipped = shipped_rates()
+    shipped, (fetched, _) = shipped_rates(), _fetched_rates(folder or user_folder())
+    return max(shipped, fetched, key=lambda rates: rates.day) if fetched else shipped
+
+
+def _fetched_rates(folder: Path) -> tuple[ExchangeRates | None, str]:
+    """Return the rates that were fetched, and what is wrong with their file."""
+    path = folder / RATES_FILE
     try:
-        fetched = read_ecb(((folder or user_folder()) / RATES_FILE).read_bytes())
-    except (OSError, CatalogFault):
-        return shipped
-    return max(shipped, fetched, key=lambda rates: rates.day)
+        return read_ecb(read_within(path, LARGEST_PRICES_BYTES)), ""
+    except FileNotFoundError:
+        return None, ""
+    except (OSError, ValueError) as fault:
+        return None, f"{path}: cannot be read ({getattr(fault, 'strerror', None) or fault})."
+    except CatalogFault as fault:
+        return None, f"{path}: {fault}"
 
 
 def keep_import(name: str, made: Import, folder: Path | None = None) -> Path:

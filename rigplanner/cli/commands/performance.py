@@ -14,7 +14,7 @@ from rigplanner.cli.asked import add_job_arguments, asked_cases, is_cases
 from rigplanner.cli.commands.memory import lines_of
 from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault, own_fault
 from rigplanner.cli.hardware import Place, place_of
-from rigplanner.cli.reading import open_catalog
+from rigplanner.cli.reading import open_catalog, say_left_aside
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.capacity.mixed_gpus import card_plan, deals_layers
@@ -75,6 +75,8 @@ def run(args: argparse.Namespace) -> int:
         )
     except WorkloadFault as fault:
         raise InputFault(str(fault)) from fault
+    if evidence is None:
+        say_left_aside()
     if not is_cases(args.what):
         return _asked(args, evidence)
     code = FINE

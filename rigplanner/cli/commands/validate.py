@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault
 from rigplanner.cli.written import written
+from rigplanner.decoding import JsonFault, read_tree
 from rigplanner.errors import WorkloadFault
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.own import keep, read_each
@@ -142,8 +141,8 @@ def _tables(path: Path, read: list[bytes], faults: list[str]) -> list[AccuracyTa
 
 def _kind_of(line: bytes, path: Path, number: int) -> str:
     try:
-        raw: Any = msgspec.json.decode(line)
-    except (msgspec.DecodeError, RecursionError) as fault:
+        raw: Any = read_tree(line)
+    except JsonFault as fault:
         raise InputFault(f"{path} line {number}: not JSON ({fault}).") from fault
     if isinstance(raw, dict) and "value_gib" in raw:
         return "memory"

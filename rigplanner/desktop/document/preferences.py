@@ -12,13 +12,15 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.imports.user_catalog import newest_rates
 from rigplanner.catalog.prices.exchange import ExchangeRates, with_rate
-from rigplanner.decoding import convert, read_json
+from rigplanner.decoding import JsonFault, convert, read_json
+from rigplanner.path_text import text_of
 from rigplanner.rig.document import Party, QuoteDetails, Rig, Site
-from rigplanner.whole_file import write_whole
+from rigplanner.whole_file import read_within, write_whole
 
 log = logging.getLogger(__name__)
 
 MOST_RECENT = 12
+LARGEST_BYTES = 16 * 2**20
 TextPercent = Literal[90, 100, 110, 125, 150, 175, 200]
 TEXT_SIZES: tuple[TextPercent, ...] = get_args(TextPercent)
 BROKEN = "preferences.broken.json"
@@ -94,7 +96,7 @@ class PreferenceStore:
 
     def remember_file(self, path: Path) -> None:
         """Put a rig file first among the recent ones."""
-        name = str(path)
+        name = text_of(path)
         self.change(
             recent=(name, *(other for other in self.now.recent if other != name))[:MOST_RECENT]
         )
@@ -133,7 +135,7 @@ def rates_of(preferences: Preferences) -> ExchangeRates:
 
 def folder_of(text: str) -> Path | None:
     """Return the folder that a preference names, None for the usual one."""
-    return Path(text) if text else None
+    return Path(text) if text and "\0" not in text else None
 
 
 def preferences_file() -> Path:
@@ -147,14 +149,16 @@ def _read(file: Path) -> tuple[Preferences, str]:
     """Return what can be read, and what is wrong with the rest; a file with something wrong is kept
     beside the one to come."""
     try:
-        content = file.read_bytes()
+        content = read_within(file, LARGEST_BYTES)
     except FileNotFoundError:
         return Preferences(), ""
     except OSError as fault:
+        with contextlib.suppress(OSError):
+            file.replace(file.with_name(BROKEN))
         return Preferences(), fault.strerror or str(fault)
     try:
         return read_json(content, Preferences), ""
-    except msgspec.MsgspecError as fault:
+    except JsonFault as fault:
         with contextlib.suppress(OSError):
             write_whole(file.with_name(BROKEN), content)
         return _sound_fields(content), str(fault)
@@ -164,10 +168,10 @@ def _sound_fields(content: bytes) -> Preferences:
     """Return the preferences that are as they should be; the others take their usual values."""
     try:
         tree = read_json(content, dict[str, object])
-    except msgspec.MsgspecError:
+    except JsonFault:
         return Preferences()
     found: dict[str, object] = {}
     for name in tree.keys() & set(Preferences.__struct_fields__):
-        with contextlib.suppress(msgspec.MsgspecError):
+        with contextlib.suppress(JsonFault):
             found[name] = getattr(convert({name: tree[name]}, Preferences), name)
     return replace(Preferences(), **found)

@@ -11,6 +11,7 @@ from rigplanner.desktop.words import SEVERITY_WORDS
 from rigplanner.report.language import tr
 
 SHOWN_MS = 8000
+LONGEST = 2000
 TOKENS = {"info": "accent", "warning": "warns", "error": "fails"}
 ICONS = {"info": "info", "warning": "warn", "error": "cross"}
 
@@ -46,12 +47,12 @@ class MessageBar(QFrame):
             icons.pixmap(ICONS[message.level], TOKENS[message.level], self.devicePixelRatioF())
         )
         self._sign.setAccessibleName(SEVERITY_WORDS.get(message.level, message.level))
-        self.text.setText(message.text[:1000])
+        self.text.setText(message.text[:LONGEST])
         self.action.setText(message.action)
         self.action.setAccessibleName(message.action or tr("No action"))
         self.action.setVisible(bool(message.action))
         self.show()
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, message.text[:1000]))
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, message.text[:LONGEST]))
         if message.level == "info":
             self._timer.start()
         else:

@@ -29,6 +29,7 @@ from rigplanner.desktop.look.theme import look, row_px
 from rigplanner.desktop.start_page.cards import Card, OneLine, SampleCard, Tile
 from rigplanner.desktop.start_page.rig_sketch import Sketch
 from rigplanner.desktop.words import money, shortened
+from rigplanner.path_text import path_of
 from rigplanner.report.language import tr
 from rigplanner.rig import journal
 from rigplanner.rig.document import Rig, part_of
@@ -310,11 +311,11 @@ class StartView(QWidget):
             self._recent.addLayout(self._recent_line(name))
 
     def _recent_line(self, name: str) -> QVBoxLayout:
-        path = Path(name)
+        path = path_of(name)
         there = path.is_file()
         ask: Callable[[], object] = lambda: self.file_asked.emit(path, False)  # noqa: E731
-        line = button(shortened(path.stem, 30), ask, role="link", name=tr("Open {name}", name=name))
-        line.setToolTip(name)
+        line = button(shortened(path.stem, 30), ask, role="link", name=tr("Open {name}", name=path))
+        line.setToolTip(str(path))
         line.setEnabled(there)
         find = button(
             tr("Locate…"),

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo
+from rigplanner.decoding import read_tree
 from rigplanner.error_figures import Errors, errors_of
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.answer import MemoryEstimate
@@ -61,7 +62,7 @@ def compare(
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        raw = msgspec.json.decode(line)
+        raw = read_tree(line)
         if isinstance(raw, dict) and raw.get("part", "total") == "total" and raw.get("value_gib"):
             found.append(_compared(raw, line, number, find_gpu, zoo))
     return found
@@ -115,7 +116,7 @@ def compare_first(lines: Iterable[bytes]) -> list[Comparison]:
     1 where unsaid: each met an estimate that knew those of a smaller number)."""
     found = []
     for number, line in enumerate(lines, 1):
-        raw = msgspec.json.decode(line)
+        raw = read_tree(line)
         first = raw.get("first")
         if isinstance(first, dict) and raw.get("part", "total") == "total" and raw.get("value_gib"):
             fault = None if first.get("gib") else "refused"
@@ -136,7 +137,7 @@ def compare_traced(lines: Iterable[bytes], zoo: Zoo) -> list[Comparison]:
     tensors against the walk's."""
     found = []
     for number, line in enumerate(lines, 1):
-        raw = msgspec.json.decode(line)
+        raw = read_tree(line)
         spec = raw["spec"]
         known = {
             "id": raw.get("id", number),

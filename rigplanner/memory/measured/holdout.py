@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo
+from rigplanner.decoding import read_tree
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.estimate import LEAST, NCCL_GIB, RELATIVE_SPREAD, demand_of
 from rigplanner.memory.measured.accuracy import SIZE_CAPPED, Comparison, size_told
@@ -150,7 +151,7 @@ def kinds(told: Iterable[tuple[str, str | None]]) -> dict[str, int]:
 
 def measured(line: bytes, find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> Measured | None:
     """Return the case of one line; None for a part, and for what the model cannot express."""
-    raw = msgspec.json.decode(line)
+    raw = read_tree(line)
     asked = _asked(raw, line, find_gpu, zoo)
     if asked is None:
         return None

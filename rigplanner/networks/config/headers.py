@@ -7,9 +7,9 @@ import struct
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import msgspec
 from msgspec import Struct
 
+from rigplanner.decoding import JsonFault, read_tree
 from rigplanner.errors import WorkloadFault
 
 LONGEST_HEADER = 100 * 2**20
@@ -113,8 +113,8 @@ def _safetensors(path: Path, file: BinaryIO, size: int) -> Header:
             f" length of {length}."
         )
     try:
-        header = msgspec.json.decode(file.read(length))
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as fault:
+        header = read_tree(file.read(length))
+    except JsonFault as fault:
         raise WorkloadFault(f"{path}: the safetensors header is not JSON ({fault}).") from fault
     if not isinstance(header, dict):
         raise WorkloadFault(f"{path}: expected an object as header, found {type(header).__name__}.")

@@ -1,17 +1,17 @@
 """Measurements of the user, from CSV or JSON lines, as anchors beside the shipped ones."""
 
 import csv
-import json
+import math
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import msgspec
+from msgspec import Struct
 
 from rigplanner.catalog.imports.user_catalog import user_folder
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.decoding import convert
+from rigplanner.decoding import JsonFault, convert, read_tree
 from rigplanner.errors import WorkloadFault
 from rigplanner.performance.anchors.anchors import Evidence, read_evidence, shipped_evidence
 from rigplanner.performance.measured import Measured
@@ -29,10 +29,20 @@ NUMBERS = (
     "count",
     "nodes",
 )
-TRUE = (True, "true", "True", "yes", "1")
-"""What marks a row as suspect; such rows are left out."""
 KEPT = (".csv", ".jsonl")
 LARGEST_FILE_BYTES = 64 * 2**20
+
+
+class _Told(Struct, frozen=True, kw_only=True):
+    """What a row says beside its workload."""
+
+    gpu: str
+    metric: str
+    id: str | int | None = None
+    count: int = 1
+    nodes: int = 1
+    link: str = "unknown"
+    source: str | None = None
 
 
 def read_own(path: Path) -> list[Measured]:
@@ -57,15 +67,23 @@ def read_each(path: Path) -> tuple[list[Measured], list[str]]:
         raise WorkloadFault(f"{path}: cannot be read ({fault}).") from fault
     read = _csv_rows(text) if path.suffix.casefold() == ".csv" else enumerate(text.splitlines(), 1)
     rows, faults = list[Measured](), list[str]()
-    for number, line in read:
-        place = f"{path.name} line {number}"
-        try:
-            cells = _json_cells(line, place) if isinstance(line, str) else line
-            if (cells or isinstance(line, dict)) and cells.get("suspect") not in TRUE:
-                rows.append(_measured(cells, place, str(path)))
-        except WorkloadFault as fault:
-            faults.append(str(fault))
+    try:
+        for number, line in read:
+            place = f"{path.name} line {number}"
+            try:
+                cells = _json_cells(line, place) if isinstance(line, str) else line
+                if (cells or isinstance(line, dict)) and not _is_suspect(cells):
+                    rows.append(_measured(cells, place, str(path)))
+            except WorkloadFault as fault:
+                faults.append(str(fault))
+    except csv.Error as fault:
+        faults.append(f"{path.name} line {len(rows) + len(faults) + 2}: not CSV ({fault}).")
     return rows, faults
+
+
+def _is_suspect(cells: dict[str, Any]) -> bool:
+    told = cells.get("suspect")
+    return told is True or told in ("true", "True", "yes", "1")
 
 
 def own_folder() -> Path:
@@ -87,17 +105,29 @@ def keep(path: Path) -> Path:
 
 @cache
 def kept_evidence() -> Evidence:
-    """Return the shipped evidence, with the measurements that the user keeps where there are any;
-    raise WorkloadFault naming the file and line of one that cannot be read."""
-    folder = own_folder()
-    files = (
-        sorted(path for path in folder.glob("*") if path.suffix.casefold() in KEPT)
-        if folder.is_dir()
-        else []
-    )
-    return (
-        with_own([row for path in files for row in read_own(path)]) if files else shipped_evidence()
-    )
+    """Return the shipped evidence, with the measurements that the user keeps where there are
+    any."""
+    rows, _ = _kept()
+    return with_own(rows) if rows else shipped_evidence()
+
+
+def left_aside() -> tuple[str, ...]:
+    """Return a sentence on each file of kept measurements that cannot be used whole, naming the
+    first line that is none; its other lines count."""
+    return _kept()[1]
+
+
+def _kept() -> tuple[list[Measured], tuple[str, ...]]:
+    folder, rows, asides = own_folder(), list[Measured](), list[str]()
+    for path in sorted(folder.glob("*")) if folder.is_dir() else []:
+        if path.suffix.casefold() in KEPT:
+            try:
+                good, faults = read_each(path)
+            except WorkloadFault as fault:
+                good, faults = [], [str(fault)]
+            rows += good
+            asides += [f"Left aside: {faults[0]}"] if faults else []
+    return rows, tuple(asides)
 
 
 def with_own(rows: Iterable[Measured]) -> Evidence:
@@ -119,8 +149,8 @@ def _json_cells(line: str, place: str) -> dict[str, Any]:
     if not line.strip():
         return {}
     try:
-        found = json.loads(line)
-    except (ValueError, RecursionError) as fault:
+        found = read_tree(line)
+    except JsonFault as fault:
         raise WorkloadFault(f"{place}: expected a JSON object, found {line[:40]!r}.") from fault
     if not isinstance(found, dict):
         raise WorkloadFault(f"{place}: expected a JSON object, found {type(found).__name__}.")
@@ -136,38 +166,41 @@ def _measured(cells: dict[str, Any], place: str, source: str) -> Measured:
     for field in ("model", "gpu", "metric", "value"):
         if field not in cells:
             raise WorkloadFault(f"{place}: expected {field}, found none.")
-    if cells["metric"] not in METRICS:
-        raise WorkloadFault(
-            f"{place}: metric: expected one of {', '.join(METRICS)}, found '{cells['metric']}'."
-        )
     for field in NUMBERS:
         if isinstance(cells.get(field), str):
             cells[field] = int(_number(cells[field], f"{place}: {field}"))
     value = _number(cells["value"], f"{place}: value")
     if not 0 < value < 1e15:
-        raise WorkloadFault(f"{place}: value: expected a number above 0, found {cells['value']}.")
+        raise WorkloadFault(f"{place}: value: expected a number above 0, found {value:g}.")
     known = {key: value for key, value in cells.items() if key in Workload.__struct_fields__}
     try:
-        workload = convert(known, Workload)
-    except msgspec.ValidationError as fault:
+        told, workload = convert(cells, _Told), convert(known, Workload)
+    except JsonFault as fault:
         raise WorkloadFault(f"{place}: {fault}") from fault
+    if told.metric not in METRICS:
+        raise WorkloadFault(
+            f"{place}: metric: expected one of {', '.join(METRICS)}, found '{told.metric[:40]}'."
+        )
     return Measured(
-        id=str(cells.get("id", place)),
+        id=str(told.id or place),
         workload=workload,
-        gpu=str(cells["gpu"]),
-        count=int(cells.get("count", 1)),
-        nodes=int(cells.get("nodes", 1)),
-        link=str(cells.get("link", "unknown")),
-        metric=str(cells["metric"]),
+        gpu=told.gpu,
+        count=told.count,
+        nodes=told.nodes,
+        link=told.link,
+        metric=told.metric,
         value=value,
         year=None,
-        source=str(cells.get("source", source)),
+        source=told.source or source,
         own=True,
     )
 
 
 def _number(word: Any, place: str) -> float:
     try:
-        return float(word)
-    except (TypeError, ValueError) as fault:
-        raise WorkloadFault(f"{place}: expected a number, found '{word}'.") from fault
+        number = float(word)
+    except (TypeError, ValueError, OverflowError):
+        number = math.inf
+    if not math.isfinite(number):
+        raise WorkloadFault(f"{place}: expected a number, found '{str(word)[:40]}'.")
+    return number
