@@ -57,7 +57,14 @@ class Command(Struct, frozen=True, kw_only=True):
 C = Command
 COMMANDS: tuple[Command, ...] = (
     C(id="new", text="New rig", menu="File", keys="Ctrl+N", icon="new", run=documents.new_rig),
-    C(id="open", text="Open…", menu="File", keys="Ctrl+O", icon="open", run=documents.ask_open),
+    C(
+        id="open",
+        text="Open…",
+        menu="File",
+        keys="Ctrl+O",
+        icon="open",
+        run=documents.ask_open,
+    ),
     C(
         id="paste",
         text="New rig from a parts list…",
@@ -356,7 +363,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     C(
         id="theme-system",
-        text="Colours of the system",
+        text="Follow the system colours",
         menu="View",
         icon="theme",
         run=lambda d: d.use_theme("system"),
@@ -383,7 +390,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     C(
         id="usual-text",
-        text="Text of the system's size",
+        text="Default text size",
         menu="View",
         keys="Ctrl+0",
         run=lambda d: d.use_text(100),

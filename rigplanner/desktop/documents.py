@@ -26,13 +26,13 @@ def leave_rig(session: Session, then: Callable[[], object]) -> None:
     if unsaved and session.rig is not left:
 
         def back() -> None:
-            session.start_rig(left, tr("Bring back"), path)
+            session.start_rig(left, tr("Restore"), path)
             session.mark_unsaved()
 
         session.tell(
             tr("{name} had edits that were not saved.", name=left.name),
             "warning",
-            tr("Bring it back"),
+            tr("Restore"),
             back,
         )
 
@@ -98,7 +98,7 @@ def ask_locate(desk: Desk, name: str) -> None:
 
     ask_file(
         desk.window(),
-        tr("Where is {name} now", name=Path(name).name),
+        tr("Locate {name}", name=Path(name).name),
         found,
         tr(RIG_FILES),
         folder=desk.session.folder,

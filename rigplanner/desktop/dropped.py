@@ -37,6 +37,6 @@ def open_dropped(desk: Desk, paths: list[Path]) -> None:
             desk.view("Start").read_list(path)
         else:
             desk.session.tell(
-                tr("{name} is no rig, model, parts list or price list.", name=path.name[:100]),
+                tr("{name} is not a rig, model, parts list or price list.", name=path.name[:100]),
                 "warning",
             )

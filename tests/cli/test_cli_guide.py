@@ -22,7 +22,7 @@ def test_the_guide_writes_the_rig_it_proposes(
 
 def test_a_budget_that_buys_nothing_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["guide", "serve", "--budget", "100"]) == 1
-    assert "does not buy it" in capsys.readouterr().out
+    assert "above your budget" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("words", [["--aim", "fly"], ["--country", "ZZ"], ["--budget", "-1"]])

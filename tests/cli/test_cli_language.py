@@ -21,7 +21,7 @@ def rig(samples: list[Path]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("code", "word"), [("cs", "Pravidel"), ("zh_TW", "條規則"), ("en", "rules judged")]
+    ("code", "word"), [("cs", "Pravidel"), ("zh_TW", "條規則"), ("en", "rules checked")]
 )
 def test_check_answers_in_the_language(
     rig: str, capsys: pytest.CaptureFixture[str], code: str, word: str

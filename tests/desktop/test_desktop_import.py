@@ -72,7 +72,7 @@ def test_keep_writes_into_the_users_catalog(
     _read(dialog, _opendb(tmp_path / "data"), qtbot)
     dialog.keep_button.click()
     assert full_catalog().catalog.get("opendb.gpu.acme-storm-rtx-4090-3f2a9c10") is not None
-    assert told[-1].text.startswith("Kept: 1 of 2 became parts.")
+    assert told[-1].text.startswith("Imported: 1 of 2 became parts.")
 
 
 def test_a_csv_with_its_columns_named(dialog: ImportDialog, tmp_path: Path, qtbot) -> None:

@@ -87,7 +87,7 @@ def test_a_processor_of_several_nodes_offers_them(qtbot, window, sample_folder):
     open_sample(window, sample_folder, "quad-rtx-4090")
     dialog = RigSettings(window)
     dialog.open()
-    box = named(dialog, QComboBox, "NUMA nodes a socket")
+    box = named(dialog, QComboBox, "NUMA nodes per socket")
     choose(box, 4)
     assert window.session.rig.settings.numa_per_socket == 4
     assert {node.numa for node in window.session.assessment.machine.gpus} != {0}

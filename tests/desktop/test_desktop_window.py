@@ -559,7 +559,7 @@ def test_an_unknown_site_is_said_by_one_choice(qtbot, window, sample_folder):
     say = next(
         each
         for each in window.findings.findChildren(QPushButton)
-        if each.text().startswith("Say where")
+        if each.text().startswith("Set the wall outlet")
     )
     say.click()
     menu = next(each for each in window.findings.findChildren(QMenu) if each.isVisible())

@@ -168,7 +168,7 @@ def test_costs_are_asked_and_reach_the_quote(window, view):
         for widget in view.form.findChildren(type(view.form.own_tax))
     }
     fields["Energy"].setValue(0.25)
-    fields["In use"].setValue(8)
+    fields["Hours of use"].setValue(8)
     fields["Resale"].setValue(30)
     rig = window.session.rig
     assert (rig.site.energy_per_kwh.amount, rig.site.hours_per_day, rig.quote.resale_percent) == (
@@ -183,7 +183,7 @@ def test_own_notes_are_kept_in_the_rig_and_stay_off_the_quote(window, view):
     notes = next(
         field
         for field in view.findChildren(QPlainTextEdit)
-        if field.accessibleName() == "Own notes"
+        if field.accessibleName() == "Private notes"
     )
     before = window.session.rig.notes
     assert notes.toPlainText() == before != ""

@@ -31,7 +31,7 @@ def test_a_rig_without_case_and_cooler_says_what_was_not_judged(
     found = assess(bare, catalog)
     texts = absent_texts(found.machine)
     assert [text.partition(":")[0] for text in texts] == [
-        "No case is chosen",
+        "No case chosen",
         "No cooler is chosen",
     ]
     assert set(texts) <= set(quote_content(found, catalog, DAY).unchecked)

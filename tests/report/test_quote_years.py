@@ -45,7 +45,7 @@ def test_each_rate_of_tax_has_its_line(rig: Rig, catalog: Catalog) -> None:
 def test_hire_names_both_speeds_and_the_days_at_the_sites_hours(rig: Rig, catalog: Catalog) -> None:
     rows = quote_content(assess(rig, catalog), catalog, DAY).renting
     assert rows
-    assert all(" against " in row[3] for row in rows)
+    assert all(" rented" in row[3] for row in rows)
     assert all("at 8 h a day" in row[4] or row[4] == "never" for row in rows)
 
 

@@ -160,7 +160,7 @@ def check_lines(assessment: Assessment, catalog: Catalog, severity: str = "info"
     lines += ["", *absent_texts(assessment.machine)]
     lines.append(
         tr(
-            "{ran} rules judged something, {idle} had nothing to judge.",
+            "{ran} rules checked, {idle} did not apply.",
             ran=len(report.ran),
             idle=len(report.idle),
         )

@@ -102,7 +102,7 @@ class CompareModel(QAbstractTableModel):
                     self.names[n],
                     row_title(line),
                     self._text(line, n),
-                    tr("ahead") if best else "",
+                    tr("best") if best else "",
                 )
                 if text
             )

@@ -104,7 +104,7 @@ def _hire_reason(
             "",
             "",
             (),
-            tr("A hire is compared where every price of the rig is known, and its speed too."),
+            tr("Renting can be compared once every price and the speed are known."),
         )
     offer, sums = found[0], assessments[rig].totals
     cost = work_step(
@@ -227,7 +227,7 @@ def _slowest_link(assessment: Assessment, _: Catalog) -> Reason:
         for node in assessment.machine.gpus
         if node.host_gbs is not None
     ]
-    return Reason("", "", tuple(steps), tr("The slowest of them counts."))
+    return Reason("", "", tuple(steps), tr("The slowest one decides."))
 
 
 MAKERS: dict[str, Callable[[Assessment, Catalog], Reason]] = {

@@ -132,7 +132,7 @@ class CompareView(QWidget):
         self.differences = QCheckBox(tr("Only differences"))
         self.differences.toggled.connect(lambda _: self.refresh())
         self.baseline = QComboBox()
-        self.baseline.setAccessibleName(tr("Rig that the others are compared with"))
+        self.baseline.setAccessibleName(tr("Baseline"))
         self.baseline.setMinimumContentsLength(14)
         self.baseline.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.baseline.activated.connect(lambda _: self._show())
@@ -236,7 +236,7 @@ class CompareView(QWidget):
                 self._chips.addWidget(
                     icon_button(
                         "cross",
-                        tr("Take {name} out", name=rig.name),
+                        tr("Remove {name}", name=rig.name),
                         lambda n=n: self._drop(n),  # type: ignore[misc]
                     )
                 )

@@ -89,9 +89,9 @@ class GuideDialog(QDialog):
         self.stop = button(tr("Stop"), self.cancel)
         self._answer = QVBoxLayout()
         self._answer.setSpacing(6)
-        self.take = button(tr("Open as a rig"), lambda: self._open(self._best()), "new", "primary")
+        self.take = button(tr("Open this rig"), lambda: self._open(self._best()), "new", "primary")
         self.take_cheapest = button(
-            tr("Open the least expensive"),
+            tr("Open the cheapest rig"),
             lambda: self._open(self.advice.cheapest if self.advice else None),
         )
         right = column(
@@ -109,7 +109,7 @@ class GuideDialog(QDialog):
 
     def _make_questions(self) -> QVBoxLayout:
         self._purposes = QButtonGroup(self)
-        lines = column(label(tr("What is it for").upper(), "section"), spacing=2)
+        lines = column(label(tr("Purpose").upper(), "section"), spacing=2)
         for n, purpose in enumerate(self._words.PURPOSES):
             choice = QRadioButton(self._words.purpose_title(purpose).replace("&", "&&"))
             choice.setAccessibleDescription(self._words.purpose_note(purpose))
@@ -124,13 +124,13 @@ class GuideDialog(QDialog):
         form.setVerticalSpacing(8)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapAllRows)
         self.aim = QComboBox()
-        self.aim.setAccessibleName(tr("What it must do"))
+        self.aim.setAccessibleName(tr("Task"))
         self.aim.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
         self.aim.setMinimumContentsLength(10)
         self.aim.activated.connect(self._delay.start)
-        form.addRow(tr("What it must do"), self.aim)
+        form.addRow(tr("Task"), self.aim)
         self.currency = QComboBox()
         self.currency.setAccessibleName(tr("Currency"))
         self.currency.addItems(
@@ -139,21 +139,21 @@ class GuideDialog(QDialog):
         self.currency.activated.connect(self._delay.start)
         self.budget = QDoubleSpinBox(minimum=0, maximum=1e8, decimals=0, singleStep=100)
         self.budget.setAccessibleName(tr("Budget"))
-        self.budget.setSpecialValueText(tr("open"))
+        self.budget.setSpecialValueText(tr("no limit"))
         indented(self.budget)
         self.budget.valueChanged.connect(self._delay.start)
         form.addRow(tr("Budget"), row(stretchy(self.budget), self.currency))
         self.country = QComboBox()
-        self.country.setAccessibleName(tr("Country and its usual outlet"))
-        self.country.addItem(tr("not said"), "")
+        self.country.setAccessibleName(tr("Country (sets the wall outlet)"))
+        self.country.addItem(tr("not set"), "")
         for code, (volts, amperes) in sorted(USUAL.items()):
             self.country.addItem(f"{code}, {volts:.0f}\u202fV {amperes:.0f}\u202fA", code)
         self.country.setCurrentIndex(
             max(0, self.country.findData(self._session.preferences.now.site.country or ""))
         )
         self.country.activated.connect(self._delay.start)
-        form.addRow(tr("Country and its usual outlet"), self.country)
-        self.quiet = QCheckBox(tr("It stands beside a person"))
+        form.addRow(tr("Country (sets the wall outlet)"), self.country)
+        self.quiet = QCheckBox(tr("Quiet: it stands next to my desk"))
         self.quiet.setToolTip(
             tr(
                 "Leaves out blower and passive cards, open frames, and more than two cards. There"
@@ -224,7 +224,7 @@ class GuideDialog(QDialog):
         """Stop looking."""
         self._session.tasks.cancel(TOPIC)
         if self.advice is None:
-            self.head.setText(tr("Stopped. Change a question to look again."))
+            self.head.setText(tr("Stopped. Change an answer to search again."))
         self._rest()
 
     def _fail(self, fault: Exception) -> None:
@@ -255,19 +255,18 @@ class GuideDialog(QDialog):
             else ()
         )
         self.note.setText(
-            " ".join(filter(None, said)) or tr("Ask for less, or let a machine do it by the hour.")
+            " ".join(filter(None, said))
+            or tr("Raise the budget, choose a smaller task, or rent a machine.")
         )
         if chosen is not None:
             self._add(
                 label(
-                    (
-                        tr("The rig") if advice.best else tr("The least expensive rig that does it")
-                    ).upper(),
+                    (tr("The rig") if advice.best else tr("Cheapest rig for this task")).upper(),
                     "section",
                 )
             )
             self._add(self._items(chosen))
-            self._add(label(tr("What it does").upper(), "section"))
+            self._add(label(tr("What it can run").upper(), "section"))
             self._add(self._abilities(chosen.abilities))
         if advice.best is not None and advice.cheapest is not None:
             price = money(advice.cheapest.total, advice.answers.currency)
@@ -279,12 +278,12 @@ class GuideDialog(QDialog):
                 )
             )
         if advice.rented:
-            self._add(label(tr("By the hour").upper(), "section"))
+            self._add(label(tr("Rent instead").upper(), "section"))
             for machine in advice.rented:
                 text = self._words.rented_text(machine, chosen, advice.aim)
                 self._add(label(text, "", wrap=True))
         if advice.passed_over:
-            self._add(label(tr("What was passed over").upper(), "section"))
+            self._add(label(tr("Why other parts were not chosen").upper(), "section"))
         for text in self._words.passed_over_texts(advice):
             self._add(label(text, "small", wrap=True))
         self._rest()

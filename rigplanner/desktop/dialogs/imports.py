@@ -100,12 +100,12 @@ class ImportDialog(QDialog):
         self.progress.setAccessibleName(tr("Progress"))
         self.matched = plain_table(
             tr("What matched"),
-            (tr("Kind"), tr("Part"), tr("Price"), tr("As written"), tr("Sure by")),
+            (tr("Kind"), tr("Part"), tr("Price"), tr("Text in the file"), tr("Matched by")),
         )
-        self.counts = plain_table(tr("What was left out, counted"), (tr("Times"), tr("Why")))
+        self.counts = plain_table(tr("Rejected lines by reason"), (tr("Count"), tr("Reason")))
         self.refused = QPlainTextEdit(readOnly=True)
         self.refused.setAccessibleName(tr("What was left out, one by one"))
-        self.keep_button = button(tr("Keep"), self.keep, role="primary")
+        self.keep_button = button(tr("Import"), self.keep, role="primary")
         self.cancel_button = button(tr("Cancel"), self.cancel)
         self._lay_out()
         self._progressed.connect(self._show_progress)
@@ -119,7 +119,7 @@ class ImportDialog(QDialog):
             each.setAccessibleName(tr("What was read"))
         tabs.addTab(self.matched, tr("Matched"))
         tabs.addTab(self.counts, tr("Left out"))
-        tabs.addTab(self.refused, tr("Left out, one by one"))
+        tabs.addTab(self.refused, tr("All rejected lines"))
         heads = self.matched.horizontalHeader()
         heads.setStretchLastSection(False)
         for number in range(self.matched.columnCount()):
@@ -146,7 +146,7 @@ class ImportDialog(QDialog):
         if self.made is None:
             self.head.setText(
                 f"{SOURCE_HINTS[source]}"
-                f" {tr('Nothing is written before you have seen what was found.')}"
+                f" {tr('You can review the result before anything is imported.')}"
             )
 
     def _rest(self) -> None:
@@ -253,9 +253,7 @@ class ImportDialog(QDialog):
         except OSError as fault:
             self._fail(fault)
             return
-        self._session.tell(
-            tr("Kept: {made}. They are in the catalog now.", made=summary(self.made))
-        )
+        self._session.tell(tr("Imported: {made}.", made=summary(self.made)))
         self._session.shelf.reload()
         self.close()
 

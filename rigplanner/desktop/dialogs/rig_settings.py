@@ -60,10 +60,7 @@ class RigSettings(QDialog):
         self._filling = False
         self._forms = column(spacing=12)
         body = panel(column(self._forms, 1, margins=(0, 0, 8, 0)))
-        note = tr(
-            "What is neither a part nor a place. The quote's set-up sheet lists what is chosen"
-            " here."
-        )
+        note = tr("Firmware, software and site settings. The set-up sheet of the quote lists them.")
         close = button(tr("Close"), self.close, role="primary")
         inner = (
             label(note, "small", wrap=True),
@@ -102,7 +99,7 @@ class RigSettings(QDialog):
             (tr("Firmware"), self._firmware()),
             (tr("Drives"), self._striped()),
             (tr("Software"), self._software()),
-            (tr("Room"), self._room()),
+            (tr("Room temperature"), self._room()),
         ):
             if form.rowCount():
                 form.setContentsMargins(0, 0, 0, 0)
@@ -158,8 +155,8 @@ class RigSettings(QDialog):
         if len(numa) > 1:
             box = self._choice(
                 form,
-                tr("NUMA nodes a socket"),
-                [(tr("the processor's own"), None), *((str(n), n) for n in numa)],
+                tr("NUMA nodes per socket"),
+                [(tr("CPU default"), None), *((str(n), n) for n in numa)],
             )
             box.activated.connect(lambda _: self._set_numa(box.currentData()))
             self._setters.append(
@@ -185,7 +182,7 @@ class RigSettings(QDialog):
             else tr("Lanes of {board}", board=board)
         )
         shipped = [choice for choice in choices if choice in layout.bios_default]
-        usual = tr("as shipped: {choice}", choice=shipped[0]) if shipped else tr("as shipped")
+        usual = tr("default: {choice}", choice=shipped[0]) if shipped else tr("as shipped")
         box = self._choice(form, title, [(usual, ""), *((choice, choice) for choice in choices)])
         place = places[0] if places else choices[0]
         box.activated.connect(
@@ -209,7 +206,7 @@ class RigSettings(QDialog):
 
     def _set_numa(self, nodes: int | None) -> None:
         settings = replace(self._session.rig.settings, numa_per_socket=nodes)
-        self._edit(tr("NUMA nodes a socket"), Edit("set_settings", {"settings": settings}))
+        self._edit(tr("NUMA nodes per socket"), Edit("set_settings", {"settings": settings}))
 
     def _choice(self, form: QFormLayout, name: str, entries: list[tuple[str, object]]) -> QComboBox:
         box = QComboBox()
@@ -250,8 +247,8 @@ class RigSettings(QDialog):
         form = QFormLayout()
         for key in SOFTWARE:
             if key != "bios":
-                self._version(form, key, tr("not said"))
-        self.peers = QCheckBox(tr("Driver that lets GeForce cards exchange directly"))
+                self._version(form, key, tr("not set"))
+        self.peers = QCheckBox(tr("Driver with peer-to-peer enabled for GeForce"))
         self.peers.toggled.connect(self._set_peers)
         self._setters.append(
             lambda: self.peers.setChecked(self._session.rig.settings.peer_to_peer_driver)

@@ -34,7 +34,7 @@ from rigplanner.report.quote.logo import logo_name
 from rigplanner.rig.countries import USUAL
 from rigplanner.rig.edits import Edit
 
-THEMES = (("system", "As the system"), ("light", "Light"), ("dark", "Dark"))
+THEMES = (("system", "Follow the system"), ("light", "Light"), ("dark", "Dark"))
 CURRENCIES = (
     "USD",
     "EUR",
@@ -144,7 +144,7 @@ class SettingsDialog(QDialog):
             self._now.theme,
             self._desk.use_theme,  # type: ignore[arg-type]
         )
-        languages = [("", tr("As the system")), *LANGUAGES.items()]
+        languages = [("", tr("Follow the system")), *LANGUAGES.items()]
         self.language = self._choice(
             form, tr("Language"), languages, self._now.language, self._use_language
         )
@@ -183,7 +183,7 @@ class SettingsDialog(QDialog):
         form.addRow(tr("Own exchange rate"), self._make_rate())
         site = self._now.site
         countries = [
-            ("", tr("not said")),
+            ("", tr("not set")),
             *(
                 (code, f"{code}, {v:.0f}\u202fV {a:.0f}\u202fA")
                 for code, (v, a) in sorted(USUAL.items())
@@ -193,7 +193,7 @@ class SettingsDialog(QDialog):
             form, tr("Country"), countries, site.country or "", self._use_country
         )
         self.volts = self._amount(
-            form, tr("Mains"), site.volts, "V", lambda v: self._change_site(volts=v)
+            form, tr("Wall power"), site.volts, "V", lambda v: self._change_site(volts=v)
         )
         self.amperes = self._amount(
             form, tr("Breaker"), site.breaker_a, "A", lambda v: self._change_site(breaker_a=v)
@@ -203,25 +203,25 @@ class SettingsDialog(QDialog):
             form,
             tr("Energy price"),
             tariff.amount if tariff else None,
-            tr("{currency} a kWh", currency=self._now.currency),
+            tr("{currency} per kWh", currency=self._now.currency),
             self._use_tariff,
             3,
         )
         self.hours = self._amount(
             form,
-            tr("Hours of work a day"),
+            tr("Hours of use per day"),
             site.hours_per_day,
             "h",
             lambda v: self._change_site(hours_per_day=min(v, 24.0) if v else None),
             1,
         )
         self.price_days = QSpinBox(minimum=1, maximum=3650)
-        self.price_days.setAccessibleName(tr("Prices count as old after"))
+        self.price_days.setAccessibleName(tr("Mark prices as old after"))
         self.price_days.setSuffix(f"\u202f{tr('days')}")
         self.price_days.setValue(self._now.price_days)
         indented(self.price_days)
         self.price_days.valueChanged.connect(lambda days: self._change_and_show(price_days=days))
-        form.addRow(tr("Prices count as old after"), self.price_days)
+        form.addRow(tr("Mark prices as old after"), self.price_days)
         return form
 
     def _make_rate(self) -> QWidget:
@@ -269,7 +269,7 @@ class SettingsDialog(QDialog):
             tariff = self._now.site.energy_per_kwh
             self._store.change(currency=code)
             self._change_site(energy_per_kwh=replace(tariff, currency=code) if tariff else None)
-            self.tariff.setSuffix(f"\u202f{tr('{currency} a kWh', currency=code)}")
+            self.tariff.setSuffix(f"\u202f{tr('{currency} per kWh', currency=code)}")
             if self._now.own_rate is None:
                 self.rate.setSuffix(f"\u202f{code}")
 
@@ -396,9 +396,7 @@ class SettingsDialog(QDialog):
             *([Edit("set_exchange", {"exchange": rates_of(now)})] if now.own_rate else []),
         )
         if session.edit(tr("Use the settings of new rigs"), *edits):
-            self.note.setText(
-                tr("The open rig has this currency, exchange rate, site and seller now.")
-            )
+            self.note.setText(tr("The open rig now uses these settings."))
 
 
 def settings_dialog(desk: Desk) -> QDialog:

@@ -28,7 +28,7 @@ from rigplanner.report.words.machine import beside_cells, run_lines
 TOPIC = "this machine"
 WHY_NOT = Words(
     {
-        "memory": "not added: the machine says how much, not which modules",
+        "memory": "not added: only the total size is known, not the modules",
         "system": "not in the catalog; its board is looked up instead",
         "": "not in the catalog by this name",
     }
@@ -45,7 +45,7 @@ class MachineDialog(QDialog):
         self.resize(row_px() * 38, row_px() * 16)
         self._desk, self._session = desk, desk.session
         self.found: Recognised | None = None
-        self.head = label(tr("Reading what this computer says of itself…"), "large", wrap=True)
+        self.head = label(tr("Reading the hardware of this computer…"), "large", wrap=True)
         self.note = label(
             tr(
                 "Processor, board, drives and cards, from the system's own files and nvidia-smi."
@@ -56,7 +56,7 @@ class MachineDialog(QDialog):
         )
         self.progress = busy_bar()
         self.table = plain_table(
-            tr("What was found"), (tr("Kind"), tr("As the machine says it"), tr("In the rig"))
+            tr("What was found"), (tr("Kind"), tr("Reported by the system"), tr("In the rig"))
         )
         heads = self.table.horizontalHeader()
         heads.setStretchLastSection(False)
@@ -67,7 +67,7 @@ class MachineDialog(QDialog):
                 else QHeaderView.ResizeMode.ResizeToContents
             )
             heads.setSectionResizeMode(n, fit)
-        self.take = button(tr("Open as a rig"), self.open_rig, "new", "primary")
+        self.take = button(tr("Open this rig"), self.open_rig, "new", "primary")
         self.take.setEnabled(False)
         keys = row(
             button(tr("Read a captured text…"), self._ask_text, "open"),
@@ -170,7 +170,7 @@ class MachineDialog(QDialog):
             tr("{known} of {all} parts were found in the catalog", known=known, all=len(facts))
         )
         if not facts:
-            self.head.setText(tr("This computer says nothing that can be read"))
+            self.head.setText(tr("No hardware information found"))
             self.note.setText(
                 tr(
                     "Reading needs Linux with /proc and /sys; here runs {system}.",

@@ -87,7 +87,7 @@ class UpdateDialog(QDialog):
         now = self._session.preferences.now
         self.file_button.setEnabled(bool(now.update_url))
         if not now.update_url:
-            self._file_state.setText(tr("No address is set. It is set in Settings under Catalog."))
+            self._file_state.setText(tr("No update address. Set one in Settings > Catalog."))
             return
         stamp = read_stamp(target(now.update_url, now.update_prices, self._folder))
         known = (
@@ -125,7 +125,7 @@ class UpdateDialog(QDialog):
         if self._session.tasks.is_busy(TOPIC):
             self.progress.setRange(0, announced)
             self.progress.setValue(min(done, announced))
-            self.outcome.setText(tr("{size} KiB are here.", size=digits(f"{done / 1024:,.0f}")))
+            self.outcome.setText(tr("{size} KiB received", size=digits(f"{done / 1024:,.0f}")))
 
     def _done(self, fetched: Fetched) -> None:
         days = fetched.age_days(datetime.now(UTC))

@@ -56,7 +56,7 @@ def write(session: Session, path: Path, make: Callable[[], bytes | None]) -> boo
         said = tr("{path}: not written ({reason}).", path=path, reason=fault.strerror or fault)
         session.tell(said, "error", tr("Try again"), lambda: write(session, path, make))
         return False
-    session.tell(tr("Written {name}.", name=path.name))
+    session.tell(tr("Saved {name}.", name=path.name))
     return True
 
 
@@ -108,7 +108,7 @@ def exported(session: Session, form: str) -> bytes | None:
     session.record_now()
     assessment = session.assessment
     if assessment is None:
-        session.tell(tr("There is nothing to export: the rig could not be assessed."), "error")
+        session.tell(tr("Nothing to export yet: this rig could not be checked."), "error")
         return None
     content = quote_content(assessment, session.catalog, date.fromisoformat(session.today))
     return quote_workbook(content) if form == "xlsx" else export(content, form).encode()

@@ -344,7 +344,10 @@ class Session(QObject):
         """Write the rig; say what is wrong when the disk refuses, and keep the edits."""
         if path == self.path and self.held.is_changed():
             self.tell(
-                tr("{name} was changed by another program. Saving replaces that.", name=path.name),
+                tr(
+                    "{name} was changed by another program. Saving overwrites those changes.",
+                    name=path.name,
+                ),
                 "warning",
                 tr("Save anyway"),
                 lambda: self._save_over(path),
@@ -373,7 +376,7 @@ class Session(QObject):
             return True
         self.tell(
             tr(
-                "{name} is open in another window: go on there, or close it there first.",
+                "{name} is already open in another window.",
                 name=path.name,
             ),
             "warning",

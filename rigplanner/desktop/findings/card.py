@@ -127,7 +127,7 @@ class FindingCard(QFrame):
         for fix in () if waived else finding.fixes[:3]:
             self._fixes.addWidget(self._fix_button(fix))
         if any(field.startswith("site:") for field in finding.missing) and not waived:
-            self._site = button(tr("Say where it stands…"), self._open_site)
+            self._site = button(tr("Set the wall outlet…"), self._open_site)
             self._fixes.addWidget(self._site)
         lines.addLayout(self._fixes)
         self._reason = self._make_reason()
@@ -172,7 +172,7 @@ class FindingCard(QFrame):
     def _apply(self, fix: Fix, words: str) -> None:
         session = self._session
         if session.edit(words, *fix.edits):
-            session.tell(tr("{words}: done.", words=words), "info", tr("Undo"), session.undo)
+            session.tell(tr("Done: {words}", words=words), "info", tr("Undo"), session.undo)
 
     def _make_reason(self) -> QWidget:
         self._text = QLineEdit()
@@ -184,7 +184,7 @@ class FindingCard(QFrame):
         self._by.setAccessibleName(tr("Name under the waiver"))
         self._by.returnPressed.connect(self._waive)
         self._until = QLineEdit()
-        self._until.setPlaceholderText(tr("Until, as 2027-06-30; empty for good"))
+        self._until.setPlaceholderText(tr("Until (YYYY-MM-DD), or empty for no end"))
         self._until.setAccessibleName(tr("Last day of the waiver"))
         self._until.returnPressed.connect(self._waive)
         keys = row(button(tr("Waive"), self._waive), button(tr("Cancel"), self._hide_reason), 1)
@@ -221,9 +221,7 @@ class FindingCard(QFrame):
         fine = not until or (is_day(until) and until >= self._session.today)
         restyle(self._until, "faulty", not fine)
         if not fine:
-            self._session.tell(
-                tr("The last day of a waiver is a day to come, as 2027-06-30."), "warning"
-            )
+            self._session.tell(tr("Enter a date in the future, such as 2027-06-30."), "warning")
             return
         subject = finding.subjects[0] if finding.subjects else ""
         args = {
@@ -254,20 +252,20 @@ class FindingCard(QFrame):
             waiver = self._waiver()
             subject = waiver.subject if waiver else ""
             menu.addAction(
-                tr("Take the waiver back"),
+                tr("Stop accepting"),
                 lambda: session.edit(
                     tr("Take back the waiver of {code}", code=code),
                     Edit("unwaive", {"code": code, "subject": subject}),
                 ),
             )
             return menu
-        menu.addAction(tr("Waive with a reason"), self.ask_reason)
+        menu.addAction(tr("Accept with a reason…"), self.ask_reason)
         levels = menu.addMenu(tr("Severity in this rig"))
         for severity in SEVERITIES:
             levels.addAction(
                 SEVERITY_WORDS[severity].capitalize(), partial(self._set_severity, severity)
             )
-        levels.addAction(tr("The rule's own"), partial(self._set_severity, None))
+        levels.addAction(tr("Default severity"), partial(self._set_severity, None))
         menu.addAction(tr("Ignore {code} in this rig", code=code), self._ignore)
         if (entry := RULES.get(code)) is not None:
             menu.addSeparator()
@@ -289,7 +287,7 @@ class FindingCard(QFrame):
         name = (
             tr("Treat {code} as {severity}", code=code, severity=SEVERITY_WORDS[severity])
             if severity
-            else tr("Own severity of {code}", code=code)
+            else tr("Change the severity of {code}", code=code)
         )
         self._session.edit(name, Edit("set_severity", {"code": code, "severity": severity}))
 

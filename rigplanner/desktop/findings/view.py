@@ -162,7 +162,7 @@ class FindingsView(QWidget):
         report = assessment.report
         for code in report.ignored:
             undo = button(
-                tr("Check it"),
+                tr("Check again"),
                 lambda code=code: self._session.edit(  # type: ignore[misc]
                     tr("Check {code}", code=code),
                     Edit("set_ignored", {"code": code, "ignored": False}),
@@ -181,7 +181,7 @@ class FindingsView(QWidget):
         ran = trn("{count} rule checked.", "{count} rules checked.", len(report.ran))
         idle = (
             trn(
-                "{count} rule had nothing to judge.",
+                "{count} rule did not apply.",
                 "{count} rules had nothing to judge.",
                 len(report.idle),
             )

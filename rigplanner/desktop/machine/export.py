@@ -57,6 +57,6 @@ def _content(session: Session, form: str) -> bytes | None:
     from rigplanner.report.machine_files import WRITERS
 
     if session.assessment is None:
-        session.tell(tr("There is nothing to export: the rig could not be assessed."), "error")
+        session.tell(tr("Nothing to export yet: this rig could not be checked."), "error")
         return None
     return WRITERS[form](session.assessment.machine).encode()

@@ -69,10 +69,10 @@ class MachineView(QWidget):
             tr("Links between GPUs and network cards, as nvidia-smi topo -m shows them"), ()
         )
         self.pieces = QComboBox()
-        self.pieces.setAccessibleName(tr("Piece to move"))
+        self.pieces.setAccessibleName(tr("Part to move"))
         self.pieces.activated.connect(lambda _: self._point(self.pieces.currentData()))
         self.targets = QComboBox()
-        self.targets.setAccessibleName(tr("Place to move it to"))
+        self.targets.setAccessibleName(tr("Destination"))
         self.go = button(tr("Move"), self._move_chosen, "move")
         room = Room()
         room.resized.connect(self._draw)
@@ -184,7 +184,7 @@ class MachineView(QWidget):
     def _draw(self) -> None:
         assessment = self._session.assessment
         if assessment is not None:
-            said = tr("Choose a motherboard or a system to see its slots and what stands in them.")
+            said = tr("Choose a motherboard or a system to see its slots and the parts in them.")
             drawing = self._fitted(assessment.machine)
             self.slots.show_picture(slot_picture(assessment.machine), "" if drawing.boxes else said)
             self.drawing.empty = "" if drawing.boxes else said
@@ -346,7 +346,7 @@ def _called(
 
 def _target_words(move: Move) -> str:
     if move.here:
-        return tr("{place}, stands here", place=move.place)
+        return tr("{place} (current)", place=move.place)
     if move.problems:
         return tr(
             "{place}, not possible: {reason}",

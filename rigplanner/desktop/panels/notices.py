@@ -18,11 +18,11 @@ def _file_changed(session: Session) -> None:
         said = tr("{name} was changed by another program.", name=path.name)
         if session.unsaved:
             said = tr(
-                "{name} was changed by another program. Your edits are kept; reading it again sets"
-                " them aside.",
+                "{name} was changed by another program. Reload it (your edits become a copy), or"
+                " keep yours.",
                 name=path.name,
             )
-        session.tell(said, "warning", tr("Read it again"), lambda: session.open(path))
+        session.tell(said, "warning", tr("Reload"), lambda: session.open(path))
 
 
 def _file_gone(session: Session) -> None:
@@ -30,7 +30,7 @@ def _file_gone(session: Session) -> None:
     path = session.path
     if path is not None:
         said = tr("{name} is no longer in its folder. The rig is kept here.", name=path.name)
-        session.tell(said, "warning", tr("Save it again"), lambda: session.save(path))
+        session.tell(said, "warning", tr("Save again"), lambda: session.save(path))
 
 
 def _catalog_fault(session: Session, fault: str) -> None:

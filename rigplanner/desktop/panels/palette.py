@@ -114,7 +114,7 @@ class PaletteBox(QFrame):
         fill(
             self.list,
             [(hit.text, hit.note) for hit in self._hits]
-            or [(tr("Nothing has all these words. Try fewer."), "")],
+            or [(tr("No results. Try fewer words."), "")],
             numbers=(1,),
         )
         for n, hit in enumerate(self._hits):

@@ -208,7 +208,7 @@ class BuildList(QWidget):
         self._editor = self._make_editor()
         self._total = Figure("strong")
         self._total.setCursor(Qt.CursorShape.PointingHandCursor)
-        self._total.setToolTip(tr("Shows how the total comes about, as the price gauge does"))
+        self._total.setToolTip(tr("Show how the total is calculated"))
         self._total.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._total.setProperty("opens", True)
         self._total.setIndent(0)
@@ -237,7 +237,7 @@ class BuildList(QWidget):
         self._quantity.setAccessibleName(tr("Quantity"))
         self._quantity.valueChanged.connect(self._set_quantity)
         self._price = QDoubleSpinBox(minimum=0, maximum=1e9, decimals=2)
-        self._price.setAccessibleName(tr("Price of one piece"))
+        self._price.setAccessibleName(tr("Price each"))
         self._price.setSpecialValueText(tr("catalog"))
         self._price.setKeyboardTracking(False)
         self._price.valueChanged.connect(self._set_price)
@@ -435,7 +435,7 @@ class BuildList(QWidget):
         if (item := self._edited()) is not None:
             edit = Edit("set_power_cap", {"uid": item.uid, "watts": float(watts) or None})
             name = (
-                tr("Cap {item} to {watts} W", item=self.name_of(item), watts=watts)
+                tr("Limit {item} to {watts} W", item=self.name_of(item), watts=watts)
                 if watts
                 else tr("Lift the cap of {item}", item=self.name_of(item))
             )

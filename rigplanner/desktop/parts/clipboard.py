@@ -32,7 +32,7 @@ def paste_data(session: Session, data: QMimeData) -> None:
     known = [item for item in items if part_of(session.rig, session.catalog, item.part)]
     wanted = known or _items_of(entries)
     if not wanted:
-        session.tell(tr("The clipboard names no part of the catalog."), "warning")
+        session.tell(tr("The clipboard contains no known part."), "warning")
         return
     edits = edits_that_add(session, wanted)
     if session.edit(

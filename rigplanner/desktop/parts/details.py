@@ -103,10 +103,7 @@ class Details(QWidget):
             self._set(
                 self.facts,
                 "<p>"
-                + tr(
-                    "Select a row to see its figures, their sources and what choosing it would"
-                    " change."
-                )
+                + tr("Select a part to see its data, its sources and what it would change.")
                 + "</p>",
             )
             self._drop_effects("")
@@ -220,7 +217,7 @@ def effects_html(found: "Effects | None", session: Session) -> str:
     from rigplanner.report.words.findings import finding_text, rule_title
 
     if found is None:
-        return f"<p class=soft>{tr('This cannot be done to the rig as it stands.')}</p>"
+        return f"<p class=soft>{tr('This cannot be added to the current rig.')}</p>"
     catalog = session.catalog
     rows = "".join(_effect_row(figure, session.rig, catalog) for figure in found.figures)
     errors = _first_errors(found.come)
@@ -234,14 +231,14 @@ def effects_html(found: "Effects | None", session: Session) -> str:
     )
     others = [finding for finding in found.come if finding not in errors]
     if others:
-        come = trn("{count} finding would come", "{count} findings would come", len(others))
+        come = trn("adds {count} finding", "adds {count} findings", len(others))
         lines.append(f"<p><b>{come}</b></p>")
     lines += [
         _finding_line(finding, finding_text(finding, found.rig, catalog))
         for finding in others[:MOST_FINDINGS]
     ]
     if found.gone:
-        go = trn("{count} finding would go", "{count} findings would go", len(found.gone))
+        go = trn("removes {count} finding", "removes {count} findings", len(found.gone))
         lines.append(f"<p><b>{go}</b></p>")
     lines += [
         _line(rule_title(finding.code), finding.code) for finding in found.gone[:MOST_FINDINGS]

@@ -196,7 +196,7 @@ class PartsView(QWidget):
         self.starred = QCheckBox(tr("Favourites"))
         self.starred.toggled.connect(lambda _: self.apply_filter())
         self.narrow = button(
-            tr("Narrow"), self._toggle_facets, name=tr("Narrow by vendor and form")
+            tr("Filters"), self._toggle_facets, name=tr("Filter by vendor and form factor")
         )
         self.narrow.setCheckable(True)
         self._facet_strip = strip(row(self._facet_line, 1))
@@ -305,7 +305,7 @@ class PartsView(QWidget):
 
     def _say_count(self) -> None:
         active = len(self.wish().facets)
-        self.narrow.setText(tr("Narrow ({active})", active=active) if active else tr("Narrow"))
+        self.narrow.setText(tr("Narrow ({active})", active=active) if active else tr("Filters"))
         shown, total = len(self.model.parts), self.model.total
         self.count.setText(
             tr("{shown} of {total}", shown=number(shown), total=number(total))

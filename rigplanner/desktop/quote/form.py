@@ -127,7 +127,7 @@ class QuoteForm(QWidget):
         site = QFormLayout()
         self._number(
             site,
-            tr("Mains"),
+            tr("Wall power"),
             lambda: self._session.rig.site.volts or 0,
             self._site_edit("volts"),
             0,
@@ -157,7 +157,7 @@ class QuoteForm(QWidget):
         )
         self._number(
             site,
-            tr("Other load"),
+            tr("Other devices on this circuit"),
             lambda: self._session.rig.site.other_load_w,
             self._site_edit("other_load_w", 0.0),
             0,
@@ -182,12 +182,12 @@ class QuoteForm(QWidget):
         )
         self._number(
             costs,
-            tr("In use"),
+            tr("Hours of use"),
             lambda: self._session.rig.site.hours_per_day or 0,
             self._site_edit("hours_per_day"),
             1,
             24,
-            tr("h a day"),
+            tr("h per day"),
             tr("not set"),
         )
         self._number(
@@ -201,8 +201,8 @@ class QuoteForm(QWidget):
             tr("not set"),
         )
         for field, name in (
-            ("hire_per_hour", tr("Hire an hour")),
-            ("hire_per_month", tr("Hire a month")),
+            ("hire_per_hour", tr("Rent per hour")),
+            ("hire_per_month", tr("Rent per month")),
         ):
             self._number(
                 costs,
@@ -303,7 +303,11 @@ class QuoteForm(QWidget):
         form.addRow(
             tr("Logo"),
             panel(
-                row(self.logo, icon_button("open", tr("Choose a logo"), self._ask_logo), spacing=4)
+                row(
+                    self.logo,
+                    icon_button("open", tr("Choose a logo"), self._ask_logo),
+                    spacing=4,
+                )
             ),
         )
         form.addRow("", self.logo_note)
@@ -343,10 +347,10 @@ class QuoteForm(QWidget):
         self._long(texts, tr("Remarks"), lambda: self._quote().remarks, self._quote_edit("remarks"))
         self._long(
             texts,
-            tr("Own notes"),
+            tr("Private notes"),
             lambda: self._session.rig.notes,
             lambda text: Edit("set_notes", {"notes": text}),
-            tr("Stay in the file, not on the quote."),
+            tr("Saved with the rig, not printed."),
         )
         return _group(tr("Text"), texts)
 
@@ -411,8 +415,8 @@ class QuoteForm(QWidget):
             if made is None:
                 self._session.tell(
                     tr(
-                        "{title}: {text} is not understood. A date is written 2026-11-20, a"
-                        " currency EUR.",
+                        '{title}: cannot read "{text}". Write a date as 2026-11-20, a currency as'
+                        " EUR.",
                         title=title,
                         text=f"{field.text()[:40]!r}",
                     ),

@@ -69,7 +69,7 @@ def print_quote(desk: Desk) -> QPrintDialog | None:
             )
         else:
             session.tell(
-                tr("The printer did not take the quote."),
+                tr("Printing failed."),
                 "error",
                 tr("Try again"),
                 lambda: print_quote(desk),

@@ -59,9 +59,7 @@ class QuoteView(QWidget):
         self.pages = label("", "small")
         self.copy = button(tr("Copy as"), self._open_copy, "copy")
         self.export = button(tr("Export"), self._open_export, "export")
-        self.figures = button(
-            tr("Figures"), self._open_figures, "info", name=tr("Show what the figures rest on")
-        )
+        self.figures = button(tr("Figures"), self._open_figures, "info", name=tr("Show sources"))
         self.paper = QComboBox()
         self.paper.setAccessibleName(tr("Paper"))
         self.paper.setToolTip(tr("Paper of quotes and comparisons"))

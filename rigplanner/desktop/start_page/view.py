@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
@@ -70,23 +70,23 @@ TOUR = (
 TILES = (
     (
         "guide",
-        "Let me be guided",
-        "A few questions, an honest answer with today's parts, and why.",
+        "Find a rig for me",
+        "Answer a few questions and get a rig within your budget, with reasons.",
         "question",
     ),
     (
         "new",
         "New rig",
-        "Pick parts and see at once what works, what it can train and how fast.",
+        "Pick parts and see what works, what fits and how fast it runs.",
         "new",
     ),
     (
         "machine",
         "Read this machine",
-        "What this computer is made of, as far as it tells.",
+        "Start from the parts of this computer.",
         "system",
     ),
-    ("open", "Open…", "A rig file from a folder; it may also be dropped here.", "open"),
+    ("open", "Open…", "Open a rig file, or drop one here.", "open"),
 )
 
 
@@ -115,7 +115,7 @@ class StartView(QWidget):
         self._make_tiles()
         self._make_samples()
         head = column(
-            label(tr("What shall the rig be"), "large"),
+            label(tr("What do you want to build?"), "large"),
             label(
                 tr(
                     "Plan it, check it, see what it runs and what it costs, and print the quote."
@@ -174,7 +174,7 @@ class StartView(QWidget):
         return (
             self.paste,
             self.unmatched,
-            panel(row(button(tr("Make a rig of the list"), self.make_from_list, "paste"), 1)),
+            panel(row(button(tr("Create rig"), self.make_from_list, "paste"), 1)),
         )
 
     def focus_paste(self) -> None:
@@ -215,14 +215,19 @@ class StartView(QWidget):
         try:
             entries = read_parts_list(self.paste.toPlainText(), session.index, session.today)
             matched = [entry for entry in entries if entry.wish.parts]
-            rig = rig_from_entries(tr("Rig from a list"), matched)
+            rig = rig_from_entries(tr("New rig from a parts list"), matched)
         except ValueError as fault:
             self._say_unmatched(str(fault))
             return
         missing = [entry.wish.text for entry in entries if not entry.wish.parts]
         if not matched:
             self._say_unmatched(
-                tr("No line names a part of the catalog.") if entries else tr("The list is empty.")
+                tr(
+                    'No parts found in this list. Write one part per line, for example "2x RTX'
+                    ' 3090".'
+                )
+                if entries
+                else tr("The list is empty.")
             )
             return
         wished = with_wishes(rig, preferences)
@@ -236,7 +241,7 @@ class StartView(QWidget):
         take_rig(session, rig, tr("Paste list"))
         self.paste.setPlainText("\n".join(missing))
         self._say_unmatched(
-            tr("Not in the catalog: {lines}", lines=", ".join(missing)) if missing else ""
+            tr("Not found in the catalog: {lines}", lines=", ".join(missing)) if missing else ""
         )
         if not left_unsaved:
             session.tell(taken_text(entries))
@@ -266,7 +271,7 @@ class StartView(QWidget):
             steps.addLayout(step, 0, n)
             steps.setColumnStretch(n, 1)
         steps.addWidget(
-            icon_button("cross", tr("Dismiss the tour"), self._dismiss_tour),
+            icon_button("cross", tr("Close the tour"), self._dismiss_tour),
             0,
             len(TOUR),
             Qt.AlignmentFlag.AlignTop,
@@ -305,7 +310,7 @@ class StartView(QWidget):
         names = self._session.preferences.now.recent[:MOST_RECENT_SHOWN]
         if not names:
             self._recent.addWidget(
-                label(tr("Rigs that you save or open appear here."), "small", wrap=True)
+                label(tr("Rigs you save or open appear here."), "small", wrap=True)
             )
         for name in names:
             self._recent.addLayout(self._recent_line(name))
@@ -324,7 +329,9 @@ class StartView(QWidget):
             name=tr("Locate {name}", name=path.name),
         )
         find.setVisible(not there)
-        drop = icon_button("cross", tr("Forget {name}", name=path.name), lambda: self._forget(name))
+        drop = icon_button(
+            "cross", tr("Remove {name} from the list", name=path.name), lambda: self._forget(name)
+        )
         where = OneLine(
             str(path.parent) if there else tr("not found in {folder}", folder=path.parent), "small"
         )
@@ -350,9 +357,10 @@ class StartView(QWidget):
             frame.setProperty("role", "card")
             text = label(
                 tr(
-                    "{name}{where} has edits that were not saved.",
+                    "{name}{where}: unsaved changes from {time}",
                     name=shortened(found.rig.name, 50),
                     where=where,
+                    time=_written_at(found.journal),
                 ),
                 wrap=True,
             )
@@ -414,3 +422,13 @@ def _verdicts(paths: list[Path], catalog: Catalog) -> Iterator[tuple[Path, str, 
         if sums.total and (sums.unpriced or sums.foreign):
             price = tr("from {price}", price=price)
         yield path, found.report.verdict(), price, sketch_of(found)
+
+
+def _written_at(journal_file: Path) -> str:
+    """Return day and time of the last edit that a journal holds, as the language writes them."""
+    try:
+        seconds = journal_file.stat().st_mtime
+    except OSError:
+        return tr("an unknown time")
+    moment = QDateTime.fromSecsSinceEpoch(int(seconds))
+    return QLocale().toString(moment, QLocale.FormatType.ShortFormat)

@@ -48,7 +48,7 @@ class AddWorkload(QWidget):
         self.field.textEdited.connect(self._suggest)
         self.field.returnPressed.connect(self.add)
         self.preset = QComboBox()
-        self.preset.setAccessibleName(tr("What it shall do"))
+        self.preset.setAccessibleName(tr("Task"))
         self.preset.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.preset.setMinimumContentsLength(18)
         self.preset.setSizeAdjustPolicy(
@@ -101,9 +101,9 @@ class AddWorkload(QWidget):
             return
         if found is None:
             near = ", ".join(shipped_zoo().nearest(words))
-            said = tr("No model is called {words}.", words=repr(shortened(words, 40)))
+            said = tr('No model named "{words}".', words=repr(shortened(words, 40)))
             self._session.tell(
-                f"{said} {tr('Near: {near}.', near=near)}" if near else said, "warning"
+                f"{said} {tr('Did you mean {near}?', near=near)}" if near else said, "warning"
             )
             return
         chosen = self.preset.currentData()

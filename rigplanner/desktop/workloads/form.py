@@ -37,7 +37,7 @@ TASKS = Words(
         "train_lora": "Training, LoRA",
         "train_qlora": "Training, QLoRA",
         "inference": "Inference",
-        "prefill": "Inference, prompt only",
+        "prefill": "Inference, prefill only",
         "decode": "Inference, output only",
         "serve": "Serving",
     }
@@ -69,7 +69,7 @@ CHECKPOINTING = ("none", "selective", "full")
 ATTENTION = ("eager", "sdpa", "flash")
 DATA_PLACES = Words({"drives": "drives of the rig", "network": "network"})
 DECODERS = Words({"cpu": "CPU", "gpu": "GPU"})
-DATA_FORMATS = Words({"files": "single files", "packed": "packed", "tokens": "tokens"})
+DATA_FORMATS = Words({"files": "one file per sample", "packed": "packed", "tokens": "tokens"})
 TRAINING = ("train", "train_full", "train_lora", "train_qlora")
 COUNTS = tuple(range(1, 17))
 LONGEST = 4_194_304
@@ -108,10 +108,10 @@ class WorkloadForm(QWidget):
         )
         self._add("name", tr("Name"), self.name)
         self.preset = QComboBox()
-        self.preset.setAccessibleName(tr("Start again as"))
+        self.preset.setAccessibleName(tr("Preset"))
         self.preset.activated.connect(lambda _: self._take_preset())
         self.preset.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._form.addRow(tr("Start again as"), self.preset)
+        self._form.addRow(tr("Preset"), self.preset)
         self._choice("task", tr("Task"), [(TASKS[code], code) for code in TASKS], usual=False)
         self._choice("precision", tr("Precision"), [(code, code) for code in PRECISIONS])
 
@@ -151,16 +151,16 @@ class WorkloadForm(QWidget):
         self._figure("dataset_gb", tr("Size"), 1e7, "GB")
         self._figure("dataset_samples", tr("Samples"), 1e12, "", whole=True)
         self._choice(
-            "dataset_format", tr("Stored as"), [(DATA_FORMATS[code], code) for code in DATA_FORMATS]
+            "dataset_format", tr("Format"), [(DATA_FORMATS[code], code) for code in DATA_FORMATS]
         )
         self._choice(
-            "dataset_place", tr("Kept on"), [(DATA_PLACES[code], code) for code in DATA_PLACES]
+            "dataset_place", tr("Storage"), [(DATA_PLACES[code], code) for code in DATA_PLACES]
         )
         self._choice(
             "dataset_decoding", tr("Decoded by"), [(DECODERS[code], code) for code in DECODERS]
         )
         self._figure("epochs", tr("Epochs"), 1e6, "")
-        self._figure("train_tokens", tr("Train on"), 1e9, tr("million tokens"), factor=1e6)
+        self._figure("train_tokens", tr("Training tokens"), 1e9, tr("million tokens"), factor=1e6)
 
     def _add(self, field: str, title: str, widget: QWidget) -> None:
         widget.setAccessibleName(title)
@@ -173,7 +173,7 @@ class WorkloadForm(QWidget):
     ) -> None:
         box = QComboBox()
         if usual:
-            box.addItem(tr("usual"), None)
+            box.addItem(tr("default"), None)
         for words, code in choices:
             box.addItem(words, code)
         box.activated.connect(lambda _: self._change(field, box.currentData(), title))
@@ -181,7 +181,7 @@ class WorkloadForm(QWidget):
 
     def _slide(self, field: str, title: str, stops: tuple[int, ...], most: int) -> None:
         slider = StepSlider(title, stops, most, lambda n: self._change(field, n or None, title))
-        slider.field.setSpecialValueText(tr("usual"))
+        slider.field.setSpecialValueText(tr("default"))
         self._add(field, title, slider)
 
     def _figure(
@@ -210,7 +210,7 @@ class WorkloadForm(QWidget):
         self, field: str, title: str, most: int, unit: str = "", parallel: bool = False
     ) -> None:
         box = QSpinBox(minimum=0, maximum=most)
-        box.setSpecialValueText(tr("usual") if not parallel else tr("none"))
+        box.setSpecialValueText(tr("default") if not parallel else tr("none"))
         indented(box)
         if unit:
             box.setSuffix(f"{THIN}{unit}")
@@ -328,7 +328,7 @@ class WorkloadForm(QWidget):
         offered = presets(kind)
         if [self.preset.itemData(n) for n in range(1, self.preset.count())] != list(offered):
             self.preset.clear()
-            self.preset.addItem(tr("choose"), None)
+            self.preset.addItem(tr("Choose…"), None)
             for preset in offered:
                 self.preset.addItem(PRESET_WORDS[preset.code], preset)
         self.preset.setCurrentIndex(0)

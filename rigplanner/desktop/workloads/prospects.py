@@ -206,7 +206,7 @@ class ProspectsPanel:
         bars = memory_bars(job, assessment.machine) if job and assessment else ()
         if all(bar.verdict in ("fits", "unknown") for bar in bars):
             return
-        self._ways.addWidget(label(tr("Ways to need less:"), "small"))
+        self._ways.addWidget(label(tr("Ways to reduce memory:"), "small"))
         for change in found.changes[:MOST_WAYS]:
             codes = change.code.split("+")
             words = listed((CHANGE_WORDS.get(code, code.replace("_", " ")) for code in codes), "; ")
@@ -311,7 +311,7 @@ class ProspectsPanel:
         kept = percent(_kept(self._cap, full, metric))
         self.cap_note.setText(
             tr(
-                "At {cap} a card it keeps {share} and saves {saved}.",
+                "At {cap} per GPU: {share} of the speed, {saved} less power.",
                 cap=quantity(self._cap.cap_w, "W", 0),
                 share=kept,
                 saved=quantity(self._cap.saved_w, "W", 0),
@@ -365,7 +365,7 @@ def _scale_tip(point: ScalePoint, metric: str) -> str:
         )
     ]
     if point.fits is False:
-        said.append(tr("does not fit into the memory of so many"))
+        said.append(tr("does not fit in the memory of that many GPUs"))
     elif not point.placed:
         said.append(tr("this rig has no place for so many"))
     return ", ".join(said)
@@ -374,7 +374,7 @@ def _scale_tip(point: ScalePoint, metric: str) -> str:
 def _scale_words(found: Scaling) -> str:
     if found.enough is not None:
         return trn(
-            "More than {count} GPU gains little: {limit} is in the way.",
+            "Little gain beyond {count} GPU: limited by {limit}.",
             "More than {count} GPUs gain little: {limit} is in the way.",
             found.enough,
             limit=BOUND_WORDS[found.bound],
@@ -382,10 +382,10 @@ def _scale_words(found: Scaling) -> str:
     unplaced = any(not point.placed for point in found.points)
     too_large = any(point.fits is False for point in found.points)
     if unplaced and too_large:
-        return tr("Hollow: does not fit, or finds no place in this rig.")
+        return tr("Hollow: not enough memory, or no free slot.")
     if unplaced:
         return tr("Hollow: not in this rig as it stands.")
-    return tr("Hollow: does not fit.") if too_large else tr("More GPUs keep paying.")
+    return tr("Hollow: does not fit.") if too_large else tr("Each added GPU still helps.")
 
 
 def _cap_tip(point: CapPoint, metric: str) -> str:

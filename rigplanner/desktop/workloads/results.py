@@ -59,11 +59,11 @@ class WorkloadResults(QWidget):
         self._fact_buttons: list[QPushButton] = []
         self.stack_note = label("", "small", wrap=True)
         self.prospects = ProspectsPanel(session)
-        self.pipeline = plain_table(tr("Input pipeline"), (tr("Stage"), tr("Gives")))
+        self.pipeline = plain_table(tr("Input pipeline"), (tr("Stage"), tr("Rate")))
         self.pipeline.setItemDelegateForColumn(1, UnitCells(self.pipeline))
         self.pipeline_note = label("", "small", wrap=True)
         self.anchors = plain_table(
-            tr("Measurements that the prediction leans on"),
+            tr("Measurements behind this prediction"),
             (tr("Measured on"), tr("Model"), tr("Value"), tr("Weight")),
         )
         for n in (2, 3):
@@ -86,7 +86,7 @@ class WorkloadResults(QWidget):
         self.setLayout(
             column(
                 row(stretchy(self.title), self.remove),
-                label(tr("Memory per gpu").upper(), "section"),
+                label(tr("Memory per GPU").upper(), "section"),
                 self.bars,
                 self.memory_note,
                 self.prospects.sizes,

@@ -164,7 +164,7 @@ def verdict_text(assessment: Assessment) -> str:
             unknown,
         )
     elif warnings:
-        head = tr("This rig works, with conditions")
+        head = tr("This rig works with warnings")
     else:
         head = tr("This rig works")
     rest = [trn("{count} warning", "{count} warnings", warnings)] if warnings else []

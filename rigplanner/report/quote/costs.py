@@ -115,7 +115,7 @@ def _offer(offer: Offer, currency: str) -> tuple[str, str, str, str]:
     asked = tr("{amount} an hour, {day}", amount=amount, day=fmt.day(offer.rent.day))
     rent = listed(filter(None, (asked, spot_text(offer.spot))), "; ")
     both = tr(
-        "{ratio} ×: {own} against {rented} {metric}",
+        "{ratio} ×: {own} here, {rented} {metric} rented",
         ratio=fmt.number(offer.speed_ratio, 2),
         own=fmt.number(offer.own),
         rented=fmt.number(offer.rented),

@@ -205,7 +205,7 @@ def _slots(quote: Quote, sheet: Sheet) -> Figure:
     rows = [
         [
             sheet.text(word, "head")
-            for word in (tr("Place"), tr("What stands there"), tr("Link"), tr("Note"))
+            for word in (tr("Place"), tr("Installed part"), tr("Link"), tr("Note"))
         ]
     ]
     rows += [
@@ -426,7 +426,9 @@ def _named_once(sources: Sequence[QuoteSource]) -> list[tuple[str, str]]:
 
 
 def _setup(rows: Sequence[SetupRow], sheet: Sheet) -> list[Any]:
-    made: list[list[Any]] = [[sheet.text(word, "head") for word in ("", tr("Step"), "", tr("Why"))]]
+    made: list[list[Any]] = [
+        [sheet.text(word, "head") for word in ("", tr("Step"), "", tr("Reason"))]
+    ]
     for area, alike in groupby(rows, key=lambda row: row.area):
         for n, row in enumerate(alike):
             first = sheet.text(AREA_WORDS[area] if n == 0 else "", "strong")
@@ -450,7 +452,7 @@ def _offered(quote: Quote, sheet: Sheet) -> list[Any]:
     rows[0].append(sheet.text(tr("Price"), "head", align="right"))
     for offer in quote.offered:
         cell = (
-            [sheet.text(tr("Settles: {solves}", solves=", ".join(offer.solves)), "small")]
+            [sheet.text(tr("Resolves: {solves}", solves=", ".join(offer.solves)), "small")]
             if offer.solves
             else []
         )

@@ -22,7 +22,7 @@ JOB_HEADS = (
     "Limited by",
 )
 FINDING_HEADS = ("Severity", "Code", "Finding", "Text", "What to do", "Waived")
-SETUP_HEADS = ("Area", "Step", "Value", "Why")
+SETUP_HEADS = ("Area", "Step", "Value", "Reason")
 
 
 def quote_workbook(quote: Quote) -> bytes:

@@ -72,8 +72,8 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "HST002": {"": "{a}: the engine keeps {needed} busy, the CPUs have {actual}."},
     "HST004": {
         "": (
-            "{a} waits {share} % of each step for the exchange, at the pace of {b} ({actual}); a"
-            " link of {needed} leaves {left} %."
+            "{a} spends {share} % of each step on GPU-to-GPU transfers, limited by {b} ({actual})."
+            " With {needed} it would be {left} %."
         ),
     },
     "HST003": {
@@ -116,13 +116,13 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     },
     "PCI002": {"": "{a} in {b} runs at {actual} of {needed}: another card takes the rest."},
     "PCI003": {
-        "": (
-            "{a} stands in {b}, a slot of the chipset: it shares one link to the CPU with drives"
-            " and network."
-        )
+        "": "{a} is in {b}, a chipset slot: it shares one link to the CPU with drives and network."
     },
     "PCI004": {
-        "": "{a} in {b} gets {actual} one way (PCIe {gen}.0 x{width}), it could take {needed}."
+        "": (
+            "{a} in {b} runs at PCIe {gen}.0 x{width}, {actual} per direction; it supports"
+            " {needed}."
+        )
     },
     "PCI005": {
         "": "Set the slot {place} to {needed} in the firmware.",
@@ -240,7 +240,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "": "{a} has no fan, and the airflow of {b} is of class '{actual}'.",
         "warning": "{a} has no fan of its own; a duct with a fan must cool it in {b}.",
     },
-    "CLG002": {"": "{a} has {actual} of free room before its fans, {b} stands there."},
+    "CLG002": {"": "{a} has only {actual} in front of its fans: {b} is next to it."},
     "CLG003": {
         "": "{a} fits {actual}, the CPU has {needed}.",
         "warning": (
@@ -257,7 +257,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
             " it, without redundancy."
         ),
     },
-    "PWR003": {"": "The rig draws {needed}, more than the {actual} that leave {a} headroom."},
+    "PWR003": {"": "The rig draws {needed}; {a} should not exceed {actual}."},
     "PWR004": {
         "": "Peaks of {needed} exceed the {actual} that {a} bears: it may switch off under load."
     },
@@ -298,7 +298,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     },
     "PWR012": {
         "": "The wall sees {needed}, the circuit trips above {actual}.",
-        "warning": "The wall sees {needed}, the circuit carries {actual} for hours.",
+        "warning": "Wall draw {needed}; the circuit carries {actual} continuously.",
         "several": "The wall sees {needed}, the circuits trip above {actual} together.",
         "several for hours": (
             "The wall sees {needed}, the circuits carry {actual} together for hours."
@@ -333,7 +333,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "M2007": {"": "{a} can read {needed}, {b} passes {actual}."},
     "DSK001": {"": "{actual} of {needed} of {a} work; {by} takes the others."},
     "DSK002": {
-        "": "The drives need {needed}, {a} has {actual}.",
+        "": "The drives need {needed}; {a} has {actual}.",
         "info": (
             "The drives need {needed}; on an open frame like {a} they lie on a shelf or hang on a"
             " strap."
@@ -445,8 +445,8 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     },
     "SW013": {
         "": (
-            "{engine} needs compute capability {needed}, {b} has {actual}: it does not use it;"
-            " llama.cpp runs on older cards."
+            "{engine} needs compute capability {needed}; {b} has {actual} and is not used."
+            " llama.cpp supports older GPUs."
         ),
         "windows": "{a} is to run on vLLM, which has no build for Windows: take Linux or WSL 2.",
     },
@@ -619,10 +619,10 @@ FIX_TEXTS = {
     "fill-channels": "Fill all channels with {count} modules",
     "one-per-channel": "Take one module per channel ({gib} GiB)",
     "same-memory": "Take {part} throughout",
-    "let-solver-place": "Let {piece} find its own place",
+    "let-solver-place": "Place {piece} automatically",
     "remove": "Remove {piece}",
     "fewer-pieces": "Take {count} of them",
-    "on-risers": "Hang them on risers: {count} × {part}",
+    "on-risers": "Use risers: {count} × {part}",
     "free-lanes": "Let the drive in {places} find another place",
     "move-drive": "Move {piece} to {places}",
     "move-card": "Move {piece} to {place}",
@@ -644,8 +644,8 @@ FIX_TEXTS = {
     "larger-supply": "Take {part}",
     "add-supply": "Add {part} for {piece}",
     "decode-on-gpu": "Decode on the GPUs (NVIDIA DALI)",
-    "higher-voltage": "Feed it with {volts} V",
-    "more-circuits": "Feed the supplies from {circuits} such circuits, the load shared evenly",
+    "higher-voltage": "Use {volts} V power",
+    "more-circuits": "Spread the power supplies over {circuits} circuits of this kind",
     "other-circuit": "Use a circuit of {volts} V and {amperes} A",
     "usual-circuit": "Take the usual outlet of {country}: {volts} V, {amperes} A",
     "other-bridge": "Take {part}",

@@ -31,8 +31,8 @@ def verdict_text(report: CheckReport) -> str:
         return tr("Nothing was judged")
     return {
         "error": tr("Does not work as planned"),
-        "unknown": tr("Cannot be judged fully"),
-        "warning": tr("Works, with conditions"),
+        "unknown": tr("Not fully checked"),
+        "warning": tr("Works with warnings"),
         "ok": tr("Works"),
     }[report.verdict()]
 
@@ -172,7 +172,7 @@ def _unknown_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
         kinds = [tr(VALUE_WORDS[fact.removeprefix("rig:")]) for fact in finding.missing]
         return tr("Not chosen yet: {kinds}.", kinds=_joined(kinds))
     subject = subject_name(finding.subjects[0], rig, catalog) if finding.subjects else tr("the rig")
-    return tr("Not judged for {subject}: {facts} not known.", subject=subject, facts=facts)
+    return tr("Not checked for {subject}: {facts} unknown.", subject=subject, facts=facts)
 
 
 def fix_text(fix: Fix, rig: Rig, catalog: Catalog) -> str:

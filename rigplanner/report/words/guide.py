@@ -24,8 +24,8 @@ from rigplanner.rig.document import part_of
 
 PURPOSES: dict[Purpose, tuple[str, str]] = {
     "little-money": (
-        "I have little money",
-        "The most speed for the money, and what it will not do.",
+        "Small budget",
+        "The best speed for the price, and its limits.",
     ),
     "kaggle": ("I do Kaggle", "Fine-tune image and text models on one machine, overnight."),
     "vision": (
@@ -38,7 +38,7 @@ PURPOSES: dict[Purpose, tuple[str, str]] = {
         "Answer requests with a model of up to 70 billion weights.",
     ),
     "trying": (
-        "Just trying",
+        "First steps",
         "The cheapest machine that runs a model at home, or an hour in the cloud.",
     ),
 }
@@ -50,19 +50,19 @@ AIM_WORDS = {
     "train-yolov8x": "Train YOLOv8x on images of 640 pixels",
     "train-convnext-384": "Train ConvNeXt-B on images of 384 pixels",
     "train-swin-384": "Train Swin-L on images of 384 pixels",
-    "images-sdxl": "Draw images of 1,024 pixels with SDXL",
+    "images-sdxl": "Generate 1024 px images with SDXL",
     "chat-8b": "Chat with a model of 8 billion weights in 4 bits",
     "tune-deberta-base": "Fine-tune DeBERTa-v3-base",
     "tune-deberta-large": "Fine-tune DeBERTa-v3-large",
     "qlora-3b": "Adapt a model of 3 billion weights (QLoRA)",
-    "qlora-8b": "Adapt a model of 8 billion weights (QLoRA)",
+    "qlora-8b": "Fine-tune an 8B model (QLoRA, 4-bit)",
     "lora-8b": "Adapt a model of 8 billion weights (LoRA, 16 bits)",
     "train-1b": "Train all weights of a model of 1 billion",
     "qlora-32b": "Adapt a model of 32 billion weights (QLoRA)",
     "qlora-70b": "Adapt a model of 70 billion weights (QLoRA)",
     "serve-8b": "Serve 8 billion weights in 16 bits to 8 people",
     "serve-32b-int4": "Serve 32 billion weights in 4 bits to 4 people",
-    "serve-70b-int4": "Serve 70 billion weights in 4 bits to 4 people",
+    "serve-70b-int4": "Serve a 70B model, 4-bit, 4 users",
     "serve-70b-fp8": "Serve 70 billion weights in 8 bits to 4 people",
     "serve-70b-bf16": "Serve 70 billion weights in 16 bits to 4 people",
 }
@@ -73,9 +73,7 @@ RUNS_WORDS = {"yes": "runs", "tight": "may just fit", "no": "does not fit", "unk
 REASON_TEXTS = {
     "gpu": "The job needs {needed} on each card; this card has {capacity}.",
     "system": "The job needs {needed}; this machine has {capacity} for it, everything included.",
-    "board": (
-        "The cheapest board with which no rule objects to the cards and all that is around them."
-    ),
+    "board": ("Cheapest board that passes all checks with these parts."),
     "cpu": (
         "The cheapest processor for the board with at least the {cores} cores that feed the cards."
     ),
@@ -85,7 +83,7 @@ REASON_TEXTS = {
     ),
     "ssd": "The cheapest fast drive of the size that data and models of this kind ask for.",
     "psu": "The cheapest supply that fits: {load} of load on {supply}.",
-    "chassis": "The cheapest case in which everything fits.",
+    "chassis": "Cheapest case that fits everything.",
     "cooler": "The cheapest cooler for the processor's socket and heat.",
 }
 
@@ -103,10 +101,7 @@ CAUSE_TEXTS: dict[Cause, tuple[str, str]] = {
             "One card has no price of the last two years, so it is not proposed; a used one may be"
             " worth a look."
         ),
-        (
-            "{count} cards have no price of the last two years, so they are not proposed; used ones"
-            " may be worth a look."
-        ),
+        ("{count} cards were skipped: no price in the last two years. A used one may be worth it."),
     ),
     "no-host": (
         "For one choice of cards no priced board, supply and case fit together.",
@@ -159,7 +154,7 @@ def headline(advice: Advice) -> str:
     if advice.cheapest is not None:
         price = money(advice.cheapest.total, advice.answers.currency)
         return tr(
-            "{budget} does not buy it: {aim} begins at {price}.",
+            "{aim} starts at {price}, above your budget of {budget}.",
             budget=budget or "",
             aim=aim,
             price=price,
@@ -202,7 +197,7 @@ def checked_text(proposal: Proposal) -> str:
     warnings = trn("{count} warning", "{count} warnings", report.count("warning"))
     unknown = trn("{count} fact not known", "{count} facts not known", report.count("unknown"))
     return tr(
-        "Checked by all rules: no errors, {warnings}, {unknown}.",
+        "All checks run: no errors, {warnings}, {unknown}.",
         warnings=warnings,
         unknown=unknown,
     )
@@ -220,7 +215,7 @@ def age_text(proposal: Proposal, today: str) -> str:
         return ""
     return trn(
         "The oldest price is one month old: ask for those of the day before you buy.",
-        "The oldest price is {count} months old: ask for those of the day before you buy.",
+        "The oldest price is {count} months old. Get current prices before you buy.",
         months,
     )
 

@@ -54,9 +54,7 @@ def absent_texts(machine: Machine) -> list[str]:
     if "motherboard" not in kinds or "system" in kinds:
         return []
     texts = {
-        "chassis": tr(
-            "No case is chosen: the room for board, cards, cooler and supply was not judged."
-        ),
+        "chassis": tr("No case chosen: clearances were not checked."),
         "cooler": tr("No cooler is chosen: how the processor is cooled was not judged."),
     }
     return [text for kind, text in texts.items() if kind not in kinds]

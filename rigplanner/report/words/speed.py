@@ -20,7 +20,7 @@ BOUND_WORDS = Words(
         "memory capacity": "memory of the GPU",
         "launch": "kernel launches",
         "power": "the power cap",
-        "heat": "heat of cards side by side",
+        "heat": "heat from neighbouring GPUs",
         "storage": "storage",
         "offload": "what is offloaded to the host",
         "unknown": "what is not known",
@@ -120,14 +120,14 @@ def speed_facts(speed: SpeedEstimate) -> list[tuple[str, str]]:
     if speed.hours is not None:
         made.append(
             (
-                tr("whole training {time}", time=hours_text(speed.hours)),
+                tr("full training: {time}", time=hours_text(speed.hours)),
                 tr("For the epochs or tokens that are asked for."),
             )
         )
     if speed.energy_kwh is not None:
         made.append(
             (
-                tr("energy {energy}", energy=quantity(speed.energy_kwh, "kWh")),
+                tr("energy: {energy}", energy=quantity(speed.energy_kwh, "kWh")),
                 tr("Of the GPUs over the whole training."),
             )
         )

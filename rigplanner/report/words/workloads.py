@@ -19,7 +19,7 @@ TASK_WORDS = Words(
 
 LIFT_WORDS = Words(
     {
-        "more-matrix-rate": "A GPU with a higher matrix rate, or a lower precision, would lift it.",
+        "more-matrix-rate": "A GPU with more tensor throughput, or lower precision, would help.",
         "more-bandwidth": (
             "A GPU with more memory bandwidth, or fewer bytes per weight, would lift it."
         ),
@@ -36,7 +36,7 @@ LIFT_WORDS = Words(
         "space-between-cards": "Space between the cards, blower or liquid coolers would lift it.",
         "more-memory": "More GPU memory would lift it.",
         "less-offload-or-more-accumulation": (
-            "Less offloaded, more batches per update, or faster host memory would lift it."
+            "Offload less, accumulate more batches per update, or use faster RAM."
         ),
     }
 )
