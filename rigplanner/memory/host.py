@@ -40,6 +40,7 @@ UNSLOTH = (
 )
 DIFFUSERS = "diffusers, Reduce memory usage: offloaded components wait in host memory"
 ACCELERATE = "accelerate, cpu_offload and disk_offload: a layer comes to the GPU when it runs"
+VLLM_OFFLOAD = "vLLM, --cpu-offload-gb: weights of each GPU that are read over its link"
 LLAMA_CPP = (
     "llama.cpp: layers beyond --n-gpu-layers, their cache and the token embedding stay in host"
     " memory"

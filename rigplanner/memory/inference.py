@@ -4,11 +4,12 @@ activations."""
 from __future__ import annotations
 
 import msgspec
+from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.engines import dummy_peak_bytes, pool_gib
-from rigplanner.memory.host import ACCELERATE, LLAMA_CPP, waiting
+from rigplanner.memory.host import ACCELERATE, LLAMA_CPP, VLLM_OFFLOAD, waiting
 from rigplanner.memory.trained_states import untied_bytes
 from rigplanner.memory.training import Demand
 from rigplanner.memory.usable_memory import process_gib
@@ -95,12 +96,16 @@ def _served(network: Network, job: Job, weights: float, card: GPU | None) -> Dem
         / 8
         / (job.tensor * job.pipeline)
     )
+    away = min(weights, job.placement.streamed_gb * 1e9)
     return Demand(
-        weights=weights,
+        weights=weights - away,
         gradients=0.0,
         optimizer=0.0,
         activations=dummy_peak_bytes(network, job, card),
         kv_cache=cache if _caches(network) else 0.0,
+        host=waiting(
+            "weights", "cpu_offload_gb x GPUs", away * job.tensor * job.pipeline, VLLM_OFFLOAD
+        ),
     )
 
 
@@ -175,53 +180,58 @@ def _peak_of_layers(network: Network, setting: Setting, precision: str) -> int:
 
 def _ggml(network: Network, job: Job, weights: float) -> Demand:
     """llama.cpp: buffers of the model, the cache and one compute buffer, flat in the context with
-    flash attention."""
-    tokens = (job.input_tokens or job.length) + job.output_tokens
-    causal = network.kind != "encoder"
+    flash attention. The cache is as long as the context that is reserved (-c)."""
+    used = (job.input_tokens or job.length) + job.output_tokens
+    tokens = max(used, job.length)
     cache = network.kv_values(tokens) * KV_BITS[job.kv_precision] / 8 * max(1, job.batch)
-    batch = min(job.piece, tokens)
-    outputs = 4.0 * batch * (network.vocab + network.hidden) if causal else 0.0
-    scores = 4.0 * network.heads * batch * tokens if job.eager else 0.0
-    layers = scores + 4.0 * batch * (network.ffn + 3 * network.hidden)
-    table = (
-        0.0
-        if network.tied and causal
-        else weights * network.vocab * network.hidden / max(1.0, network.params)
-    )
-    away, head = (
-        _left_behind(network, job),
-        weights * network.vocab * network.hidden / max(1.0, network.params),
-    )
-    layers_held = max(0.0, weights - table - head)
-    moved = away * layers_held + (head if away == 1 else 0.0)
-    experts = weights * min(1.0, network.expert_params / max(1.0, network.params))
-    moved += max(0.0, _experts_behind(network, job) - away) * experts
     cache /= job.tensor * job.pipeline
+    file = ggml_parts(network, job, weights)
+    place = job.placement
+    moved = place.rest * file.rest + place.experts * file.experts + place.head * file.head
     host = waiting(
         "layers",
-        "token embedding + layers and their cache beyond gpu_layers",
-        table + moved + away * cache,
+        "token embedding + what stays in RAM of layers, experts, output layer and cache",
+        file.table + moved + place.cache * cache,
         LLAMA_CPP,
     )
     return Demand(
-        weights=max(0.0, weights - table - moved),
+        weights=max(0.0, weights - file.table - moved),
         gradients=0.0,
         optimizer=0.0,
-        activations=max(outputs, layers),
-        kv_cache=cache * (1 - away),
+        activations=0.0 if place.whole else _compute_buffer(network, job, tokens),
+        kv_cache=cache * (1 - place.cache),
         host=host,
     )
 
 
-def _experts_behind(network: Network, job: Job) -> float:
-    """The share of the layers whose experts stay in host memory: all by `cpu_moe` (--cpu-moe), the
-    first N by `cpu_moe=N` (--n-cpu-moe N). Whole layers that stay are the first ones too."""
-    if "cpu_moe" in job.flags:
-        return 1.0
-    told = next((flag.partition("=")[2] for flag in job.flags if flag.startswith("cpu_moe=")), "0")
-    if not told.isdigit():
-        raise WorkloadFault(f"flags: expected cpu_moe=N with a number of layers, found {told!r}.")
-    return min(1.0, int(told) / max(1, network.layers))
+def _compute_buffer(network: Network, job: Job, tokens: int) -> float:
+    batch = min(job.piece, tokens)
+    outputs = 4.0 * batch * (network.vocab + network.hidden) if network.kind != "encoder" else 0.0
+    scores = 4.0 * network.heads * batch * tokens if job.eager else 0.0
+    return max(outputs, scores + 4.0 * batch * (network.ffn + 3 * network.hidden))
+
+
+class GgmlParts(Struct, frozen=True, kw_only=True):
+    """Bytes of a GGUF file: the token embedding (in RAM always, unless the output layer is the same
+    tensor), the output layer, routed experts, all else of the layers."""
+
+    table: float
+    head: float
+    experts: float
+    rest: float
+
+
+def ggml_parts(network: Network, job: Job, weights: float) -> GgmlParts:
+    """Return the parts of a file of `weights` bytes."""
+    causal = network.kind != "encoder"
+    head = weights * network.vocab * network.hidden / max(1.0, network.params)
+    table = 0.0 if network.tied and causal else head
+    if job.precision == "mxfp4" and job.stored_bytes is None:
+        experts = min(weights, network.expert_params * BITS["mxfp4"] / 8)
+    else:
+        experts = weights * min(1.0, network.expert_params / max(1.0, network.params))
+    rest = max(0.0, weights - table - head - experts)
+    return GgmlParts(table=table, head=head, experts=experts, rest=rest)
 
 
 def _beside_file(network: Network, job: Job) -> float:
@@ -238,14 +248,6 @@ def _narrowed(network: Network, job: Job) -> float:
     if job.precision != "mxfp4" or job.stored_bytes is not None or not network.expert_params:
         return 0.0
     return (2.0 - BITS["q8_0"] / 8) * (network.params - network.expert_params)
-
-
-def _left_behind(network: Network, job: Job) -> float:
-    """The share of the layers that stays in host memory: the output layer counts as one more
-    (llama.cpp, -ngl)."""
-    if job.gpu_layers is None or not network.layers:
-        return 0.0
-    return max(0.0, 1 - job.gpu_layers / network.layers)
 
 
 def pool(network: Network, job: Job, stack: MemoryStack, card: GPU) -> tuple[Demand, float]:

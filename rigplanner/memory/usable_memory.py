@@ -17,6 +17,14 @@ CUDA_SHARE = 0.985
 A100, 23.55 to 23.65 of 24 on RTX 3090 and 4090, 44.4 of 45 on L40S (start-up logs of vLLM)."""
 
 
+def unified(gpu: GPU) -> bool:
+    """Return whether a GPU shares its memory with the CPUs: Apple's chips, and AMD's and NVIDIA's
+    with a GPU beside the cores, but not Grace whose GPU has HBM of its own."""
+    return gpu.form_factor == "embedded" or (
+        gpu.form_factor == "superchip" and "LPDDR" in (gpu.memory_type or "").upper()
+    )
+
+
 def visible_gib(gpu: GPU) -> float | None:
     """GiB of a card's memory that the driver shows with the settings it is shipped with; None where
     its memory is not known."""

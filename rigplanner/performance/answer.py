@@ -17,6 +17,9 @@ Bound = Literal[
     "power",
     "heat",
     "offload",
+    "ram",
+    "cpu cores",
+    "pcie",
     "unknown",
 ]
 

@@ -84,13 +84,15 @@ def offload_of(
     return Offload(
         word,
         min(links) if links else own or USUAL_LINK_GBS,
-        _ram_gbs(machine) if machine else None,
+        ram_gbs(machine) if machine else None,
         drives.sequential_mbs * drives.count / 1e3 if drives else USUAL_DRIVE_GBS,
         not sharded and (workload.parallelism is None or workload.parallelism.zero == 0),
     )
 
 
-def _ram_gbs(machine: Machine) -> float | None:
+def ram_gbs(machine: Machine) -> float | None:
+    """Return the rate of all channels of host memory in GB/s, at what its population runs at; None
+    where CPU or modules do not tell."""
     kits = [piece.part for piece in machine.pieces if isinstance(piece.part, MemoryKit)]
     speeds = [kit.speed_mts for kit in kits if kit.speed_mts]
     channels = [

@@ -22,6 +22,7 @@ from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.capacity import exceeding, surely_exceeds
 from rigplanner.performance.constants import Nearness, speed_model
 from rigplanner.performance.explain import Finding, cited, estimate
+from rigplanner.performance.host.predict import hosted_job, predict_hosted
 from rigplanner.performance.job import TASKS, Job, read_job
 from rigplanner.performance.limits.heat import speed_in_heat
 from rigplanner.performance.limits.host import cap_of, feed_of
@@ -38,6 +39,8 @@ from rigplanner.performance.several_gpus.collective import predict_collective
 from rigplanner.rig.workload import Workload
 
 NEIGHBOURS = 12
+MOST_CARDS = 64
+"""Cards that a model is dealt to layer by layer."""
 STRANGE_SILICON = 2.0
 """Factor either way by which silicon may differ whose architecture is not told (estimate)."""
 UNMEASURED_GENERATION = 1.33
@@ -90,6 +93,9 @@ def predict_speed(
             if known.paired
             else told
         )
+    gpus = [node.gpu for node in machine.gpus] if machine else [gpu] * min(count, MOST_CARDS)
+    if metric in (None, "tokens/s") and (hosted := hosted_job(workload, gpus, machine, zoo)):
+        return predict_hosted(hosted, machine)
     job = read_job(workload, gpu, count, nodes, link, zoo, machine)
     found = _found(job, workload, gpu, metric or usual_metric(job), known, allowed)
     told = estimate(_on_machine(found, machine, power_limit_w))

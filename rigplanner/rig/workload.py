@@ -29,11 +29,15 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     multiply-adds, millions of values) at `image_size` describe a net known by its figures only.
     `components`: millions of parameters of what a diffusion model brings along, by name;
     `weights_gib`: the weights as stored. `gradient_accumulation`: micro-batches per step.
-    `gpu_layers`: layers that a llama.cpp server keeps on the GPUs; `tensor_split`: the share of
-    each GPU. `images`: pictures of `image_size` in every sample of a language model that sees; the
-    positions that they take come on top of `seq_len` and `input_tokens`, which count text.
-    `memory_utilization`: the share of a card that a serving engine reserves. `mig`: the partition
-    used."""
+    `seq_len` beside `input_tokens` is the context that an engine reserves (llama.cpp, -c).
+    `gpu_layers`: layers that a llama.cpp server keeps on the GPUs; `cpu_moe`, `n_cpu_moe`: all
+    experts, or those of the first layers, stay in RAM; `override_tensors`: PATTERN=BUFFER as of
+    --override-tensor; `kv_on_host`: the cache stays in RAM; `cpu_offload_gb`: weights that each GPU
+    reads over its link (vLLM); `split`: how several cards share a model (layer, row, tensor, none);
+    `tensor_split`: the share of each GPU. `images`: pictures of `image_size` in every sample of a
+    language model that sees; the positions that they take come on top of `seq_len` and
+    `input_tokens`, which count text. `memory_utilization`: the share of a card that a serving
+    engine reserves. `mig`: the partition used."""
 
     name: str | None = None
     model: str | None = None
@@ -67,6 +71,12 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     quant: str | None = None
     parallelism: Parallelism | None = None
     gpu_layers: int | None = None
+    cpu_moe: bool | None = None
+    n_cpu_moe: int | None = None
+    override_tensors: list[str] | str | None = None
+    kv_on_host: bool | None = None
+    cpu_offload_gb: float | None = None
+    split: str | None = None
     tensor_split: list[float] | None = None
     memory_utilization: float | None = None
     mig: str | None = None

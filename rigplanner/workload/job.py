@@ -9,6 +9,7 @@ from rigplanner.catalog.zoo import recommender
 from rigplanner.errors import WorkloadFault
 from rigplanner.networks.dimensions import writes_scores
 from rigplanner.rig.workload import Parallelism, Workload
+from rigplanner.workload.host_placement import HostPlacement, told_placement
 from rigplanner.workload.limits import (
     LARGEST,
     check_shares,
@@ -128,6 +129,7 @@ class Job(Struct, frozen=True, kw_only=True):
     accumulation: int
     dora: bool
     gpu_layers: int | None
+    placement: HostPlacement
     utilization: float
     stored_bytes: float | None
     flags: frozenset[str]
@@ -258,6 +260,7 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
         accumulation=workload.gradient_accumulation or 1,
         dora=workload.task == "train_dora" or "dora" in workload.flags,
         gpu_layers=workload.gpu_layers,
+        placement=told_placement(workload, network, stack),
         utilization=workload.memory_utilization or memory_stack(stack).utilization,
         stored_bytes=None if workload.weights_gib is None else workload.weights_gib * 2**30,
         flags=flags,

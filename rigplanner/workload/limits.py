@@ -19,6 +19,7 @@ LARGEST = {
     "lora_rank": 65_536,
     "gradient_accumulation": 1_000_000,
     "gpu_layers": 100_000,
+    "n_cpu_moe": 100_000,
 }
 ABOVE_ZERO = (
     "params_m",
@@ -32,6 +33,7 @@ ABOVE_ZERO = (
 )
 """Figures that are amounts: none may be negative."""
 _counts, _amounts = attrgetter(*LARGEST), attrgetter(*ABOVE_ZERO)
+SPLITS = ("none", "layer", "row", "tensor")
 ATTENTIONS = (
     "eager",
     "sdpa",
@@ -123,7 +125,7 @@ HEARD = re.compile(
 LARGEST_EDGE = 100_000
 LARGEST_MESSAGE = 10**15
 MOST_NAMED = 8
-MAY_BE_NONE = ("output_tokens", "input_tokens", "lora_rank", "gpu_layers", "images")
+MAY_BE_NONE = ("output_tokens", "input_tokens", "lora_rank", "gpu_layers", "n_cpu_moe", "images")
 
 
 def check_workload(workload: Workload) -> None:
@@ -131,6 +133,7 @@ def check_workload(workload: Workload) -> None:
     number is beyond reason."""
     for field, words in (
         ("attention", ATTENTIONS),
+        ("split", SPLITS),
         ("kind", KINDS),
         ("dataset_format", DATASET_FORMATS),
     ):
@@ -162,6 +165,10 @@ def _check_sizes(workload: Workload) -> None:
             raise WorkloadFault(
                 f"{field}: expected a whole number from {least} to {most}, found {value}."
             )
+    if workload.cpu_offload_gb is not None and not 0 <= workload.cpu_offload_gb < 1e5:
+        raise WorkloadFault(
+            f"cpu_offload_gb: expected GB from 0 to 1e5, found {workload.cpu_offload_gb}."
+        )
     if workload.weights_gib is not None and not 0 < workload.weights_gib < 1e6:
         raise WorkloadFault(
             f"weights_gib: expected GiB from 0 to 1e6, found {workload.weights_gib}."

@@ -52,6 +52,15 @@ BITS = {
     "iq4_xs": 4.25,
     "tq1_0": 1.6875,
     "tq2_0": 2.0625,
+    "iq2_k": 2.375,
+    "iq3_k": 3.4375,
+    "iq4_k": 4.5,
+    "iq5_k": 5.5,
+    "iq6_k": 6.625,
+    "iq2_ks": 2.1875,
+    "iq3_ks": 3.1875,
+    "iq4_ks": 4.25,
+    "iq5_ks": 5.25,
 }
 """Bits per weight of the quantised matrices. GGUF block formats: bytes of a block over its values
 (ggml's type table); the mixed k-quants by llama.cpp's own table for a 7B model; mxfp4 adds one byte

@@ -22,6 +22,7 @@ from rigplanner.memory.mig import partition_of
 from rigplanner.memory.training import Demand
 from rigplanner.memory.usable_memory import visible_gib
 from rigplanner.rig.workload import Workload
+from rigplanner.workload.host_placement import dense_layers
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.network import Network, resolve
 from rigplanner.workload.stacks import memory_stack
@@ -131,10 +132,11 @@ def _by_layers(
         else 0.0
     )
     shares, needs = [], []
+    weighed = _weights_dealt(network, job, whole.weights - head, counts)
     for at, layers in enumerate(counts):
         share = layers / held if held else 0.0
         demand = Demand(
-            weights=(whole.weights - head) * share + (head if at == output else 0.0),
+            weights=weighed[at] + (head if at == output else 0.0),
             gradients=0.0,
             optimizer=0.0,
             activations=whole.activations if layers or at == output else 0.0,
@@ -144,6 +146,27 @@ def _by_layers(
         shares.append(share)
         needs.append(answered(network, job, stack, demand, None, 1))
     return shares, needs
+
+
+def _weights_dealt(
+    network: Network, job: Job, weights: float, counts: Sequence[int]
+) -> list[float]:
+    """Bytes of the layers' weights on each card: the first layers are lighter where their experts
+    stay in RAM."""
+    held, experts = sum(counts), max(0.0, 1 - job.placement.experts)
+    if not held:
+        return [0.0] * len(counts)
+    whole = network.expert_params / max(1.0, network.params)
+    of_experts = weights * experts * whole / max(1e-9, experts * whole + (1 - whole))
+    light = min(held, round(job.placement.expert_layers) + dense_layers(network))
+    if not network.experts or not job.placement.expert_layers or light >= held:
+        return [weights * count / held for count in counts]
+    found, done = [], 0
+    for count in counts:
+        heavy = max(0, done + count - max(light, done))
+        found.append((weights - of_experts) * count / held + of_experts * heavy / (held - light))
+        done += count
+    return found
 
 
 def layers_of(

@@ -23,6 +23,9 @@ BOUND_WORDS = Words(
         "heat": "heat from neighbouring GPUs",
         "storage": "storage",
         "offload": "what is offloaded to the host",
+        "ram": "memory of the host",
+        "cpu cores": "cores of the CPU",
+        "pcie": "the link to the host (PCIe)",
         "unknown": "what is not known",
     }
 )

@@ -35,6 +35,13 @@ LIFT_WORDS = Words(
         "higher-power-limit": "A higher power limit would lift it.",
         "space-between-cards": "Space between the cards, blower or liquid coolers would lift it.",
         "more-memory": "More GPU memory would lift it.",
+        "more-channels": "More channels of memory, or faster modules, would lift it.",
+        "more-on-gpu": "More layers or experts on the GPU would lift it.",
+        "plainer-format": "A format that CPUs unpack faster, or more cores, would lift it.",
+        "faster-memory": "A GPU with more memory bandwidth would lift it.",
+        "less-offload": "Fewer weights in the memory of the host would lift it.",
+        "more-ram": "More RAM, or a faster drive, would lift it.",
+        "larger-pieces": "Larger pieces of the prompt (-ub), or a faster link, would lift it.",
         "less-offload-or-more-accumulation": (
             "Offload less, accumulate more batches per update, or use faster RAM."
         ),

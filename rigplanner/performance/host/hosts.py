@@ -1,0 +1,125 @@
+"""The computer around the GPUs as a worker: cores, instruction set, rate of its memory, drives."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from rigplanner.catalog.schema.parts import CPU, GPU, MemoryKit
+from rigplanner.machine.model import Machine
+from rigplanner.performance.host.constants import HostFacts
+from rigplanner.performance.limits.host import fastest_drives
+from rigplanner.performance.offload import ram_gbs
+
+FULL_GHZ = 5.2
+"""Boost clock at which the constants of a core hold."""
+USUAL_PACE = 0.7
+"""Clock of a CPU over `FULL_GHZ` where none is known: servers boost to 3.4 to 4.4 GHz."""
+DESKTOP_RAM_GBS, DESKTOP_CORES = 83.2, 8
+SERVER_RAM_GBS, SERVER_CORES = 307.2, 32
+"""What is assumed of a host that nobody names: two channels of DDR5-5200 and eight cores beside a
+GeForce, Radeon or Arc card, eight channels of DDR5-4800 and 32 cores beside others."""
+USUAL_DRIVE_GBS = 3.0
+CONSUMER = ("geforce", "radeon rx", "arc ", "titan")
+
+
+class Host(Struct, frozen=True, kw_only=True):
+    """`ram_gbs`: rate of all populated channels in GB/s; `dies`: core dies that draw it, None where
+    they do not bind; `pace`: clock over 5.2 GHz; `drive_gbs` of the fastest drives together;
+    `ram_gib` of modules. `told`: whether the rig said it."""
+
+    ram_gbs: float
+    cores: int
+    sockets: int = 1
+    isa: str = "avx2"
+    pace: float = USUAL_PACE
+    dies: int | None = None
+    ddr4: bool = False
+    ram_gib: float | None = None
+    drive_gbs: float = USUAL_DRIVE_GBS
+    told: bool = True
+    name: str = ""
+    channels: int | None = None
+
+
+def host_of(machine: Machine | None, gpu: GPU | None) -> Host:
+    """Return the host of a machine; without one, or where its memory is not known, the usual one
+    for such a GPU, which says that it was not told."""
+    found = machine and _read(machine)
+    if found:
+        return found
+    desktop = gpu is None or any(word in gpu.name.casefold() for word in CONSUMER)
+    kits = _kits(machine) if machine else []
+    return Host(
+        ram_gbs=DESKTOP_RAM_GBS if desktop else SERVER_RAM_GBS,
+        cores=DESKTOP_CORES if desktop else SERVER_CORES,
+        isa="avx2",
+        pace=0.95 if desktop else USUAL_PACE,
+        ram_gib=sum(kit.modules * kit.module_gib for kit in kits) or None,
+        told=False,
+    )
+
+
+def _read(machine: Machine) -> Host | None:
+    rate = ram_gbs(machine)
+    if rate is None or not machine.cpus or not all(node.cpu.cores for node in machine.cpus):
+        return None
+    kits, cpus = _kits(machine), [node.cpu for node in machine.cpus]
+    drives = fastest_drives(machine)
+    first = cpus[0]
+    return Host(
+        ram_gbs=rate,
+        cores=sum(cpu.cores or 0 for cpu in cpus),
+        sockets=len(cpus),
+        isa=instruction_set(first),
+        pace=pace_of(first.boost_ghz),
+        dies=core_dies(first.name, first.cores or 0),
+        ddr4=any("DDR4" in (kit.type or "") for kit in kits),
+        ram_gib=sum(kit.modules * kit.module_gib for kit in kits) or None,
+        drive_gbs=drives.sequential_mbs * drives.count / 1e3 if drives else USUAL_DRIVE_GBS,
+        name=first.name,
+        channels=sum(cpu.memory.channels or 0 for cpu in cpus if cpu.memory) or None,
+    )
+
+
+def _kits(machine: Machine) -> list[MemoryKit]:
+    return [piece.part for piece in machine.pieces if isinstance(piece.part, MemoryKit)]
+
+
+def instruction_set(cpu: CPU) -> str:
+    """Return the widest instruction set that engines use of a CPU."""
+    words = {word.casefold() for word in cpu.isa or ()}
+    if any(word.startswith("amx") for word in words):
+        return "amx"
+    if any(word.startswith("avx512") for word in words):
+        return "avx512"
+    return "neon" if any("neon" in word or "sve" in word for word in words) else "avx2"
+
+
+def pace_of(boost_ghz: float | None) -> float:
+    """Return the clock of a core over that of the constants."""
+    return min(1.15, boost_ghz / FULL_GHZ) if boost_ghz else USUAL_PACE
+
+
+def core_dies(name: str, cores: int) -> int | None:
+    """Return how many core dies a Ryzen or Threadripper has, each with one narrow link to the
+    memory: eight cores on each but in the largest. None for CPUs whose dies do not bind: Intel's,
+    and EPYC, whose small models have wide links (one socket of two dies read 285 GB/s: Tencent
+    Xuanwu Lab, EPYC 9135)."""
+    if "ryzen" not in name.casefold() and "threadripper" not in name.casefold():
+        return None
+    return next((dies for most, dies in ((8, 1), (16, 2), (32, 4), (64, 8)) if cores <= most), 12)
+
+
+def host_of_facts(facts: HostFacts) -> Host:
+    """Return the host that a measured row names."""
+    return Host(
+        ram_gbs=facts.channels * 8 * facts.rate_mts / 1e3,
+        cores=facts.cores,
+        sockets=facts.sockets,
+        isa=facts.isa,
+        pace=pace_of(facts.boost_ghz),
+        dies=core_dies(facts.cpu, facts.cores // facts.sockets),
+        ddr4=facts.ram == "ddr4",
+        name=facts.cpu,
+        channels=round(facts.channels),
+    )

@@ -1,0 +1,250 @@
+"""The speed of a language model of which the computer's memory holds a part, or all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rigplanner.catalog.schema.parts import GPU
+from rigplanner.catalog.zoo import Zoo, shipped_zoo
+from rigplanner.errors import WorkloadFault
+from rigplanner.evidence import Step
+from rigplanner.machine.model import Machine
+from rigplanner.memory.capacity.host_fit import FITS_BY_ITSELF, fitted
+from rigplanner.memory.usable_memory import unified
+from rigplanner.performance.answer import Bound, SpeedEstimate
+from rigplanner.performance.host.cards import card_rates
+from rigplanner.performance.host.constants import HostConstants, host_constants
+from rigplanner.performance.host.hosts import Host, host_of
+from rigplanner.performance.host.law import (
+    CardRates,
+    PromptTime,
+    TokenTime,
+    prompt_time,
+    token_time,
+)
+from rigplanner.performance.host.reads import Reads, reads_of
+from rigplanner.rig.workload import Workload
+from rigplanner.workload.host_placement import ON_CPU, HostPlacement, told_placement
+from rigplanner.workload.job import GGML_BATCH, Job, read_job
+from rigplanner.workload.network import Network, resolve
+
+HOSTED = (*FITS_BY_ITSELF, "ik_llama.cpp", "ktransformers")
+"""Engines whose CPUs work on what lies in their memory."""
+STREAMS_WEIGHTS = ("vllm", "sglang")
+"""Engines whose GPUs read offloaded weights over their link (vLLM, --cpu-offload-gb)."""
+LANGUAGE = ("llm", "moe", "vlm")
+WRITES = ("inference", "decode", "serve", None)
+USUAL_OUTPUT = 256
+"""Tokens of an answer whose length is not said: half of them lie in the cache at its middle."""
+
+
+class Hosted(Struct, frozen=True, kw_only=True):
+    """A job of which the host does a part: what it is and where it lies."""
+
+    workload: Workload
+    network: Network
+    job: Job
+    place: HostPlacement
+    host: Host
+    gpus: tuple[GPU, ...]
+    stack: str
+
+
+def hosted_job(
+    workload: Workload, gpus: Sequence[GPU], machine: Machine | None, zoo: Zoo | None
+) -> Hosted | None:
+    """Return the job where a part of it stays in the computer's memory: as it says, as its engine
+    does by itself, or for want of a GPU; None for every other job. Raises WorkloadFault for what
+    cannot be expressed."""
+    if workload.task not in (*WRITES, "prefill"):
+        return None
+    known = zoo or shipped_zoo()
+    stack = (workload.stack or ("" if gpus else "llama.cpp")).casefold()
+    if not gpus:
+        return _on_cpu(workload, machine, known, stack)
+    if stack not in (*HOSTED, *STREAMS_WEIGHTS) or (workload.model is None and not workload.config):
+        return None
+    if stack in STREAMS_WEIGHTS and not workload.cpu_offload_gb:
+        return None
+    network = resolve(workload, known)
+    if network.kind not in LANGUAGE or not network.layers:
+        return None
+    work = fitted(workload, gpus, known)
+    place = told_placement(work, network, stack)
+    if not place.anything or all(unified(gpu) for gpu in gpus):
+        return None
+    return Hosted(
+        workload=work,
+        network=network,
+        job=read_job(work, network, len(gpus), True),
+        place=place,
+        host=host_of(machine, gpus[0]),
+        gpus=tuple(gpus),
+        stack=stack,
+    )
+
+
+def _on_cpu(workload: Workload, machine: Machine | None, zoo: Zoo, stack: str) -> Hosted:
+    network = resolve(workload, zoo)
+    if network.kind not in LANGUAGE or not network.layers:
+        raise WorkloadFault(
+            "hardware.gpu: without a GPU only language models that write are timed; name a GPU."
+        )
+    if stack not in HOSTED:
+        raise WorkloadFault(
+            f"stack: {stack!r} is not known to run without a GPU; the nearest are "
+            f"{', '.join(HOSTED)}."
+        )
+    work = replace(workload, stack=stack)
+    if work.precision is None and work.quant is None:
+        work = replace(work, precision="mxfp4" if "gpt-oss" in network.slug else "q4_k_m")
+    return Hosted(
+        workload=work,
+        network=network,
+        job=read_job(work, network, 1, False),
+        place=ON_CPU,
+        host=host_of(machine, None),
+        gpus=(),
+        stack=stack,
+    )
+
+
+def predict_hosted(found: Hosted, machine: Machine | None) -> SpeedEstimate:
+    """Return the speed of a job that the host holds in part: tokens/s of all its streams, of the
+    prompt for the task `prefill`."""
+    known, job = host_constants(), found.job
+    answer_tokens = job.output_tokens or USUAL_OUTPUT
+    prompt = max(1, found.workload.input_tokens or found.workload.seq_len or 1)
+    reads = reads_of(found.network, job, found.place, prompt + answer_tokens / 2)
+    card = card_rates(found.gpus, machine) if found.gpus else None
+    token = token_time(reads, found.host, card, found.stack, known)
+    first = prompt_time(reads, prompt, job.piece, found.host, card, found.stack, known)
+    reading = found.workload.task == "prefill"
+    rate = prompt / first.total_s if reading else job.batch / token.total_s
+    width = _width(found, known, reading)
+    bound, lift = _prompt_bound(first) if reading else _token_bound(token, found.host)
+    return SpeedEstimate(
+        metric="tokens/s",
+        value=rate,
+        low=rate / math.exp(width),
+        high=rate * math.exp(width),
+        stack=found.workload.stack or found.stack,
+        bound=bound,
+        lift=lift,
+        first_token_ms=1e3 * job.batch * first.total_s,
+        next_token_ms=1e3 * token.total_s,
+        assumed=_assumed(found, prompt),
+        steps=_steps(found, reads, token, first, card, known),
+    )
+
+
+def _width(found: Hosted, known: HostConstants, reading: bool) -> float:
+    width = math.log(known.prompt_spread if reading else known.spread)
+    return width if found.host.told else math.hypot(width, math.log(known.strange_host))
+
+
+def _token_bound(token: TokenTime, host: Host) -> tuple[Bound, str]:
+    """What most of a token's time goes to, and what would lift it."""
+    shares: dict[Bound, float] = {
+        "ram": token.ram_s + token.hops_s / 2,
+        "cpu cores": token.cpu_s + token.hops_s / 2,
+        "bandwidth": token.card_s,
+        "pcie": token.link_s,
+        "storage": token.disk_s,
+    }
+    bound = max(shares, key=lambda name: shares[name])
+    lifts: dict[Bound, str] = {
+        "ram": "more-channels" if (host.channels or 2) < 8 else "more-on-gpu",
+        "cpu cores": "plainer-format",
+        "bandwidth": "faster-memory",
+        "pcie": "less-offload",
+        "storage": "more-ram",
+    }
+    return bound, lifts[bound]
+
+
+def _prompt_bound(prompt: PromptTime) -> tuple[Bound, str]:
+    if prompt.cpu_s > max(prompt.link_s, prompt.card_s):
+        return "cpu cores", "more-on-gpu"
+    return ("pcie", "larger-pieces") if prompt.link_s > prompt.card_s else ("compute", "")
+
+
+def _assumed(found: Hosted, prompt: int) -> dict[str, str]:
+    assumed = {key: value for key, value in found.job.assumed.items() if key != "stack"}
+    host, work = found.host, found.workload
+    if not host.told:
+        assumed["host"] = f"{host.ram_gbs:.0f} GB/s, {host.cores} cores"
+    if work.n_cpu_moe is not None and not _said(work):
+        assumed["n_cpu_moe"] = str(work.n_cpu_moe)
+    elif work.gpu_layers is not None:
+        assumed["gpu_layers"] = str(work.gpu_layers)
+    if work.input_tokens is None and work.seq_len is None:
+        assumed["input_tokens"] = str(prompt)
+    return assumed
+
+
+def _said(work: Workload) -> bool:
+    return any(flag.startswith("cpu_moe") for flag in work.flags) or bool(work.cpu_moe)
+
+
+def _steps(
+    found: Hosted,
+    reads: Reads,
+    token: TokenTime,
+    prompt: PromptTime,
+    card: CardRates | None,
+    known: HostConstants,
+) -> tuple[Step, ...]:
+    """The calculation: what is read where, at which rate, and the seconds that makes."""
+    host, source = found.host, "catalog/benchmarks/host_speed.json"
+    ram: dict[str, float | str | None] = {
+        "read_gb": reads.host / 1e9,
+        "gbs": token.ram_gbs,
+        "all_channels_gbs": host.ram_gbs,
+        "sockets": float(host.sockets),
+    }
+    cpu: dict[str, float | str | None] = {
+        "cores": float(host.cores),
+        "unpacked_gbs": token.unpack_gbs,
+        "isa": host.isa,
+    }
+    steps = [
+        Step("host_memory", "bytes read in RAM / rate of decoding", ram, token.ram_s, "s", source),
+        Step("host_cores", "beyond it, where cores unpack slower", cpu, token.cpu_s, "s", source),
+        Step(
+            "host_layers",
+            "layers on the host x (start + cores x each)",
+            {"layers": reads.host_layers, "start_s": known.layer_s, "core_s": known.layer_core_s},
+            token.hops_s,
+            "s",
+            source,
+        ),
+    ]
+    if card:
+        inputs: dict[str, float | str | None] = {
+            "read_gb": reads.card / 1e9,
+            "gbs": card.memory_gbs,
+            "share": known.card_share,
+            "layers": reads.card_layers,
+        }
+        formula = "bytes / (bandwidth x share) + layers x each"
+        steps.append(Step("card_memory", formula, inputs, token.card_s, "s", source))
+    if token.link_s:
+        over: dict[str, float | str | None] = {"read_gb": reads.streamed / 1e9}
+        steps.append(Step("link", "bytes / (link x share)", over, token.link_s, "s", source))
+    if token.disk_s:
+        disk: dict[str, float | str | None] = {"gbs": host.drive_gbs, "ram_gib": host.ram_gib}
+        steps.append(Step("drive", "what RAM lacks / drive", disk, token.disk_s, "s", source))
+    how: dict[str, float | str | None] = {
+        "cpu_s": prompt.cpu_s,
+        "link_s": prompt.link_s,
+        "card_s": prompt.card_s,
+        "weights": "over the link" if prompt.streamed else "on the host",
+        "piece": float(found.job.piece or GGML_BATCH),
+    }
+    steps.append(Step("prompt", "CPUs + link + GPUs", how, prompt.total_s, "s", source))
+    return tuple(steps)

@@ -1,0 +1,89 @@
+"""The bytes that one step of writing reads on each device, and the work that a prompt is."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from rigplanner.memory.inference import GgmlParts, ggml_parts, weights_of
+from rigplanner.workload.host_placement import HostPlacement, experts_in_use
+from rigplanner.workload.job import Job
+from rigplanner.workload.network import Network
+from rigplanner.workload.quant import BITS, KV_BITS
+from rigplanner.workload.stacks import memory_stack
+
+I_QUANTS = ("iq1", "iq2_x", "iq2_s", "iq2_m", "iq3_x", "iq3_s", "iq3_m", "tq")
+"""Formats whose values are looked up in tables: slow on CPUs (ik_llama.cpp discussion 164)."""
+
+
+class Reads(Struct, frozen=True, kw_only=True):
+    """Of one step of `streams` sequences: bytes read in RAM by the CPUs, on the cards, over the
+    link; the layers whose work the host does, and those of the cards. `held_gib` of weights lie in
+    RAM, of which `held_layers_gib` a prompt can bring to the GPU. `host_gflop`, `card_gflop` of
+    each token of a prompt."""
+
+    host: float
+    card: float
+    streamed: float
+    host_layers: float
+    card_layers: float
+    experts: bool
+    looked_up: bool
+    streams: int
+    held_gib: float
+    host_gflop: float
+    card_gflop: float
+
+
+def reads_of(network: Network, job: Job, place: HostPlacement, context: float) -> Reads:
+    """Return what a step reads with `context` tokens in the cache of each of the job's streams.
+
+    Of n experts of which a token wakes k, B streams wake n (1 - (1 - k/n)^B) of a layer."""
+    parts = file_parts(network, job)
+    awake = _awake(network, job.batch)
+    cache = network.kv_values(max(1, round(context))) * KV_BITS[job.kv_precision] / 8 * job.batch
+    experts = parts.experts * awake
+    host = (
+        place.experts * experts
+        + place.rest * parts.rest
+        + place.head * parts.head
+        + place.cache * cache
+    )
+    streamed = min(place.streamed_gb * 1e9, parts.experts + parts.rest + parts.head)
+    card = experts + parts.rest + parts.head + cache - host
+    gflop = 2e-9 * (network.active_params - network.embedding_params)
+    mine = _work_share(parts, place, _awake(network, 1))
+    layers = max(1, network.layers)
+    return Reads(
+        host=host,
+        card=max(0.0, card - streamed),
+        streamed=streamed,
+        host_layers=max(place.rest * layers, place.expert_layers, place.cache * layers / 4),
+        card_layers=(1 - place.rest) * layers,
+        experts=bool(network.experts) and place.experts > place.rest,
+        looked_up=job.precision.startswith(I_QUANTS),
+        streams=job.batch,
+        held_gib=(place.experts * parts.experts + place.rest * parts.rest) / 2**30,
+        host_gflop=gflop * mine,
+        card_gflop=gflop * (1 - mine),
+    )
+
+
+def file_parts(network: Network, job: Job) -> GgmlParts:
+    """Return the bytes of the weights by part; MXFP4 files hold all but the experts in 8 bits."""
+    weights = weights_of(network, job, memory_stack(job.stack))
+    if job.precision == "mxfp4" and job.stored_bytes is None and network.expert_params:
+        weights -= (2.0 - BITS["q8_0"] / 8) * (network.params - network.expert_params)
+    return ggml_parts(network, job, weights)
+
+
+def _awake(network: Network, streams: int) -> float:
+    """The share of the routed experts that so many tokens wake."""
+    if not network.experts:
+        return 1.0
+    each = min(1.0, experts_in_use(network) / network.experts)
+    return float(1 - (1 - each) ** max(1, streams))
+
+
+def _work_share(parts: GgmlParts, place: HostPlacement, awake: float) -> float:
+    whole = parts.experts * awake + parts.rest
+    return (place.experts * parts.experts * awake + place.rest * parts.rest) / whole if whole else 0
