@@ -22,7 +22,7 @@ from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.capacity import exceeding, surely_exceeds
 from rigplanner.performance.constants import Nearness, speed_model
 from rigplanner.performance.explain import Finding, cited, estimate
-from rigplanner.performance.host.predict import hosted_job, predict_hosted
+from rigplanner.performance.host.predict import predict_hosted
 from rigplanner.performance.job import TASKS, Job, read_job
 from rigplanner.performance.limits.heat import speed_in_heat
 from rigplanner.performance.limits.host import cap_of, feed_of
@@ -93,9 +93,29 @@ def predict_speed(
             if known.paired
             else told
         )
-    gpus = [node.gpu for node in machine.gpus] if machine else [gpu] * min(count, MOST_CARDS)
-    if metric in (None, "tokens/s") and (hosted := hosted_job(workload, gpus, machine, zoo)):
-        return predict_hosted(hosted, machine)
+    if metric in (None, "tokens/s") and (
+        hosted := predict_hosted(workload, [gpu] * min(count, MOST_CARDS), machine, zoo)
+    ):
+        return hosted
+    return _of_gpus(
+        workload, gpu, count, nodes, link, zoo, machine, metric, known, allowed, power_limit_w
+    )
+
+
+def _of_gpus(
+    workload: Workload,
+    gpu: GPU,
+    count: int,
+    nodes: int,
+    link: str,
+    zoo: Zoo | None,
+    machine: Machine | None,
+    metric: str | None,
+    known: Evidence,
+    allowed: Callable[[Measured], bool] | None,
+    power_limit_w: float | None,
+) -> SpeedEstimate:
+    """The speed of a job that lies on the GPUs alone."""
     job = read_job(workload, gpu, count, nodes, link, zoo, machine)
     found = _found(job, workload, gpu, metric or usual_metric(job), known, allowed)
     told = estimate(_on_machine(found, machine, power_limit_w))

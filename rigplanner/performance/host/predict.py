@@ -29,7 +29,7 @@ from rigplanner.performance.host.law import (
 from rigplanner.performance.host.reads import Reads, reads_of
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.host_placement import ON_CPU, HostPlacement, told_placement
-from rigplanner.workload.job import GGML_BATCH, Job, read_job
+from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.network import Network, resolve
 
 HOSTED = (*FITS_BY_ITSELF, "ik_llama.cpp", "ktransformers")
@@ -113,7 +113,17 @@ def _on_cpu(workload: Workload, machine: Machine | None, zoo: Zoo, stack: str) -
     )
 
 
-def predict_hosted(found: Hosted, machine: Machine | None) -> SpeedEstimate:
+def predict_hosted(
+    workload: Workload, gpus: Sequence[GPU], machine: Machine | None, zoo: Zoo | None
+) -> SpeedEstimate | None:
+    """Return the speed of a job of which the host does a part; None for every other one. The GPUs
+    of a machine are its own."""
+    cards = [node.gpu for node in machine.gpus] if machine else gpus
+    found = hosted_job(workload, cards, machine, zoo)
+    return hosted_speed(found, machine) if found else None
+
+
+def hosted_speed(found: Hosted, machine: Machine | None) -> SpeedEstimate:
     """Return the speed of a job that the host holds in part: tokens/s of all its streams, of the
     prompt for the task `prefill`."""
     known, job = host_constants(), found.job
@@ -200,51 +210,74 @@ def _steps(
     known: HostConstants,
 ) -> tuple[Step, ...]:
     """The calculation: what is read where, at which rate, and the seconds that makes."""
-    host, source = found.host, "catalog/benchmarks/host_speed.json"
-    ram: dict[str, float | str | None] = {
-        "read_gb": reads.host / 1e9,
-        "gbs": token.ram_gbs,
-        "all_channels_gbs": host.ram_gbs,
-        "sockets": float(host.sockets),
-    }
-    cpu: dict[str, float | str | None] = {
-        "cores": float(host.cores),
-        "unpacked_gbs": token.unpack_gbs,
-        "isa": host.isa,
-    }
+    host = found.host
     steps = [
-        Step("host_memory", "bytes read in RAM / rate of decoding", ram, token.ram_s, "s", source),
-        Step("host_cores", "beyond it, where cores unpack slower", cpu, token.cpu_s, "s", source),
-        Step(
+        _step(
+            "host_memory",
+            "bytes read in RAM / rate of decoding",
+            token.ram_s,
+            read_gb=reads.host / 1e9,
+            gbs=token.ram_gbs,
+            all_channels_gbs=host.ram_gbs,
+            sockets=host.sockets,
+        ),
+        _step(
+            "host_cores",
+            "beyond it, where cores unpack slower",
+            token.cpu_s,
+            cores=host.cores,
+            unpacked_gbs=token.unpack_gbs,
+            isa=host.isa,
+        ),
+        _step(
             "host_layers",
             "layers on the host x (start + cores x each)",
-            {"layers": reads.host_layers, "start_s": known.layer_s, "core_s": known.layer_core_s},
             token.hops_s,
-            "s",
-            source,
+            layers=reads.host_layers,
+            start_s=known.layer_s,
+            core_s=known.layer_core_s,
         ),
     ]
+    return (*steps, *_card_steps(reads, token, card, known), _prompt_step(found, prompt))
+
+
+def _card_steps(
+    reads: Reads, token: TokenTime, card: CardRates | None, known: HostConstants
+) -> list[Step]:
+    steps = []
     if card:
-        inputs: dict[str, float | str | None] = {
-            "read_gb": reads.card / 1e9,
-            "gbs": card.memory_gbs,
-            "share": known.card_share,
-            "layers": reads.card_layers,
-        }
         formula = "bytes / (bandwidth x share) + layers x each"
-        steps.append(Step("card_memory", formula, inputs, token.card_s, "s", source))
+        steps.append(
+            _step(
+                "card_memory",
+                formula,
+                token.card_s,
+                read_gb=reads.card / 1e9,
+                gbs=card.memory_gbs,
+                share=known.card_share,
+                layers=reads.card_layers,
+            )
+        )
     if token.link_s:
-        over: dict[str, float | str | None] = {"read_gb": reads.streamed / 1e9}
-        steps.append(Step("link", "bytes / (link x share)", over, token.link_s, "s", source))
+        over = reads.streamed / 1e9
+        steps.append(_step("link", "bytes / (link x share)", token.link_s, read_gb=over))
     if token.disk_s:
-        disk: dict[str, float | str | None] = {"gbs": host.drive_gbs, "ram_gib": host.ram_gib}
-        steps.append(Step("drive", "what RAM lacks / drive", disk, token.disk_s, "s", source))
-    how: dict[str, float | str | None] = {
-        "cpu_s": prompt.cpu_s,
-        "link_s": prompt.link_s,
-        "card_s": prompt.card_s,
-        "weights": "over the link" if prompt.streamed else "on the host",
-        "piece": float(found.job.piece or GGML_BATCH),
-    }
-    steps.append(Step("prompt", "CPUs + link + GPUs", how, prompt.total_s, "s", source))
-    return tuple(steps)
+        steps.append(_step("drive", "what RAM lacks / rate of the drive", token.disk_s))
+    return steps
+
+
+def _prompt_step(found: Hosted, prompt: PromptTime) -> Step:
+    return _step(
+        "prompt",
+        "CPUs + link + GPUs",
+        prompt.total_s,
+        cpu_s=prompt.cpu_s,
+        link_s=prompt.link_s,
+        card_s=prompt.card_s,
+        weights="over the link" if prompt.streamed else "on the host",
+        piece=found.job.piece,
+    )
+
+
+def _step(name: str, formula: str, value: float, **inputs: float | str | None) -> Step:
+    return Step(name, formula, dict(inputs), value, "s", "catalog/benchmarks/host_speed.json")
