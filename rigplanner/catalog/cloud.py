@@ -1,5 +1,6 @@
 """Cloud machines with accelerators: what a rig is compared with."""
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -55,6 +56,18 @@ class Cloud(Struct, frozen=True):
 
     instances: dict[str, CloudInstance]
     sources: dict[str, Source]
+
+    def found(self, words: Iterable[str]) -> list[CloudInstance]:
+        """Return the machines whose provider, name and GPU hold all words, in their order."""
+        wanted = [word.casefold() for word in words]
+        return [
+            machine
+            for machine in self.instances.values()
+            if all(
+                word in f"{machine.provider} {machine.name} {machine.gpu_name}".casefold()
+                for word in wanted
+            )
+        ]
 
     def named(self, words: str) -> CloudInstance | None:
         """Return the machine of this id or name, whatever the case of its letters."""

@@ -6,10 +6,12 @@ import contextlib
 import importlib
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import NoReturn
 
 from rigplanner import __version__
 from rigplanner.cli.display import why_no_display
@@ -33,6 +35,24 @@ COMMANDS = {
     "self-test": "check that this installation works",
 }
 
+EXAMPLES = {
+    "check": "rigplanner check lab.rig",
+    "memory": 'rigplanner memory llama-3.1-8b --gpu "RTX 4090" --task train_lora',
+    "mig": 'rigplanner mig "A100 SXM4 40GB" --layout 3g.20gb,2g.10gb',
+    "trace": "rigplanner trace net.py",
+    "performance": 'rigplanner performance resnet-50 --gpu "2x RTX 3090" --task train',
+    "topology": "rigplanner topology lab.rig --format svg",
+    "quote": "rigplanner quote lab.rig -o quote.pdf",
+    "export": "rigplanner export lab.rig --format markdown",
+    "compare": "rigplanner compare one.rig two.rig",
+    "catalog": 'rigplanner catalog list "4090 24gb"',
+    "new": 'rigplanner new "2x RTX 3090" "Ryzen 9 5950X" -o lab.rig',
+    "guide": "rigplanner guide language --budget 5000 --country US --currency USD",
+    "validate": "rigplanner validate cases.jsonl",
+    "self-test": "rigplanner self-test",
+}
+"""One line of each command that works as it stands; `--help` shows them."""
+
 SPEAKING = ("check", "memory", "performance", "quote", "export", "compare", "guide")
 """Commands whose answer is words for people; they take --language. Codes and JSON fields are the
 same in every language."""
@@ -41,6 +61,23 @@ NESTED = ("catalog",)
 """Commands of commands; all others take their words before, between and behind the options."""
 
 __all__ = ["COMMANDS", "InputFault", "main"]
+
+MOST_NAMED = 3
+"""Values that an error names where more could stand; `--help` has them all."""
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse whose errors are one sentence, the cause first, with the nearest values."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the cause and where the rest is told; exit with 2."""
+        found = re.fullmatch(r"(.*)invalid choice: (.*?) \(choose from (.*)\)", message, re.DOTALL)
+        if found:
+            allowed = [word.strip("' ") for word in found[3].split(",")]
+            near = get_close_matches(found[2].strip("'"), allowed, MOST_NAMED, 0.0)
+            of_all = " among others" if len(allowed) > MOST_NAMED else ""
+            message = f"{found[1]}{found[2]} is none of {', '.join(near or allowed)}{of_all}"
+        self.exit(BAD_INPUT, f"{self.prog}: {message}. See '{self.prog} --help'.\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -102,9 +139,10 @@ def _run(words: list[str]) -> int:
     if words and words[0] in COMMANDS:
         return _command(words[0], words[1:])
     _refuse_unknown(words)
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="rigplanner",
-        description="Plan a deep-learning rig.",
+        usage="rigplanner [FILE.rig] | rigplanner COMMAND ... | rigplanner COMMAND --help",
+        description="Plan a deep-learning rig: the window, or one command.",
         epilog=_list_of_commands(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -120,26 +158,30 @@ def _run(words: list[str]) -> int:
 
 
 def _refuse_unknown(words: list[str]) -> None:
-    """Raise InputFault for what is neither a command nor a file and resembles a command, or has
-    words behind it."""
+    """Raise InputFault for a first word that is neither a command nor a file."""
     first = words[0] if words else "-"
     if first.startswith("-") or first.endswith(".rig") or Path(first).exists():
         return
     near = get_close_matches(first, COMMANDS, 1)
-    if near or len(words) > 1:
-        hint = f"did you mean '{near[0]}'?" if near else "'rigplanner --help' lists them."
-        raise InputFault(f"there is no command '{first[:40]}'; {hint}")
+    hint = f"did you mean '{near[0]}'?" if near else "'rigplanner --help' lists the commands."
+    raise InputFault(f"there is no command and no file '{first[:40]}'; {hint}")
 
 
 def _list_of_commands() -> str:
-    return "commands:\n" + "\n".join(f"  {name:12} {text}" for name, text in COMMANDS.items())
+    lines = [f"  {name:12} {text}\n  {'':12} {EXAMPLES[name]}" for name, text in COMMANDS.items()]
+    return "\n".join(["commands, each with an example:", *lines])
 
 
 def _command(name: str, words: list[str]) -> int:
     from rigplanner.report.language import LANGUAGES, use_language
 
     module = importlib.import_module(f"rigplanner.cli.commands.{name.replace('-', '_')}")
-    parser = argparse.ArgumentParser(prog=f"rigplanner {name}", description=COMMANDS[name])
+    parser = Parser(
+        prog=f"rigplanner {name}",
+        description=COMMANDS[name],
+        epilog=f"example: {EXAMPLES[name]}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     module.add_arguments(parser)
     if name in SPEAKING:
         parser.add_argument(

@@ -1,6 +1,9 @@
 """What a terminal is shown: names out of foreign files must not steer it."""
 
 import io
+import shutil
+import sys
+import textwrap
 from typing import TextIO
 
 SEEN = {
@@ -10,6 +13,18 @@ SEEN = {
 }
 """Control characters and overrides of the writing direction (Unicode TR 36), as they are written in
 source text."""
+
+
+def tell(text: str = "") -> None:
+    """Print lines of prose: on a terminal wrapped at its width, under the first word of the line;
+    into files and pipes as they are."""
+    if not sys.stdout.isatty():
+        print(text)
+        return
+    width = max(shutil.get_terminal_size().columns, 40)
+    for line in text.split("\n"):
+        pad = " " * (len(line) - len(line.lstrip()) + 2)
+        print("\n".join(textwrap.wrap(line, width, subsequent_indent=pad)) if line else line)
 
 
 class Terminal(io.TextIOBase):

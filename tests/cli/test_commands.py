@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rigplanner.cli.main import COMMANDS, main
+from rigplanner.cli.main import COMMANDS, EXAMPLES, main
+from rigplanner.cli.terminal import tell
 from rigplanner.rig.files import read_rig
 
 BAD_FILES = {
@@ -203,3 +204,62 @@ def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str]) -> No
 def test_self_test_passes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["self-test"]) == 0
     assert "ok in" in capsys.readouterr().out
+
+
+def test_a_word_that_is_nothing_opens_no_window(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nonsense"]) == 2
+    assert "no command and no file 'nonsense'" in capsys.readouterr().err
+    assert main(["chek"]) == 2
+    assert "did you mean 'check'?" in capsys.readouterr().err
+
+
+def test_every_command_shows_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    assert set(EXAMPLES) == set(COMMANDS)
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    told = capsys.readouterr().out
+    assert all(example in told for example in EXAMPLES.values())
+
+
+def test_a_wrong_choice_names_few_values_and_says_where_the_rest_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["export", "x.rig", "--format", "jsn"])
+    told = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert "'jsn' is none of json" in told
+    assert told.count(",") <= 3
+    assert "rigplanner export --help" in told
+
+
+def test_a_quote_is_written_as_pdf_alone(
+    samples: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["quote", str(samples[0]), "-o", str(tmp_path / "q.txt")]) == 2
+    assert "name the file FILE.pdf" in capsys.readouterr().err
+    assert not list(tmp_path.glob("q.*"))
+
+
+def test_a_list_without_a_part_exits_with_1_and_names_machines_to_rent(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["catalog", "list", "p3.2xlarge"]) == 1
+    assert "add --cloud" in capsys.readouterr().err
+    assert main(["catalog", "list", "--cloud", "p3.2xlarge"]) == 0
+    assert "V100" in capsys.readouterr().out
+
+
+def test_prose_is_wrapped_on_a_terminal_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = "    " + "word " * 40
+    tell(long)
+    assert capsys.readouterr().out == long + "\n"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    tell(long)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > 3
+    assert all(len(line) <= 60 for line in lines)
+    assert all(line.startswith("      word") for line in lines[1:])

@@ -253,10 +253,11 @@ def test_a_command_that_is_none_is_named_with_the_nearest(
 ) -> None:
     assert main(["chek", "my.rig"]) == 2
     assert (
-        capsys.readouterr().err == "rigplanner: there is no command 'chek'; did you mean 'check'?\n"
+        capsys.readouterr().err
+        == "rigplanner: there is no command and no file 'chek'; did you mean 'check'?\n"
     )
     assert main(["frobnicate", "my.rig"]) == 2
-    assert "'rigplanner --help' lists them" in capsys.readouterr().err
+    assert "'rigplanner --help' lists the commands" in capsys.readouterr().err
 
 
 def test_money_without_a_rate_is_told_when_a_rig_is_made(

@@ -23,6 +23,7 @@ from rigplanner.catalog.schema.parts import KINDS, Part, kind_of
 from rigplanner.cli.commands import catalog_import, catalog_update
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import open_catalog
+from rigplanner.cli.terminal import tell
 from rigplanner.data import data_path
 from rigplanner.evidence import Source
 
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listing.add_argument("words", nargs="*")
     listing.add_argument("--kind", choices=list(KINDS))
     listing.add_argument("--status", choices=("current", "classic", "legacy", "reference"))
+    listing.add_argument("--cloud", action="store_true", help="list machines to rent instead")
     listing.add_argument("--format", choices=("text", "json"), default="text")
     show = verbs.add_parser(
         "show", help="show one part, or a machine for hire, with the source of each figure"
@@ -128,6 +130,8 @@ def _held(shape: dict[str, Any], defined: dict[str, Any]) -> str:
 
 
 def _list(args: argparse.Namespace, catalog: Catalog) -> int:
+    if args.cloud:
+        return _list_cloud(args)
     parts = PartIndex(catalog.parts.values()).find(" ".join(args.words), args.kind)
     parts = [part for part in parts if args.status in (None, part.status)]
     if args.format == "json":
@@ -135,8 +139,22 @@ def _list(args: argparse.Namespace, catalog: Catalog) -> int:
         return FINE
     for part in parts:
         print(f"{kind_of(part):12} {part.id:52} {part.name}")
-    print(f"{len(parts)} of {len(catalog.parts)} parts", file=sys.stderr)
-    return FINE
+    rented = len(shipped_cloud().found(args.words)) if args.words and not parts else 0
+    hint = f"; {rented} machines to rent: add --cloud" if rented else ""
+    print(f"{len(parts)} of {len(catalog.parts)} parts{hint}", file=sys.stderr)
+    return FINE if parts else FINDINGS
+
+
+def _list_cloud(args: argparse.Namespace) -> int:
+    cloud = shipped_cloud()
+    found = cloud.found(args.words)
+    if args.format == "json":
+        print(msgspec.json.encode(found).decode())
+    else:
+        for machine in found:
+            print(f"{machine.id:44} {machine.name:28} {machine.count} x {machine.gpu_name}")
+        print(f"{len(found)} of {len(cloud.instances)} machines to rent", file=sys.stderr)
+    return FINE if found else FINDINGS
 
 
 def _show(args: argparse.Namespace, catalog: Catalog) -> int:
@@ -166,24 +184,24 @@ def _print_sourced(
         sources = {key: known[key] for key in shown.sources if key in known}
         print(msgspec.json.format(msgspec.json.encode({what: shown, "sources": sources})).decode())
         return
-    print(f"{shown.name}  ({shown.id})")
+    tell(f"{shown.name}  ({shown.id})")
     for field in shown.__struct_fields__:
         if field not in TOLD_APART:
             _print_field(shown, field)
     for key, fields in shown.sources.items():
         source = known[key]
-        print(
+        tell(
             f"  source [{source.trust}, read {source.read}] {source.title}  {source.url or ''} "
             f" settled: {', '.join(fields)}"
         )
     for field, doubt in shown.doubts.items():
-        print(f"  {doubt.state}: {field} {' / '.join(doubt.values)} {doubt.note}")
+        tell(f"  {doubt.state}: {field} {' / '.join(doubt.values)} {doubt.note}")
     for key, fields in shown.unpublished.items() if isinstance(shown, Part) else ():
-        print(f"  not published: {', '.join(fields)} ({known[key].title})")
+        tell(f"  not published: {', '.join(fields)} ({known[key].title})")
     for field, word in PRICE_WORDS.items():
         for price in getattr(shown, field, ()):
             where = f", {price.region}" if price.region else ""
-            print(
+            tell(
                 f"  {word} {price.amount:,.2f} {price.currency} on {price.day}{where},"
                 f" {price.source}"
             )
@@ -196,7 +214,7 @@ def _print_field(part: Part | CloudInstance, field: str) -> None:
     shown = (
         msgspec.json.encode(value).decode() if not isinstance(value, str | int | float) else value
     )
-    print(f"  {field:22} {shown}")
+    tell(f"  {field:22} {shown}")
 
 
 def _lint(args: argparse.Namespace, catalog: Catalog) -> int:

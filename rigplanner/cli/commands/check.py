@@ -12,6 +12,7 @@ from rigplanner import __version__
 from rigplanner.catalog.load import Catalog
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import open_catalog
+from rigplanner.cli.terminal import tell
 from rigplanner.report.language import tr
 from rigplanner.report.words.findings import (
     counts_text,
@@ -70,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
             ).decode()
         )
     else:
-        print("\n".join(check_lines(assessment, catalog, args.severity)))
+        tell("\n".join(check_lines(assessment, catalog, args.severity)))
     return FINDINGS if assessment.report.count("error") else FINE
 
 

@@ -13,6 +13,7 @@ from rigplanner.catalog.imports.user_catalog import newest_rates
 from rigplanner.catalog.load import Catalog
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_catalog
+from rigplanner.cli.terminal import tell
 from rigplanner.planning.aims import AIMS, Purpose
 from rigplanner.planning.guide import Advice, Answers, Proposal, advise
 from rigplanner.report.format import money
@@ -68,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     today = datetime.now(UTC).astimezone().date().isoformat()
     advice = advise(answers, catalog, today)
     _tell(advice, catalog, today)
-    chosen = advice.best or advice.cheapest
+    chosen = advice.best
     if args.output is not None and chosen is not None:
         try:
             write_rig(
@@ -93,7 +94,7 @@ def _site(country: str) -> Site:
 
 
 def _tell(advice: Advice, catalog: Catalog, today: str) -> None:
-    print(words.headline(advice))
+    tell(words.headline(advice))
     for title, proposal in (
         (tr("Proposed"), advice.best),
         (tr("The least money"), advice.cheapest),
@@ -101,21 +102,21 @@ def _tell(advice: Advice, catalog: Catalog, today: str) -> None:
         if proposal is not None:
             _tell_proposal(title, proposal, catalog, today)
     if advice.rented:
-        print(f"\n{tr('For hire')}")
+        tell(f"\n{tr('For hire')}")
     for machine in advice.rented:
-        print(f"  {words.rented_text(machine, advice.best or advice.cheapest, advice.aim)}")
+        tell(f"  {words.rented_text(machine, advice.best or advice.cheapest, advice.aim)}")
     for text in words.passed_over_texts(advice):
-        print(text)
+        tell(text)
 
 
 def _tell_proposal(title: str, proposal: Proposal, catalog: Catalog, today: str) -> None:
-    print(f"\n{title}: {money(proposal.total, proposal.rig.currency)}")
+    tell(f"\n{title}: {money(proposal.total, proposal.rig.currency)}")
     for name, price, reason in words.item_rows(proposal, catalog):
-        print(f"  {name}   ({price})\n      {reason}")
+        tell(f"  {name}   ({price})\n      {reason}")
     for ability in proposal.abilities:
-        print(f"  {words.aim_title(ability.aim.code)}: {words.ability_text(ability)}")
+        tell(f"  {words.aim_title(ability.aim.code)}: {words.ability_text(ability)}")
         if doubt := words.doubt_text(ability):
-            print(f"      {doubt}")
-    print(f"  {words.checked_text(proposal)}")
+            tell(f"      {doubt}")
+    tell(f"  {words.checked_text(proposal)}")
     if age := words.age_text(proposal, today):
-        print(f"  {age}")
+        tell(f"  {age}")

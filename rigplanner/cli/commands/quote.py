@@ -5,7 +5,7 @@ import sys
 from datetime import date
 from pathlib import Path
 
-from rigplanner.cli.faults import FINE
+from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_assessment
 from rigplanner.cli.written import written
 
@@ -29,6 +29,8 @@ def run(args: argparse.Namespace) -> int:
     from rigplanner.report.quote.logo import logo_fault
     from rigplanner.report.quote.pdf import quote_pdf
 
+    if args.output.suffix.casefold() not in ("", ".pdf"):
+        raise InputFault(f"{args.output}: a quote is a PDF; name the file FILE.pdf.")
     assessment, catalog = open_assessment(args.rig)
     content = quote_pdf(assessment, catalog, args.date, args.paper)
     written(args.output, content)
