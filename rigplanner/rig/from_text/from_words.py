@@ -68,9 +68,7 @@ def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
             quantity * int(drives[1]),
             f"{words[: drives.start()]} {drives[2]} {words[drives.end() :]}",
         )
-    parts = _found(words, index, kind)
-    if not parts and (singular := _PLURAL.sub("", words)) != words:
-        parts = _found(singular, index, kind)
+    parts = _found(_PLURAL.sub("", words), index, kind) or _found(words, index, kind)
     if not parts and (bare := _ASIDE.sub(_capacity_of, words).strip()) != words:
         parts = _found(bare, index, kind)
     if not parts and (first := _SENTENCE.split(words)[0]) != words:
