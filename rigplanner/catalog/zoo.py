@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.find.model_names import LONGEST_NAME, joined, reduced, without_weights
+from rigplanner.catalog.find.stored_names import read_name
 from rigplanner.catalog.load import CatalogFault
 from rigplanner.data import data_path
 from rigplanner.decoding import read_json
@@ -51,11 +52,19 @@ class Component(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     params_m: float
 
 
+class Stored(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The type in which a network's maker publishes its weights, where that is narrower than 16
+    bits, and the key of its source (a config.json's quantization_config)."""
+
+    precision: str
+    source: str
+
+
 class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One network: a Hugging Face configuration in `config`, or `figures` per image size, and
     `params_m` (millions) where the configuration does not tell them. `denoiser`: the configuration
-    of a diffusion model's denoiser. `source` is a key of the zoo's sources; `state` marks what was
-    not read again."""
+    of a diffusion model's denoiser. `stored`: how its weights are published. `source` is a key of
+    the zoo's sources; `state` marks what was not read again."""
 
     slug: str
     name: str
@@ -68,6 +77,7 @@ class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     figures: tuple[Figures, ...] = ()
     components: tuple[Component, ...] = ()
     denoiser: dict[str, Any] | None = None
+    stored: Stored | None = None
     state: Literal["unverified"] | None = None
 
 
@@ -105,12 +115,13 @@ class Zoo:
             ),
             None,
         )
-        bare = without_weights(slug)
+        bare, named = without_weights(slug), read_name(slug).model
         return (
             sized
             or (self._names.get(bare) if bare else None)
             or self._meant(slug)
             or self._spoken(slug)
+            or (self.get(named) if named != slug and len(named) < len(slug) else None)
         )
 
     @cached_property
@@ -193,7 +204,8 @@ def read_zoo(folder: Path) -> Zoo:
         sources.update(family.sources)
         for model in family.models:
             taken = seen.intersection((model.slug, *model.aliases))
-            if taken or model.source not in sources:
+            cited = {model.source} | ({model.stored.source} if model.stored else set())
+            if taken or not cited <= sources.keys():
                 why = f"the name {taken.pop()} is used twice" if taken else "its source is missing"
                 raise CatalogFault(f"{path}: model {model.slug}: {why}.")
             seen.update((model.slug, *model.aliases))

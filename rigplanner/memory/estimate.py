@@ -22,6 +22,7 @@ from rigplanner.units import GIB
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.network import RECOMMENDER, Network, resolve
 from rigplanner.workload.stacks import MemoryStack, group_of, interval, known_gib, memory_stack
+from rigplanner.workload.stored import formatted
 
 NCCL_GIB = 0.3
 """Buffers of one communicator beside the framework's memory (vLLM's logs at two and more GPUs: 0.4
@@ -50,8 +51,11 @@ def estimate_memory(
         raise WorkloadFault(f"hardware.count: expected 1 to 1000000 GPUs, found {count}.")
     if workload.mig is not None and gpu is not None:
         gpu = partition_of(workload, gpu)
-    network = resolve(workload, zoo)
-    job = read_job(workload, network, count, gpu is not None)
+    made = formatted(workload, zoo)
+    network = resolve(made.workload, zoo)
+    job = read_job(made.workload, network, count, gpu is not None)
+    if made.assumed:
+        job = msgspec.structs.replace(job, assumed={**made.assumed, **job.assumed})
     stack = memory_stack(job.stack)
     demand, reservation = demand_of(network, job, stack, gpu)
     return answered(network, job, stack, demand, reservation, count, explained)

@@ -18,8 +18,9 @@ from rigplanner.networks.tracer.net import Setting
 from rigplanner.networks.tracer.tape import BF16, F32
 from rigplanner.units import GIB
 from rigplanner.workload.job import Job
+from rigplanner.workload.mixes import file_bits
 from rigplanner.workload.network import Network
-from rigplanner.workload.quant import BITS, KV_BITS, left_whole, weight_bytes
+from rigplanner.workload.quant import BITS, GGUF, KV_BITS, left_whole, weight_bytes
 from rigplanner.workload.releases import JOINED
 from rigplanner.workload.releases import WHOLE_PROMPT as EVERY_LOGIT
 from rigplanner.workload.stacks import MemoryStack
@@ -45,6 +46,8 @@ def weights_of(network: Network, job: Job, stack: MemoryStack) -> float:
     whole = left_whole(word, job.quant, network.embedding_params, network.side_params)
     if stack.quantises_tables and BITS[word] < 16:
         return weight_bytes(word, stack.slug, network.params - network.side_params, 0.0)
+    if word in GGUF:
+        return network.params * file_bits(word, network) / 8
     if word == "mxfp4" and network.expert_params:
         whole = network.params - network.expert_params
     return weight_bytes(word, job.quant, network.params, whole)
@@ -239,7 +242,7 @@ def _beside_file(network: Network, job: Job) -> float:
     (llama.cpp, mmproj)."""
     if network.kind != "vlm" or job.stored_bytes is not None:
         return 0.0
-    return max(0.0, 2.0 - BITS[job.precision] / 8) * network.side_params
+    return max(0.0, 2.0 - file_bits(job.precision, network) / 8) * network.side_params
 
 
 def _narrowed(network: Network, job: Job) -> float:

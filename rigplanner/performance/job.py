@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.cloud import Linkage
 from rigplanner.catalog.schema.parts import GPU
-from rigplanner.catalog.zoo import Zoo
+from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.machine.model import Machine
 from rigplanner.performance.arithmetic import arithmetic_of, usual_precision
@@ -22,12 +22,20 @@ from rigplanner.performance.limits.host import host_pace
 from rigplanner.performance.link_rates import bus_gbs, check_link, lane
 from rigplanner.performance.measured import release_of
 from rigplanner.performance.offload import Offload, offload_of
-from rigplanner.performance.silicon import Silicon, arithmetic_path, matrix_tflops, silicon_of
+from rigplanner.performance.silicon import (
+    Silicon,
+    arithmetic_path,
+    matrix_tflops,
+    silicon_of,
+    weight_bits,
+)
 from rigplanner.performance.stacks import Stack, find_stack, usual_stack, why_not
 from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.workload.job import OPTIMIZERS
 from rigplanner.workload.limits import LARGEST, check_shares, check_workload
-from rigplanner.workload.quant import frozen_as, stored_as
+from rigplanner.workload.mixes import file_bits
+from rigplanner.workload.network import resolve
+from rigplanner.workload.quant import GGUF, frozen_as, stored_as
 from rigplanner.workload.stored import as_stored
 
 TASKS = {
@@ -81,7 +89,7 @@ class Job(Struct, frozen=True, kw_only=True):
     ZeRO and FSDP); `superchip`: the CPU is the GPU's own; `node_gbs`: the bus bandwidth within one
     node; `word_gbs`: what the link's word alone would give where `bus_gbs` is that of the machine's
     own links, else 0; `fused_attention`: as the workload says, else as the stack does; `host_pace`:
-    host time of a launch over the usual."""
+    host time of a launch over the usual; `weight_bits`: of a stored weight over the whole file."""
 
     shape: Shape
     silicon: Silicon
@@ -89,6 +97,7 @@ class Job(Struct, frozen=True, kw_only=True):
     named: Stack
     task: str
     precision: str
+    weight_bits: float
     matrix_tflops: float
     path: str
     batch: float
@@ -251,6 +260,7 @@ def _definite(
         named=named,
         task=task,
         precision=precision,
+        weight_bits=_stored_bits(precision, workload, zoo),
         matrix_tflops=rate,
         path=arithmetic_path(arithmetic, rate, silicon),
         batch=batch,
@@ -283,23 +293,14 @@ def _definite(
     )
 
 
-def settled(
-    workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Zoo | None
-) -> Workload:
-    """Return a workload with the stack and precision that its speed is told for, where it names
-    none: what else is asked of the job, its memory above all, is then asked of the same one. A job
-    that cannot be timed stays as it is."""
-    if workload.stack and workload.precision and not (workload.task or "").startswith("train"):
-        return workload
+def _stored_bits(precision: str, workload: Workload, zoo: Zoo | None) -> float:
+    """Bits of a stored weight: those of a file of llama.cpp depend on the network."""
+    if precision not in GGUF:
+        return weight_bits(precision)
     try:
-        job = read_job(workload, gpu, count, nodes, link, zoo)
+        return file_bits(precision, resolve(workload, shipped_zoo() if zoo is None else zoo))
     except WorkloadFault:
-        return workload
-    return replace(
-        workload,
-        stack=job.named.slug if "stack" in job.assumed or not workload.stack else workload.stack,
-        precision=workload.precision or (None if workload.quant else job.precision),
-    )
+        return weight_bits(precision)
 
 
 LARGE_MODEL_M = 1000

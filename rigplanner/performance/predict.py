@@ -8,7 +8,7 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from rigplanner.catalog.schema.parts import GPU
-from rigplanner.catalog.zoo import Zoo
+from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.evidence import Estimate, Step
 from rigplanner.machine.model import Machine
@@ -37,6 +37,7 @@ from rigplanner.performance.sequence_to_sequence import halves, joined
 from rigplanner.performance.serving import decode_ceiling
 from rigplanner.performance.several_gpus.collective import predict_collective
 from rigplanner.rig.workload import Workload
+from rigplanner.workload.stored import formatted
 
 NEIGHBOURS = 12
 MOST_CARDS = 64
@@ -78,7 +79,28 @@ def predict_speed(
         )
     if TASKS.get(workload.task or "") == "collective":
         return predict_collective(workload, gpu, count, nodes, link, machine, metric)
-    known = evidence or kept_evidence()
+    made, known = formatted(workload, zoo or shipped_zoo()), evidence or kept_evidence()
+    told = _predicted(
+        made.workload, gpu, count, nodes, link, zoo, machine, metric, known, allowed, power_limit_w
+    )
+    return replace(told, assumed={**made.assumed, **told.assumed}) if made.assumed else told
+
+
+def _predicted(
+    workload: Workload,
+    gpu: GPU,
+    count: int,
+    nodes: int,
+    link: str,
+    zoo: Zoo | None,
+    machine: Machine | None,
+    metric: str | None,
+    known: Evidence,
+    allowed: Callable[[Measured], bool] | None,
+    power_limit_w: float | None,
+) -> SpeedEstimate:
+    """The speed of a job whose format is settled: by its halves, with a part on the host, or of the
+    GPUs alone."""
     if pair := halves(workload, metric, zoo):
         parts = (pair.reading, pair.writing)
         done = [

@@ -11,7 +11,7 @@ from rigplanner.performance.geometry.shapes import Shape
 from rigplanner.performance.job import Job
 from rigplanner.performance.measured import year_of
 from rigplanner.performance.roofline import KERNEL_TAIL_S, SOFT_MAXIMUM, matrix_seconds
-from rigplanner.performance.silicon import GENERATIONS, USUAL_CLOCK_GHZ, weight_bits
+from rigplanner.performance.silicon import GENERATIONS, USUAL_CLOCK_GHZ
 from rigplanner.workload.quant import GGUF
 
 DECODE_BANDWIDTH_SHARE, SERVE_BANDWIDTH_SHARE = 0.8, 0.75
@@ -128,7 +128,7 @@ def stored_bytes(job: Job, params_m: float) -> float:
     """Return the bytes of `params_m` millions of weights as stored, the output's in 16 bits unless
     the format packs it too, and all but experts in a checkpoint of MXFP4, which packs only them
     (gpt-oss-20b in 13.8 GB)."""
-    bits = weight_bits(job.precision)
+    bits = job.weight_bits
     packed = job.stack.packs_head or job.precision in GGUF
     rest_m = job.shape.head_m * (not packed)
     if job.precision == "mxfp4" and job.shape.experts and job.stack.family != "local-llm":
@@ -171,7 +171,7 @@ def _traffic_factor(job: Job) -> float:
 
 def _unpacks(job: Job) -> bool:
     local = job.stack.slug == "llama.cpp" and job.silicon.vendor == "nvidia"
-    return local and weight_bits(job.precision) < MOST_UNPACKED_BITS
+    return local and job.weight_bits < MOST_UNPACKED_BITS
 
 
 def _plain_kernels(job: Job) -> float:
@@ -206,9 +206,7 @@ def _multiplies_packed(job: Job) -> bool:
     """Whether a prompt is multiplied with quantised weights as they are stored, instead of widened
     ones."""
     silicon, stack = job.silicon, job.stack
-    local = (
-        stack.slug == "llama.cpp" and silicon.vendor == "nvidia" and weight_bits(job.precision) < 16
-    )
+    local = stack.slug == "llama.cpp" and silicon.vendor == "nvidia" and job.weight_bits < 16
     return (
         local
         and silicon.era >= GENERATIONS["turing"]
@@ -222,7 +220,7 @@ def _prompt_products(job: Job, flops: float) -> float:
     if (
         job.stack.slug == "llama.cpp"
         and job.silicon.generation in SHADERS_ALONE
-        and weight_bits(job.precision) < 16
+        and job.weight_bits < 16
     ):
         dotted = 2.0 if job.silicon.int8 > job.silicon.half else 1.0
         return matrix_seconds(job, flops) * job.matrix_tflops / (dotted * job.silicon.fp32)
@@ -352,15 +350,13 @@ def prefill(job: Job) -> Stream:
     )
     chunked = job.stack.family == "local-llm"
     widened = (
-        WIDENED_BYTES
-        if chunked and weight_bits(job.precision) < 16 and not _multiplies_packed(job)
-        else 0.0
+        WIDENED_BYTES if chunked and job.weight_bits < 16 and not _multiplies_packed(job) else 0.0
     )
     passes = math.ceil(tokens * job.batch / _chunk(job)) if chunked else 1
     read = (
         touched_m(shape, tokens * job.batch / passes)
         * 1e6
-        * (weight_bits(job.precision) / 8 + widened)
+        * (job.weight_bits / 8 + widened)
         * passes
     )
     traffic = (

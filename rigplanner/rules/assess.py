@@ -193,7 +193,7 @@ def _settled(workload: Workload, gpu: GPU, count: int, link: str) -> Workload:
     """The job that the speed is told for: memory takes the same stack and precision where none is
     named."""
     from rigplanner.catalog.zoo import shipped_zoo
-    from rigplanner.performance.job import settled
+    from rigplanner.performance.settled import settled
 
     return settled(workload, gpu, count, 1, link, shipped_zoo())
 

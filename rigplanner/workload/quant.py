@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from rigplanner.workload.weight_formats import dynamic
+
 BITS = {
     "fp32": 32.0,
     "tf32": 32.0,
@@ -42,7 +44,7 @@ BITS = {
     "q5_k": 5.5,
     "q8_k": 9.125,
     "iq1_m": 1.75,
-    "iq2_s": 2.5,
+    "iq2_s": 2.5625,
     "iq2_m": 2.7,
     "iq3_xs": 3.3,
     "iq3_m": 3.66,
@@ -61,12 +63,16 @@ BITS = {
     "iq3_ks": 3.1875,
     "iq4_ks": 4.25,
     "iq5_ks": 5.25,
-}
+    "q3_k_xl": 4.6,
+    "q4_k_l": 5.1,
+    "q5_k_l": 5.9,
+    "q6_k_l": 6.7,
+} | {word: found.small for word, found in dynamic().items()}
 """Bits per weight of the quantised matrices. GGUF block formats: bytes of a block over its values
 (ggml's type table); the mixed k-quants by llama.cpp's own table for a 7B model; mxfp4 adds one byte
 per 32, nvfp4 one per 16."""
 
-GGUF = tuple(word for word in BITS if word.startswith(("q", "iq", "tq")))
+GGUF = tuple(word for word in BITS if word.startswith(("q", "iq", "tq", "ud-")))
 """The block formats of llama.cpp's files; they quantise the embedding too."""
 
 SCALES = {

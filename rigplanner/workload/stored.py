@@ -1,4 +1,5 @@
-"""How a checkpoint's configuration says that its weights are stored."""
+"""How are the weights stored? By what a workload's words, its model's name, a checkpoint's
+configuration and the model's maker say."""
 
 from __future__ import annotations
 
@@ -6,9 +7,13 @@ import re
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
+from rigplanner.catalog.find.stored_names import read_name
+from rigplanner.catalog.zoo import Zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.rig.workload import Workload
+from rigplanner.workload.network import resolve
 from rigplanner.workload.quant import BITS
 
 METHODS = {
@@ -142,3 +147,80 @@ def _word(bits: int, quant: str | None) -> dict[str, str]:
             " weights_gib instead."
         )
     return {"precision": word} | ({"quant": quant} if quant else {})
+
+
+LOCAL = ("llama.cpp", "ik_llama.cpp", "ollama", "lm-studio", "koboldcpp", "mlx", "mlx-lm")
+LOCAL_TOO = ("mxfp4",)
+"""Engines that load files of their own, and the types as published that those hold too: a GGUF or
+MLX file of gpt-oss is MXFP4, one of a checkpoint in FP8 is made anew (llama.cpp,
+convert_hf_to_gguf.py)."""
+RUNS = ("inference", "decode", "prefill", "serve")
+
+
+class Format(Struct, frozen=True):
+    """A workload with the type of its weights, and what of it was not said but read from the name
+    or taken as published, by field."""
+
+    workload: Workload
+    assumed: dict[str, str] = {}
+
+
+def formatted(workload: Workload, zoo: Zoo) -> Format:
+    """Return the workload with the type in which its weights lie: as its words say (`--precision
+    awq` is a way of quantising), else as its model's name says, else as the model is published. An
+    explicit precision wins over the name. Weights that train in full have none of these."""
+    task = workload.task or "inference"
+    worded = _worded(workload)
+    if workload.model is None or workload.config is not None or task in ("train_full", "pretrain"):
+        return Format(worded)
+    named, runs = read_name(workload.model), task in RUNS
+    fields: dict[str, Any] = {}
+    if worded.stack is None and runs and named.stack:
+        fields["stack"] = named.stack
+    if worded.precision is None and worded.quant is None and worded.weights_gib is None:
+        if task != "train" and named.precision and not named.usual:
+            fields |= {"precision": named.precision, "quant": named.quant}
+            if named.bits_per_weight and (size := _weighed(worded, zoo, named.bits_per_weight)):
+                fields["weights_gib"] = size
+        elif runs and (native := _published(worded, zoo, fields.get("stack", worded.stack))):
+            fields["precision"] = native
+        elif runs and named.usual:
+            fields["precision"] = named.precision
+    fields = {name: value for name, value in fields.items() if value is not None}
+    if not fields:
+        return Format(worded)
+    told = {name: str(value) for name, value in fields.items() if name != "weights_gib"}
+    return Format(msgspec.structs.replace(worded, **fields), told)
+
+
+def _worded(workload: Workload) -> Workload:
+    """The workload with precisions as engines and files write them: `AWQ`, `Q4_K_M`, `4bit`,
+    `fp8-dynamic`, `UD-Q4_K_XL`."""
+    word = (workload.precision or "").casefold()
+    if not word or word == workload.precision in BITS:
+        return workload
+    if word in BITS:
+        return msgspec.structs.replace(workload, precision=word)
+    read = read_name(f"x-{word}")
+    if read.model != "x" or read.precision is None or read.usual:
+        return workload
+    return msgspec.structs.replace(
+        workload, precision=read.precision, quant=workload.quant or read.quant
+    )
+
+
+def _published(workload: Workload, zoo: Zoo, stack: str | None) -> str | None:
+    """The type in which the model's maker publishes it, where the engine loads that."""
+    model = zoo.get(workload.model or "")
+    if model is None or model.stored is None:
+        return None
+    word = model.stored.precision
+    return None if stack and stack.casefold() in LOCAL and word not in LOCAL_TOO else word
+
+
+def _weighed(workload: Workload, zoo: Zoo, bits: float) -> float | None:
+    """GiB of a file whose name states bits per weight (exllama)."""
+    try:
+        return resolve(workload, zoo).params * bits / 8 / 2**30
+    except WorkloadFault:
+        return None

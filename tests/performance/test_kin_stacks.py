@@ -10,9 +10,10 @@ from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.performance.anchors.anchors import find_gpu
-from rigplanner.performance.job import read_job, settled
+from rigplanner.performance.job import read_job
 from rigplanner.performance.modelled import modelled_samples_per_second
 from rigplanner.performance.predict import predict_speed
+from rigplanner.performance.settled import settled
 from rigplanner.performance.stacks import find_stack, shipped_stacks
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.stacks import memory_stacks

@@ -21,10 +21,11 @@ from rigplanner.memory.capacity.capacity_search import WHAT, reach
 from rigplanner.memory.capacity.changes import cheapest_changes
 from rigplanner.memory.capacity.mixed_gpus import CardPlan, card_plan, deals_layers
 from rigplanner.memory.capacity.packing import fits_slices
-from rigplanner.memory.estimate import estimate_memory, on_unknown_card
+from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.usable_memory import usable_gib
+from rigplanner.performance.settled import settle
 from rigplanner.report.words.memory import memory_lines
-from rigplanner.rig.workload import Case
+from rigplanner.rig.workload import Case, Workload
 from rigplanner.workload.cases import LONGEST_LINE, BadCase, read_cases
 
 ENDLESS = 256 * 2**20
@@ -126,8 +127,12 @@ def answer(case: Case | BadCase, zoo: Zoo, args: argparse.Namespace) -> dict[str
 
 def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
     work, place = case.workload, place_of(case.hardware)
+    assumed: dict[str, str] = {}
     if place.gpu is None and case.hardware.gpu:
-        work = on_unknown_card(work, place.count, zoo)
+        raise WorkloadFault(place.fault)
+    if place.gpu is not None:
+        made = settle(work, place.gpu, place.count, place.nodes, place.link, zoo)
+        work, assumed = made.workload, made.assumed
     found = estimate_memory(work, place.gpu, place.count, zoo, explained=args.steps)
     dealt = len(place.gpus) > 1 and deals_layers(work, found.stack)
     plan = (
@@ -138,6 +143,9 @@ def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
     if plan:
         found = plan.fullest.need
     shown = estimate_record(found, args.steps)
+    shown["assumed"] = assumed | shown["assumed"]
+    if case.ignored:
+        shown["assumed"]["fields_ignored"] = case.ignored
     if plan:
         shown |= _plan_record(plan)
     elif place.gpu is not None:
@@ -152,14 +160,14 @@ def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
             for name, gib in activation_kinds(work, place.gpu, place.count, zoo).items()
         }
     if args.largest or args.changes or args.mig:
-        shown |= _other_way_round(case, place, zoo, args)
+        shown |= _other_way_round(work, place, zoo, args)
     return shown
 
 
 def _other_way_round(
-    case: Case, place: Place, zoo: Zoo, args: argparse.Namespace
+    work: Workload, place: Place, zoo: Zoo, args: argparse.Namespace
 ) -> dict[str, Any]:
-    work, shown = case.workload, dict[str, Any]()
+    shown = dict[str, Any]()
     if place.gpu is None:
         raise WorkloadFault(place.fault)
     gpu, count = min((place.gpu, *place.gpus), key=lambda one: one.memory_gib or 0.0), place.count

@@ -24,8 +24,8 @@ from rigplanner.performance.anchors.anchors import Evidence
 from rigplanner.performance.anchors.own import read_own, with_own
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.capacity import within_memory
-from rigplanner.performance.job import settled
 from rigplanner.performance.predict import predict_speed
+from rigplanner.performance.settled import settled
 from rigplanner.report.format import quantity
 from rigplanner.report.language import tr
 from rigplanner.report.words.memory import verdict
