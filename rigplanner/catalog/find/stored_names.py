@@ -29,9 +29,8 @@ _SHARD = re.compile(r"-\d{5}-of-\d{5}$")
 _FILE = re.compile(r"\.(gguf|safetensors)$")
 _GAP = r"(?:^|[-_.: ])"
 _GGUF = re.compile(
-    _GAP
-    + r"(?P<ud>ud[-_])?(?P<type>iq[1-4]_(?:xxs|xs|nl|s|m)|iq[2-6]_ks?|q[2-8]_k_(?:xl|s|m|l)|q[2-8]_k"
-    r"|q[458]_[01]|tq[12]_0|mxfp4_moe)$"
+    _GAP + r"(?P<ud>ud[-_])?(?P<type>iq[1-4]_(?:xxs|xs|nl|s|m)|iq[2-6]_ks?"
+    r"|q[2-8]_k_(?:xl|s|m|l)|q[2-8]_k|q[458]_[01]|tq[12]_0|mxfp4_moe)$"
 )
 _WORDS = (
     (r"(?:nv)?fp4(?:a16)?", "nvfp4", None, None),
