@@ -26,7 +26,7 @@ def check(context: Context) -> CheckReport:
         found.extend(_with_own_severity(rig, finding) for finding in findings)
     open_findings, waived = _apply_waivers(rig, found, context.today)
     return CheckReport(
-        findings=tuple(sorted(open_findings, key=_rank)),
+        findings=tuple(sorted(asked_once(open_findings), key=_rank)),
         waived=tuple(sorted(waived, key=_rank)),
         ran=tuple(ran),
         ignored=tuple(sorted(set(rig.ignored) & set(RULES_BY_CODE))),
@@ -42,6 +42,45 @@ def counted(context: Context, codes: tuple[str, ...]) -> list[Finding]:
         if code not in context.rig.ignored:
             found.extend(judged(RULES_BY_CODE[code], context)[0])
     return settled(context, found)
+
+
+def asked_once(found: list[Finding]) -> list[Finding]:
+    """Return findings with one question for each missing fact: the first that asks names all rules
+    that wait for the same (`values["rules"]`) and all that they would judge."""
+    told = [finding for finding in found if not _asks(finding)]
+    asked: list[Finding] = []
+    known: dict[str, int] = {}
+    questions = [finding for finding in found if _asks(finding)]
+    for finding in sorted(questions, key=lambda one: (len(one.missing), *_rank(one))):
+        fresh = tuple(fact for fact in finding.missing if fact not in known)
+        if fresh:
+            known |= dict.fromkeys(fresh, len(asked))
+            asked.append(replace(finding, missing=fresh))
+        else:
+            at = known[finding.missing[0]]
+            asked[at] = _waiting_too(asked[at], finding)
+    return [*told, *asked]
+
+
+def _asks(finding: Finding) -> bool:
+    """Say whether a finding waits for facts of parts or of the site; RIG001 and RIG002 name what
+    is not there at all."""
+    return (
+        finding.severity == "unknown"
+        and bool(finding.missing)
+        and finding.code not in ("RIG001", "RIG002")
+    )
+
+
+def _waiting_too(first: Finding, other: Finding) -> Finding:
+    """Return a question that another rule asks as well."""
+    rules = dict.fromkeys((*first.values.get("rules", (first.code,)), other.code))
+    return replace(
+        first,
+        subjects=tuple(dict.fromkeys((*first.subjects, *other.subjects))),
+        values=first.values | ({"rules": list(rules)} if len(rules) > 1 else {}),
+        fixes=first.fixes or other.fixes,
+    )
 
 
 def settled(context: Context, found: list[Finding]) -> list[Finding]:

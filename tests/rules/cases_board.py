@@ -207,6 +207,13 @@ CASES = (
     case("MEM004", "silent", DESK_RIG),
     case("MEM004", "unknown", DESK_RIG, {"cpu.desk": {"memory.max_gib": None}}),
     case("MEM005", "fires", DESK_RIG, {"memory.desk": {"modules": 1}}),
+    case(
+        "MEM005",
+        "fires",
+        bench_rig(memory=("memory.desk", 1)),
+        {"cpu.desk": {"memory.channels": 4}, "board.desk": {"layout.memory_channels": 4}},
+        "info",
+    ),
     case("MEM005", "limit", DESK_RIG),
     case("MEM005", "silent", bench_rig(memory=("memory.desk", 2))),
     case("MEM005", "unknown", DESK_RIG, {"cpu.desk": {"memory.channels": None}}),

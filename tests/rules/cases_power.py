@@ -75,6 +75,9 @@ FOUR_ON_A_BOARD = {
 }
 SIXTEEN = {"gpu.card": {"connectors": (Plug("12v-2x6", 1),)}}
 
+UNLISTED = {"psu.mid": {"supply.plugs": None, "supply.standard": None}}
+"""A supply of 1000 W of which nobody says cables or standard: six 8-pin plugs at least, two 16-pin
+plugs at most."""
 CASES = (
     case("PWR020", "fires", LIGHT_MAINS, _cord("C14", 1201)),
     case("PWR020", "fires", LIGHT_MAINS, _cord("C14", 1801), "error"),
@@ -101,7 +104,12 @@ CASES = (
     case("PWR005", "fires", MID, _plugs(EIGHT)),
     case("PWR005", "limit", MID, _plugs(EIGHT, EPS)),
     case("PWR005", "silent", DESK_RIG),
-    case("PWR005", "unknown", DESK_RIG, {"psu.big": {"supply.plugs": None}}),
+    case(
+        "PWR005",
+        "unknown",
+        PAIR_MID,
+        {**UNLISTED, "gpu.card": {"connectors": (Plug("12v-2x6", 1),), "tdp_w": 575}},
+    ),
     case("PWR006", "fires", PAIR_MID, _plugs(EPS, Plug("pcie8", 3))),
     case("PWR006", "fires", MID, {**_plugs(EIGHT, EPS), "board.desk": {"layout.eps8": 2}}, "info"),
     case("PWR006", "limit", PAIR_MID, _plugs(EPS, Plug("pcie8", 4))),
@@ -114,8 +122,28 @@ CASES = (
         {**SWAPPED, "gpu.card": {"connectors": (Plug("pcie8", 2), Plug("12v-2x6", 1))}},
     ),
     case("PWR006", "silent", DESK_RIG),
-    case("PWR006", "unknown", DESK_RIG, {"psu.big": {"supply.plugs": None}}),
-    case("PWR007", "fires", MID, {**_plugs(EPS, Plug("pcie8", 4)), **SIXTEEN}),
+    case(
+        "PWR006", "unknown", PAIR_MID, {**UNLISTED, "gpu.card": {"connectors": (Plug("pcie8", 4),)}}
+    ),
+    case("PWR007", "fires", MID, {**_plugs(EPS, Plug("pcie8", 4)), **SIXTEEN}, "info"),
+    case(
+        "PWR007",
+        "fires",
+        MID,
+        {
+            **_plugs(EPS, Plug("pcie8", 4)),
+            "gpu.card": {"connectors": (Plug("12v-2x6", 1),), "tdp_w": 450},
+        },
+    ),
+    case(
+        "PWR005",
+        "fires",
+        MID,
+        {
+            **_plugs(EPS, Plug("pcie8", 2)),
+            "gpu.card": {"connectors": (Plug("12v-2x6", 1),), "tdp_w": 450},
+        },
+    ),
     case("PWR007", "limit", MID, {**_plugs(EPS, Plug("12vhpwr", 1)), **SIXTEEN}),
     case("PWR007", "fires", MID, {**_plugs(EPS, Plug("pcie8", 2)), **CPU_SOCKET}),
     case(
@@ -138,7 +166,13 @@ CASES = (
     ),
     case("PWR006", "limit", MID, {**_plugs(EPS, Plug("pcie8", 2)), **CPU_SOCKET}),
     case("PWR007", "silent", DESK_RIG),
-    case("PWR007", "unknown", DESK_RIG, {"psu.big": {"supply.plugs": None}}),
+    case(
+        "PWR007",
+        "unknown",
+        MID,
+        {**UNLISTED, "gpu.card": {"connectors": (Plug("12v-2x6", 1),), "tdp_w": 450}},
+    ),
+    case("PWR007", "limit", MID, {**UNLISTED, "gpu.card": {"connectors": (Plug("pcie8", 3),)}}),
     case("PWR008", "fires", DESK_RIG, {"gpu.card": {"connectors": None}}, "unknown"),
     case("PWR008", "limit", DESK_RIG, {"gpu.card": {"connectors": ()}}),
     case("PWR008", "silent", DESK_RIG),
@@ -174,7 +208,18 @@ CASES = (
         "PWR011", "limit", bench_rig(site=US), {"psu.big": {"supply.ratings": (Rating(120, 1600),)}}
     ),
     case("PWR011", "silent", DESK_RIG),
-    case("PWR011", "unknown", bench_rig(site=Site())),
+    case(
+        "PWR011",
+        "unknown",
+        bench_rig(site=Site()),
+        {"psu.big": {"supply.ratings": (Rating(100, 500), Rating(200, 1600))}},
+    ),
+    case(
+        "PWR011",
+        "limit",
+        bench_rig(site=Site()),
+        {"psu.big": {"supply.ratings": (Rating(100, 1200), Rating(200, 1600))}},
+    ),
     case(
         "PWR012",
         "fires",
@@ -216,8 +261,9 @@ CASES = (
             site=Site(volts=120.0, breaker_a=15.0, circuits=2, other_load_w=1801 - DESK_W / 0.94)
         ),
     ),
-    case("PWR012", "unknown", bench_rig(site=Site(volts=120.0))),
-    case("PWR012", "unknown", bench_rig(site=Site(country="TW"))),
+    case("PWR012", "limit", bench_rig(site=Site(volts=120.0))),
+    case("PWR012", "unknown", bench_rig(site=Site(volts=120.0)), {"gpu.card": {"tdp_w": 1300}}),
+    case("PWR012", "unknown", bench_rig(site=Site(country="TW")), {"gpu.card": {"tdp_w": 1200}}),
     case("PWR013", "fires", bench_rig(psu=("psu.mid", 2))),
     case("PWR013", "limit", bench_rig(psu=("psu.mid", 2)), {"psu.mid": {"supply.redundant": True}}),
     case("PWR013", "silent", DESK_RIG),

@@ -190,6 +190,12 @@ CASES = (
         "fires",
         _on(os="Windows 11"),
         {"gpu.card": {"vendor": "AMD", "compute_capability": "gfx906"}},
+    ),
+    case(
+        "SW009",
+        "fires",
+        DESK_RIG,
+        {"gpu.card": {"vendor": "AMD", "compute_capability": "gfx1010"}},
         "warning",
     ),
     case(

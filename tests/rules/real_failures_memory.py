@@ -143,6 +143,7 @@ FAILURES_MEMORY = (
         "heise.de 6057463",
         ("asus.prime.x570-pro", "amd.ryzen.9-3900x", ("crucial.ddr4.ct2k32g4dfd832a", 2)),
         ("MEM006",),
+        remark=True,
     ),
     Failure(
         "Four fast DIMMs on X870E",
@@ -160,6 +161,7 @@ FAILURES_MEMORY = (
             "corsair.vengeance-lpx.cmk64gx4m2d3600c18",
         ),
         ("MEM006", "MEM007"),
+        remark=True,
     ),
     Failure(
         "Four modules on a 9950X",

@@ -172,7 +172,9 @@ def _unknown_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
         kinds = [tr(VALUE_WORDS[fact.removeprefix("rig:")]) for fact in finding.missing]
         return tr("Not chosen yet: {kinds}.", kinds=_joined(kinds))
     subject = subject_name(finding.subjects[0], rig, catalog) if finding.subjects else tr("the rig")
-    return tr("Not checked for {subject}: {facts} unknown.", subject=subject, facts=facts)
+    told = tr("Not checked for {subject}: {facts} unknown.", subject=subject, facts=facts)
+    rules = finding.values.get("rules")
+    return f"{told} {tr('{rules} wait for it.', rules=listed(rules))}" if rules else told
 
 
 def fix_text(fix: Fix, rig: Rig, catalog: Catalog) -> str:

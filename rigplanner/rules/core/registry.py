@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import DrivePort, Part, Slot
 from rigplanner.rig.document import Site
+from rigplanner.rules.core.bounds import Bound
 from rigplanner.rules.core.context import Context
 from rigplanner.rules.core.finding import Finding, Fix, Severity
 
@@ -30,6 +31,7 @@ class Rule(Struct, frozen=True, kw_only=True):
     over: Cases
     judge: Judge
     paths: tuple[tuple[str, ...], ...] = ()
+    bound: Bound | None = None
 
     def finding(
         self,
@@ -85,8 +87,10 @@ def rule(
     reason: str,
     source: str,
     needs: tuple[str, ...] = (),
+    bound: Bound | None = None,
 ) -> Callable[[Judge], Rule]:
-    """Register a function as the rule `code`; a code can be taken once."""
+    """Register a function as the rule `code`; a code can be taken once. `bound` tells what the
+    class of a part allows where some of `needs` are missing."""
 
     def register(judge: Judge) -> Rule:
         if code in RULES:
@@ -103,6 +107,7 @@ def rule(
             over=over,
             judge=judge,
             paths=tuple(tuple(path.split(".")) for path in needs),
+            bound=bound,
         )
         RULES[code] = entry
         return entry
@@ -110,9 +115,9 @@ def rule(
     return register
 
 
-def missing_facts(entry: Rule, case: Any) -> tuple[str, ...]:
-    """Return the needed fields that a case lacks, as "part-id:field"."""
-    missing = []
+def missing_facts(entry: Rule, case: Any) -> dict[str, str]:
+    """Return the needed fields that a case lacks: the path of each, and "part-id:field"."""
+    missing = {}
     for head, *fields in entry.paths:
         value = owner = getattr(case, head)
         for field in fields:
@@ -120,8 +125,8 @@ def missing_facts(entry: Rule, case: Any) -> tuple[str, ...]:
             if value is None:
                 break
         if value is None or value == () or value == {} or value == "":
-            missing.append(fact_name(owner, fields or [head], case))
-    return tuple(missing)
+            missing[".".join((head, *fields))] = fact_name(owner, fields or [head], case)
+    return missing
 
 
 def fact_name(owner: object, fields: list[str], case: object = None) -> str:
@@ -148,9 +153,27 @@ def judged(entry: Rule, context: Context) -> tuple[list[Finding], int]:
     findings: list[Finding] = []
     cases = context.cases(entry.over)
     for case in cases:
-        missing = missing_facts(entry, case) if entry.needs else ()
+        missing = missing_facts(entry, case) if entry.needs else {}
         if missing:
-            findings.append(entry.unknown(case, *missing))
+            findings.extend(_within_bounds(entry, context, case, missing))
         else:
             findings.extend(entry.judge(context, case))
     return findings, len(cases)
+
+
+def _within_bounds(
+    entry: Rule, context: Context, case: Any, missing: dict[str, str]
+) -> list[Finding]:
+    """Judge the worst and the best that missing facts allow: silent where the worst is fine, what
+    the best is told where that fails too, else the question."""
+    bounds = entry.bound(context, case, tuple(missing)) if entry.bound else None
+    if bounds is None:
+        return [entry.unknown(case, *missing.values())]
+    if not any(map(_is_loud, entry.judge(context, bounds.worst))):
+        return []
+    certain = [finding for finding in entry.judge(context, bounds.best) if _is_loud(finding)]
+    return certain or [entry.unknown(case, *(bounds.asked or missing.values()))]
+
+
+def _is_loud(finding: Finding) -> bool:
+    return finding.severity != "info"

@@ -128,7 +128,13 @@ def _watched_type(
                 hash(value)
         return id(self)
 
-    body = {"__getattribute__": read, "__eq__": equal, "__hash__": hashed, "__module__": __name__}
+    body = {
+        "__getattribute__": read,
+        "__eq__": equal,
+        "__hash__": hashed,
+        "__module__": __name__,
+        "plain": base,
+    }
     make: Any = type(base)
     return make(f"Watched{base.__name__}", (base,), body, frozen=True, kw_only=True)
 

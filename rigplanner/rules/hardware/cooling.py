@@ -8,11 +8,13 @@ from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import CPU, GPU, Chassis, Cooler, Motherboard, Slot, System
 from rigplanner.machine.model import Machine
+from rigplanner.rules.core.bounds import Bounds, between
 from rigplanner.rules.core.context import Context, is_built_in
 from rigplanner.rules.core.finding import Finding, Fix, Named
 from rigplanner.rules.core.fixes import fix, move, swap
 from rigplanner.rules.core.moves import LOAD, PLUGS, harmless, lands
 from rigplanner.rules.core.registry import rule
+from rigplanner.rules.hardware.class_bounds import cooler_heat_w, distance
 from rigplanner.rules.hardware.power import cap_fix
 from rigplanner.rules.hardware.radiators import takes
 from rigplanner.rules.hardware.rooms import holds
@@ -104,12 +106,23 @@ def neighbours(context: Context) -> Iterator[Neighbours]:
             )
 
 
+def _gap_bounds(context: Context, case: Neighbours, missing: tuple[str, ...]) -> Bounds | None:
+    """Slots whose columns are not known stand as close, and as far apart, as their board lets
+    them."""
+    apart = distance(case.board, case.slot, case.other)
+    if apart is None or not set(missing) <= {"slot.position", "other.position"}:
+        return None
+    near, far = ({"slot.position": 1, "other.position": 1 + gap} for gap in apart)
+    return between(case, {path: (near[path], far[path]) for path in near})
+
+
 @rule(
     "CLG002",
     "Open-air card has no gap before its fans",
     "warning",
     over=neighbours,
     needs=("card.slots", "card.cooling", "slot.position", "other.position"),
+    bound=_gap_bounds,
     reason=(
         "The fans of an open cooler draw from the side where the next card stands; without a gap"
         " the upper card throttles."
@@ -315,12 +328,21 @@ def cooler_socket(context: Context, case: Cooled) -> Iterator[Finding]:
         )
 
 
+def _heat_bounds(context: Context, case: Cooled, missing: tuple[str, ...]) -> Bounds | None:
+    """A cooler whose maker names no heat moves what its kind and size move."""
+    heat = cooler_heat_w(case.cooler)
+    if heat is None or missing != ("cooler.rated_w",):
+        return None
+    return between(case, {"cooler.rated_w": heat})
+
+
 @rule(
     "CLG004",
     "Cooler moves less heat than the CPU makes",
     "warning",
     over=cooled,
     needs=("cooler.rated_w", "cpu.tdp_w"),
+    bound=_heat_bounds,
     reason="The CPU throttles when data workers load it.",
     source="Cooler makers' ratings; CPU specifications",
 )

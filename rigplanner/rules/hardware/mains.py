@@ -8,11 +8,12 @@ from rigplanner.machine.power.power import CONTINUOUS
 from rigplanner.rig.countries import CIRCUITS, Circuit, circuits_of
 from rigplanner.rig.document import Site
 from rigplanner.rig.edits import Edit
+from rigplanner.rules.core.bounds import Bounds, between
 from rigplanner.rules.core.context import Context
 from rigplanner.rules.core.finding import Finding, Fix, Named, Severity
 from rigplanner.rules.core.fixes import fix
 from rigplanner.rules.core.registry import fact_names, rule
-from rigplanner.rules.hardware.power import Load, cap_fix, loads, rating_at
+from rigplanner.rules.hardware.power import HEADROOM, Load, cap_fix, loads, rating_at, whole_w
 
 
 class Fed(Named, frozen=True):
@@ -31,12 +32,39 @@ def fed(context: Context) -> Iterator[Fed]:
             yield Fed(name, part, context.site)
 
 
+WEAKEST: Circuit = (100.0, 15.0)
+"""The least that a wall outlet of the countries known here gives: Japan's. Where an owner does not
+say where the rig stands, it counts; where he names the country alone, its usual outlet."""
+
+
+HIGHEST_V = 240.0
+"""The highest voltage that supplies for a single phase are made for."""
+
+
+def weakest_outlet(site: Site) -> Circuit:
+    """Return volts and amperes that the site has at least: what is said, else the usual outlet of
+    its country, else the weakest of all."""
+    volts, amperes = (circuits_of(site.country) or (WEAKEST,))[0]
+    return site.volts or volts, site.breaker_a or amperes
+
+
+def _volts_bounds(context: Context, case: Fed, missing: tuple[str, ...]) -> Bounds | None:
+    """Where the load fits what the supply gives at the weakest outlet, its volts decide nothing."""
+    given, load = case.supply.supply, context.machine.power.sustained_w
+    if given is None or not given.ratings or load is None:
+        return None
+    weakest = between(case, {"site.volts": (weakest_outlet(case.site)[0], HIGHEST_V)})
+    enough = whole_w(context, weakest.worst.site.volts) * HEADROOM >= load
+    return Bounds(weakest.best, weakest.best) if enough else weakest
+
+
 @rule(
     "PWR011",
     "Supply gives less at this mains voltage",
     "warning",
     over=fed,
     needs=("supply.supply.ratings", "site.volts"),
+    bound=_volts_bounds,
     reason="Large supplies give full output only at 200 to 240 V, and some do not run below.",
     source="Supply makers' input tables",
 )
@@ -97,8 +125,12 @@ def _higher_voltage(context: Context, least: float) -> tuple[Fix, ...]:
     source="US National Electrical Code 210.20 (continuous loads); breaker makers' trip curves",
 )
 def circuit(context: Context, case: Load) -> Iterator[Finding]:
-    """Above the breaker an error, above its continuous share a warning, in W at the wall."""
+    """Above the breaker an error, above its continuous share a warning, in W at the wall. What the
+    weakest outlet carries for hours needs no question."""
     power = case.power
+    volts, amperes = weakest_outlet(case.site)
+    if power.wall_w is not None and power.wall_w <= volts * amperes * CONTINUOUS:
+        return
     if power.wall_w is None or power.circuit_w is None or power.circuit_peak_w is None:
         site = fact_names(case.site, "volts", "breaker_a")
         missing = dict.fromkeys((*site, *(power.unknown if power.wall_w is None else ())))

@@ -322,6 +322,10 @@ def capacity(context: Context, case: Bank) -> Iterator[Finding]:
         yield capacity.finding(case, needed=case.gib, actual=limit, unit="GiB", fixes=fixes)
 
 
+HALF_ENOUGH = 2
+"""Channels beyond which an evenly filled half is only told: it is how servers are sold."""
+
+
 @rule(
     "MEM005",
     "Memory channels are left empty",
@@ -332,7 +336,7 @@ def capacity(context: Context, case: Bank) -> Iterator[Finding]:
     source="CPU makers' memory population rules",
 )
 def channels(context: Context, case: Bank) -> Iterator[Finding]:
-    """Compare the modules with the channels of CPUs and board."""
+    """Compare the modules with the channels of CPUs and board; a remark where half are filled."""
     memory = case.cpu.memory
     wired = case.board.layout.memory_channels
     per_cpu = (
@@ -344,6 +348,7 @@ def channels(context: Context, case: Bank) -> Iterator[Finding]:
     if 0 < case.modules < needed:
         yield channels.finding(
             case,
+            "info" if needed > HALF_ENOUGH and 2 * case.modules == needed else None,
             needed=needed,
             actual=case.modules,
             unit="channels",

@@ -6,9 +6,11 @@ from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import GPU, Accessory, Motherboard, PowerSupply, System
 from rigplanner.machine.model import PlugDemand
+from rigplanner.rules.core.bounds import Bounds
 from rigplanner.rules.core.context import Context, is_built_in
 from rigplanner.rules.core.finding import Finding, Named
 from rigplanner.rules.core.registry import rule
+from rigplanner.rules.hardware.class_bounds import plugs
 from rigplanner.rules.hardware.power import (
     INTERCHANGEABLE,
     PLUGS_INSTEAD,
@@ -21,28 +23,35 @@ EIGHT_PINS_PER_EPS = 2
 """PCIe 8-pin plugs that the adapter to a card's EPS socket joins. Workstation cards come with one;
 for passive cards it is bought (accessory type "eps-adapter")."""
 
-EIGHT_PINS_PER_ADAPTER = 4
-"""8-pin plugs that the adapter to a 16-pin card of 450 to 600 W joins (three for cards of 300 to
-450 W)."""
+PLUGS_OF_ADAPTER: tuple[tuple[float, int], ...] = ((300.0, 2), (450.0, 3), (1e9, 4))
+"""8-pin plugs that the maker's own adapter to a 16-pin card joins, by the card's watts: 150 W each
+(PCI-SIG CEM 5.1; PNY's lists of what comes with RTX Ada and RTX PRO cards)."""
 
 
 class Demand(Struct, frozen=True):
     """Plugs of one type that the rig needs; `offered` counts mating plugs of its supplies, `spare8`
-    8-pin plugs left over; `essential` leaves out the further CPU sockets of a board, which start
-    without; `eps_adapters` feed EPS sockets of cards."""
+    8-pin plugs left over, `adapters` those that the adapters of cards join where 16-pin plugs are
+    short; `essential` leaves out the further CPU sockets of a board, which start without;
+    `eps_adapters` feed EPS sockets of cards; `unlisted` names the plugs that no list tells."""
 
     name: str
     demand: PlugDemand
     offered: int | None
     spare8: int
+    adapters: int
     essential: int
     eps_adapters: int
     load: Load
     psu: PowerSupply | System | None
+    unlisted: tuple[str, ...] = ()
 
     @property
     def subjects(self) -> tuple[str, ...]:
         return (self.name, *self.demand.pieces)
+
+
+Offer = dict[str, int]
+"""Plugs by type."""
 
 
 def demands(context: Context) -> Iterator[Demand]:
@@ -53,22 +62,58 @@ def demands(context: Context) -> Iterator[Demand]:
         isinstance(part, System) and part.gpu_max_w is not None for _, part, _ in supplies
     ):
         return
-    plugs = {demand.type: demand for demand in context.machine.power.plugs}
-    eight = plugs.get("pcie8")
-    have8 = (_offer(context, "pcie8") or 0) + _swapped(context)
-    spare8 = max(0, have8 - (eight.needed if eight else 0))
+    unlisted = tuple(
+        dict.fromkeys(f"{part.id}:plugs" for _, part, supply in supplies if supply.plugs is None)
+    )
     for load in loads(context):
-        for demand in plugs.values():
-            yield Demand(
-                name=load.name,
-                demand=demand,
-                offered=offered(context, demand),
-                spare8=spare8,
-                essential=essential(context, demand),
-                eps_adapters=eps_adapters(context),
-                load=load,
-                psu=load.supply,
-            )
+        for demand in context.machine.power.plugs:
+            yield _demand(context, load, demand, None if unlisted else offers(context)[0], unlisted)
+
+
+def _demand(
+    context: Context,
+    load: Load,
+    demand: PlugDemand,
+    have: Offer | None,
+    unlisted: tuple[str, ...] = (),
+) -> Demand:
+    eight = next((d.needed for d in context.machine.power.plugs if d.type == "pcie8"), 0)
+    spare8 = max(0, have.get("pcie8", 0) + _swapped(context, have) - eight) if have else 0
+    mating = None if have is None else offered(context, demand, have)
+    return Demand(
+        name=load.name,
+        demand=demand,
+        offered=mating,
+        spare8=spare8,
+        adapters=adapter_plugs(context, demand, mating or 0),
+        essential=essential(context, demand),
+        eps_adapters=eps_adapters(context),
+        load=load,
+        psu=load.supply,
+        unlisted=unlisted,
+    )
+
+
+def within_class(context: Context, case: Demand, missing: tuple[str, ...]) -> Bounds:
+    """A supply whose cables no list tells has the fewest or the most plugs of its watts."""
+    fewest, most = (_demand(context, case.load, case.demand, have) for have in offers(context))
+    return Bounds(fewest, most, case.unlisted)
+
+
+def adapter_plugs(context: Context, demand: PlugDemand, mating: int) -> int:
+    """Return the 8-pin plugs that the adapters of those cards join that get no 16-pin plug: the
+    cards of the fewest watts go without."""
+    if demand.type not in INTERCHANGEABLE:
+        return 0
+    watts = sorted(
+        card.card.tdp_w or 0.0
+        for card in context.fed_cards
+        for plug in card.card.connectors or ()
+        if plug.type == demand.type
+        for _ in range(plug.count)
+    )
+    short = max(0, demand.needed - mating)
+    return sum(next(n for most, n in PLUGS_OF_ADAPTER if each <= most) for each in watts[:short])
 
 
 def eps_adapters(context: Context) -> int:
@@ -100,18 +145,25 @@ def essential(context: Context, demand: PlugDemand) -> int:
     return cards + min(board, wanted)
 
 
-def _offer(context: Context, kind: str) -> int | None:
-    count = 0
-    for _, _, supply in context.supplies:
-        if supply.plugs is None:
-            return None
-        count += sum(plug.count for plug in supply.plugs if plug.type == kind)
-    return count
+def offers(context: Context) -> tuple[Offer, Offer]:
+    """Return the plugs of all supplies by type: the fewest and the most, alike where every list is
+    known."""
+    fewest: Offer = {}
+    most: Offer = {}
+    for _, part, supply in context.supplies:
+        known = {} if supply.plugs is None else {plug.type: 0 for plug in supply.plugs}
+        for plug in supply.plugs or ():
+            known[plug.type] += plug.count
+        low, high = plugs(part, supply) if supply.plugs is None else (known, known)
+        for total, given in ((fewest, low), (most, high)):
+            for kind, count in given.items():
+                total[kind] = total.get(kind, 0) + count
+    return fewest, most
 
 
-def _swapped(context: Context) -> int:
+def _swapped(context: Context, have: Offer) -> int:
     """Return the 8-pin plugs that cables give in place of 16-pin plugs that no card needs."""
-    sockets = sum(_offer(context, kind) or 0 for kind in INTERCHANGEABLE)
+    sockets = sum(have.get(kind, 0) for kind in INTERCHANGEABLE)
     needed = sum(
         plug.needed for plug in context.machine.power.plugs if plug.type in INTERCHANGEABLE
     )
@@ -119,26 +171,20 @@ def _swapped(context: Context) -> int:
     return min(instead, PLUGS_INSTEAD * max(0, sockets - needed))
 
 
-def offered(context: Context, demand: PlugDemand) -> int | None:
+def offered(context: Context, demand: PlugDemand, have: Offer) -> int:
     """Return the plugs that mate with a type: 16-pin plugs of both revisions, 8-pin (6+2) plugs
     also for 6-pin sockets, and the 8-pin plugs of cables that take an unused 16-pin socket of the
     supply."""
-    own = _offer(context, demand.type)
-    if own is None:
-        return None
+    own = have.get(demand.type, 0)
+    taken = {other.type: other.needed for other in context.machine.power.plugs}
+    eights = have.get("pcie8", 0) + _swapped(context, have)
     if demand.type == "pcie8":
-        return own + _swapped(context)
+        return eights
     if demand.type == "pcie6":
-        taken = next(
-            (other.needed for other in context.machine.power.plugs if other.type == "pcie8"), 0
-        )
-        return own + max(0, (_offer(context, "pcie8") or 0) + _swapped(context) - taken)
+        return own + max(0, eights - taken.get("pcie8", 0))
     if demand.type == "eps4":
-        taken = next(
-            (other.needed for other in context.machine.power.plugs if other.type == "eps8"), 0
-        )
-        return own + max(0, (_offer(context, "eps8") or 0) - taken)
-    return own + (_offer(context, INTERCHANGEABLE.get(demand.type, "")) or 0)
+        return own + max(0, have.get("eps8", 0) - taken.get("eps8", 0))
+    return own + have.get(INTERCHANGEABLE.get(demand.type, ""), 0)
 
 
 def by_adapter(case: Demand) -> bool:
@@ -147,11 +193,7 @@ def by_adapter(case: Demand) -> bool:
     if case.demand.type == "eps8":
         short = case.essential - (case.offered or 0)
         return 0 < short <= case.eps_adapters and short * EIGHT_PINS_PER_EPS <= case.spare8
-    short = case.demand.needed - (case.offered or 0)
-    return (
-        case.demand.type in INTERCHANGEABLE
-        and case.spare8 >= short * EIGHT_PINS_PER_ADAPTER - short
-    )
+    return case.demand.type in INTERCHANGEABLE and case.spare8 >= case.adapters
 
 
 @rule(
@@ -160,6 +202,7 @@ def by_adapter(case: Demand) -> bool:
     "error",
     over=demands,
     needs=("offered",),
+    bound=within_class,
     reason=(
         "EPS and PCIe 8-pin plugs are keyed differently and carry 12 V on opposite sides: forcing"
         " one into the other shorts it."
@@ -187,6 +230,7 @@ def plug_type(context: Context, case: Demand) -> Iterator[Finding]:
     "error",
     over=demands,
     needs=("offered",),
+    bound=within_class,
     reason="Each socket of a card or board wants its own plug.",
     source="Supply makers' cable lists",
 )
@@ -215,6 +259,7 @@ def _watts(case: Demand) -> float:
     "warning",
     over=demands,
     needs=("offered",),
+    bound=within_class,
     reason=(
         "The adapter that comes with 16-pin cards joins three or four 8-pin cables; a native cable"
         " has fewer contacts to fail."
@@ -222,10 +267,14 @@ def _watts(case: Demand) -> float:
     source="Card makers' manuals; PCI-SIG CEM 5.1",
 )
 def adapter(context: Context, case: Demand) -> Iterator[Finding]:
-    """16-pin plugs are short, but 8-pin plugs are left for the adapters."""
+    """16-pin plugs are short, but 8-pin plugs are left for the adapters; a remark where two plugs
+    of 150 W feed a card that needs no more."""
     if (case.offered or 0) < case.demand.needed and by_adapter(case):
+        short = case.demand.needed - (case.offered or 0)
+        mild = case.demand.type != "eps8" and case.adapters <= PLUGS_OF_ADAPTER[0][1] * short
         yield adapter.finding(
             case,
+            "info" if mild else None,
             needed=case.demand.needed,
             actual=case.offered,
             unit="plugs",

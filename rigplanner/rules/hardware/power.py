@@ -104,9 +104,10 @@ def supply(context: Context, case: Load) -> Iterator[Finding]:
         )
 
 
-def whole_w(context: Context) -> float:
-    """Return the continuous watts of all supply units together, the redundant ones too."""
-    volts = context.site.volts or 230.0
+def whole_w(context: Context, volts: float | None = None) -> float:
+    """Return the continuous watts of all supply units together, the redundant ones too, at a
+    voltage or the site's."""
+    volts = volts or context.site.volts or 230.0
     return sum(
         (rating_at(supply, volts) or 0.0) * max(1, supply.units)
         for _, _, supply in context.supplies

@@ -16,14 +16,22 @@ from rigplanner.catalog.schema.parts import (
     System,
 )
 from rigplanner.rig.edits import Edit
+from rigplanner.rules.core.bounds import Bounds, between
 from rigplanner.rules.core.context import Context, is_built_in
 from rigplanner.rules.core.finding import Finding, Fix
 from rigplanner.rules.core.fixes import fix, item_of, move, swap
 from rigplanner.rules.core.moves import lands
 from rigplanner.rules.core.registry import rule
+from rigplanner.rules.hardware.class_bounds import (
+    STANDARD_HEIGHT_MM,
+    card_height_mm,
+    card_room_mm,
+    slot_columns,
+    supply_length_mm,
+    supply_room_mm,
+)
 from rigplanner.rules.hardware.radiators import DEPTH_MM, radiators_mm, room_in, takes
 from rigplanner.rules.hardware.rooms import (
-    STANDARD_HEIGHT_MM,
     board_fits,
     board_room,
     board_sides,
@@ -104,24 +112,36 @@ def gpu_length(context: Context, case: CardInCase) -> Iterator[Finding]:
         )
 
 
+def _height_bounds(context: Context, case: CardInCase, missing: tuple[str, ...]) -> Bounds:
+    """A card whose height is not known is as high as cards of its kind."""
+    return between(case, {"card.height_mm": card_height_mm(case.card)})
+
+
 @rule(
     "SPC002",
     "GPU is higher than the case allows",
     "error",
     over=cards_in_case,
     needs=("card.height_mm",),
+    bound=_height_bounds,
     reason="High cards and their cables press against the side panel.",
     source=CASE,
 )
 def gpu_height(context: Context, case: CardInCase) -> Iterator[Finding]:
-    """Compare in mm; a card of standard height fits where the case names no limit."""
-    needed, limit = case.card.height_mm or 0, _space(case.chassis).gpu_height_mm
-    if limit is None:
-        if needed > STANDARD_HEIGHT_MM:
-            yield gpu_height.unknown(case, f"{case.chassis.id}:gpu_height_mm")
-    elif needed > limit:
-        fixes = swap(context, "other-case", case.case_name, lambda other: holds(other, context))
-        yield gpu_height.finding(case, needed=needed, actual=limit, unit="mm", fixes=fixes)
+    """Compare in mm; a card of standard height fits where the case names no limit, and nothing is
+    above a card in an open frame."""
+    needed, room = case.card.height_mm or 0, card_room_mm(_space(case.chassis))
+    if needed <= (STANDARD_HEIGHT_MM if room is None else room[0]) or _is_open(case.chassis):
+        return
+    if room is None or needed <= room[1]:
+        yield gpu_height.unknown(case, f"{case.chassis.id}:gpu_height_mm")
+        return
+    fixes = swap(context, "other-case", case.case_name, lambda other: holds(other, context))
+    yield gpu_height.finding(case, needed=needed, actual=room[1], unit="mm", fixes=fixes)
+
+
+def _is_open(chassis: Chassis | System) -> bool:
+    return _space(chassis).airflow == "open"
 
 
 def cards_in_slots(context: Context) -> Iterator[CardInCase]:
@@ -132,12 +152,31 @@ def cards_in_slots(context: Context) -> Iterator[CardInCase]:
             yield case
 
 
+def _column_bounds(context: Context, case: CardInCase, missing: tuple[str, ...]) -> Bounds | None:
+    """A slot stands where the order of its board's slots lets it; the maker of a system that takes
+    GPUs laid its slots out for cards of two columns."""
+    if case.slot is None or case.board is None or case.card.slots is None:
+        return None
+    if isinstance(case.chassis, System) and case.board is case.chassis:
+        fits = case.chassis.gpu_max_w is not None and case.card.slots <= MAKERS_CARD_SLOTS
+        good = between(case, {"slot": (None, None)}).best
+        return Bounds(good, good) if fits else None
+    columns = slot_columns(case.board, case.slot)
+    if columns is None or missing != ("slot.position",):
+        return None
+    return between(case, {"slot.position": (columns[1], columns[0])})
+
+
+MAKERS_CARD_SLOTS = 2.0
+
+
 @rule(
     "SPC003",
     "Card reaches beyond the last expansion column",
     "error",
     over=cards_in_slots,
     needs=("card.slots", "slot.position", "chassis.enclosure.slot_columns"),
+    bound=_column_bounds,
     reason="A thick card in the last slot needs columns that the case must have below the board.",
     source=CASE,
 )
@@ -217,6 +256,8 @@ def board_size(context: Context, case: BoardInCase) -> Iterator[Finding]:
             yield board_size.unknown(case, f"{case.chassis.id}:board_form_factors")
         return
     fits, sides, (along, front) = board_fits(board, space), board_sides(board), board_room(space)
+    if fits is None and _is_open(case.chassis):
+        return
     if fits is None:
         is_long = sides is not None and along is not None and sides[0] > along + 1
         field = "board_max_depth_mm" if is_long else "board_max_width_mm"
@@ -307,12 +348,21 @@ def measured_supplies(context: Context) -> Iterator[SupplyInCase]:
             yield case
 
 
+def _length_bounds(context: Context, case: SupplyInCase, missing: tuple[str, ...]) -> Bounds | None:
+    """A supply is as long as those of its watts; towers for ATX boards take the common ones."""
+    length, room = supply_length_mm(case.psu), supply_room_mm(_space(case.chassis))
+    if length is None or room is None or case.chassis.enclosure is None:
+        return None
+    return between(case, {"psu.length_mm": length, "chassis.enclosure.psu_length_mm": room})
+
+
 @rule(
     "SPC006",
     "Power supply is longer than the case allows",
     "error",
     over=measured_supplies,
     needs=("psu.length_mm", "chassis.enclosure.psu_length_mm"),
+    bound=_length_bounds,
     reason="Large units run into drive cages and cables.",
     source=CASE,
 )
@@ -357,8 +407,12 @@ def coolers_in_case(context: Context) -> Iterator[CoolerInCase]:
 
 
 def air_coolers(context: Context) -> Iterator[CoolerInCase]:
-    """Air coolers in a case."""
-    return (case for case in coolers_in_case(context) if case.cooler.type != "liquid")
+    """Air coolers in a case with a side panel: nothing closes over them in an open frame."""
+    return (
+        case
+        for case in coolers_in_case(context)
+        if case.cooler.type != "liquid" and not _is_open(case.chassis)
+    )
 
 
 def liquid_coolers(context: Context) -> Iterator[CoolerInCase]:

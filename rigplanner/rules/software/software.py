@@ -398,10 +398,10 @@ def amd_models(context: Context) -> Iterator[Radeon]:
 
 
 def wants_rocm(context: Context) -> bool:
-    """Say whether the rig has a job, or names software other than a system and drivers: much else
+    """Say whether the rig has a job, or names software other than drivers and firmware: much else
     runs through Vulkan."""
     return bool(context.jobs) or bool(
-        set(context.rig.settings.software) - {"os", "driver", "kernel", "bios", "bmc"}
+        set(context.rig.settings.software) - {"driver", "kernel", "bios"}
     )
 
 

@@ -1,0 +1,260 @@
+"""What parts of a class cannot leave: the heat that coolers move, the room for cards, the columns
+of slots, the plugs of supplies. Bounds, not estimates: whoever knows the figure is asked only
+where they do not decide.
+
+The figures are the extremes over the parts of the shipped catalog whose makers publish them, wider
+where the class is known to vary more (unverified beyond the catalog)."""
+
+import re
+from collections.abc import Sequence
+
+from rigplanner.catalog.schema.parts import (
+    GPU,
+    Cooler,
+    Enclosure,
+    Motherboard,
+    PowerSupply,
+    Slot,
+    Supply,
+    System,
+    board_class,
+)
+
+Range = tuple[float, float]
+"""The worst and the best, in the unit of the fact."""
+
+STANDARD_HEIGHT_MM = 111.8
+"""Height of a standard full-height card, 4.376 inches by the PCI Express Card Electromechanical
+specification; makers round it to 4.4 inches."""
+HIGHEST_CARD_MM = 150.0
+"""Height of the highest air-cooled cards of makers of cards; cards of the chip's maker with fans
+are up to 142 mm high."""
+
+HEAT_BY_RADIATOR_W: tuple[tuple[int, Range], ...] = (
+    (140, (140.0, 280.0)),
+    (240, (210.0, 350.0)),
+    (280, (240.0, 400.0)),
+    (360, (280.0, 500.0)),
+    (1000, (300.0, 600.0)),
+)
+"""Radiators up to this length in mm move so much heat."""
+HEAT_BY_HEIGHT_W: tuple[tuple[float, Range], ...] = (
+    (40.0, (65.0, 130.0)),
+    (60.0, (65.0, 225.0)),
+    (80.0, (95.0, 360.0)),
+    (115.0, (95.0, 250.0)),
+    (140.0, (120.0, 400.0)),
+    (159.9, (150.0, 450.0)),
+    (1000.0, (180.0, 500.0)),
+)
+"""Air coolers up to this height in mm move so much heat."""
+LARGE_SOCKETS: dict[str, Range] = {
+    **dict.fromkeys(("TR4", "sTRX4", "sWRX8", "SP3"), (180.0, 280.0)),
+    **dict.fromkeys(("sTR5", "SP6", "SP5"), (225.0, 350.0)),
+    **dict.fromkeys(("LGA3647", "LGA4189", "LGA4677", "LGA4710", "LGA7529"), (165.0, 270.0)),
+}
+"""What a cooler that is made for sockets of workstations and servers alone moves at least, below
+and above TALL_MM in height: what the CPUs need for which the lists of Noctua and Supermicro name
+such coolers (recalled, unverified)."""
+TALL_MM = 164.0
+
+
+def cooler_heat_w(cooler: Cooler) -> Range | None:
+    """Return the least and the most heat that a cooler of its kind and size moves, in W."""
+    if cooler.type == "liquid":
+        size = cooler.radiator_mm
+        return None if size is None else next(r for most, r in HEAT_BY_RADIATOR_W if size <= most)
+    height = cooler.height_mm
+    if height is None or cooler.type == "passive":
+        return None
+    least, most = next(heat for limit, heat in HEAT_BY_HEIGHT_W if height <= limit)
+    large = [LARGE_SOCKETS.get(socket) for socket in cooler.sockets]
+    if large and None not in large:
+        least = max(least, min(heat[height >= TALL_MM] for heat in large if heat))
+    return least, max(least, most)
+
+
+COOLER_OVER_CARD_MM = 5.0
+"""How much less room a card has than a CPU cooler: the cooler stands on the socket and the CPU,
+about 8 mm above the board, the card's height counts from its edge, 13 mm above the board's face
+less what goes into the connector. Makers that publish both differ by -7 to +12 mm."""
+UPRIGHT_MM = 125.0
+"""Cases with less room for a cooler hold their cards elsewhere: flat, or behind the board."""
+HEIGHT_BY_UNITS_MM: dict[float, Range] = {4.0: (120.0, 165.0), 5.0: (165.0, 200.0)}
+"""Room for the height of a card in rack cases by units (44.45 mm each)."""
+
+
+def card_room_mm(space: Enclosure) -> Range | None:
+    """Return the least and most height of a card that a case takes, in mm, of its room for a
+    cooler or its rack units."""
+    if space.gpu_height_mm is not None:
+        return space.gpu_height_mm, space.gpu_height_mm
+    by_units = HEIGHT_BY_UNITS_MM.get(space.rack_units or 0.0)
+    if by_units is not None:
+        return by_units
+    if space.cooler_height_mm is not None and space.cooler_height_mm >= UPRIGHT_MM:
+        room = space.cooler_height_mm - COOLER_OVER_CARD_MM
+        return room - 7.0, room + 12.0
+    return None
+
+
+def card_height_mm(card: GPU) -> Range:
+    """Return the highest and lowest that a card of this kind is, in mm."""
+    if card.height_mm is not None:
+        return card.height_mm, card.height_mm
+    plain = card.cooling in ("passive", "blower") and card.vendor == card.chip_maker
+    return (STANDARD_HEIGHT_MM if plain else HIGHEST_CARD_MM), 69.0
+
+
+COLUMNS: dict[str, int] = {
+    "mini-itx": 1,
+    "mini-dtx": 2,
+    "micro-atx": 4,
+    "atx": 7,
+    "ssi-ceb": 7,
+    "ssi-eeb": 8,
+    "e-atx": 8,
+    "xl-atx": 10,
+}
+"""Expansion columns of boards by their label (ATX and SSI specifications; E-ATX and XL-ATX are
+labels without a specification)."""
+FIRST_COLUMN = 3
+"""The first slot of a desktop board is not farther from the CPU than this column: connectors of
+M.2 or a short slot take one or two before it."""
+SERIES = re.compile(r"[_ ]?\d+$")
+
+
+def slot_columns(board: Motherboard | System, slot: Slot) -> tuple[int, int] | None:
+    """Return the nearest and farthest column from the CPU that a slot can have: slots whose names
+    differ in their number alone stand in that order, one column apart at least, on a board of so
+    many columns."""
+    if slot.position is not None:
+        return slot.position, slot.position
+    label = board.form_factor if isinstance(board, Motherboard) else None
+    count = COLUMNS.get((label or "").casefold())
+    series = _series(board, slot)
+    if count is None or len(series) > count or slot not in series:
+        return None
+    known = [each.position for each in series if each.position is not None]
+    desktop = board_class(board.layout, label) in ("board", "board-small")
+    if len(known) > 1:
+        return _between_known(series if known[0] < known[-1] else series[::-1], slot, count)
+    low, high = _between_known(series, slot, count)
+    if desktop or known:
+        wide = next((each for each in board.layout.slots if each.mechanical == 16), None)
+        return low, max(low, min(high, FIRST_COLUMN)) if slot is wide else high
+    other = _between_known(series[::-1], slot, count)
+    return min(low, other[0]), max(high, other[1])
+
+
+def _series(board: Motherboard | System, slot: Slot) -> list[Slot]:
+    """Return the slots that are counted like one, by their numbers; where names tell widths
+    ("PCIEX16", "PCIEX4"), the long ones in the order of the layout."""
+    stem = SERIES.sub("", slot.id)
+    every = [each for each in board.layout.slots if each.kind == "pcie"]
+    alike = [each for each in every if SERIES.sub("", each.id) == stem]
+    if stem.endswith("X"):
+        return [each for each in alike if each.mechanical == 16]
+    return sorted(alike, key=lambda each: int("0" + each.id[len(stem) :].strip("_ ")))
+
+
+def _between_known(slots: Sequence[Slot], slot: Slot, count: int) -> tuple[int, int]:
+    index = slots.index(slot)
+    low, high = index + 1, count - (len(slots) - 1 - index)
+    for other, each in enumerate(slots):
+        if each.position is None:
+            continue
+        if other < index:
+            low = max(low, each.position + index - other)
+        else:
+            high = min(high, each.position - (other - index))
+    return low, max(low, high)
+
+
+def distance(board: Motherboard | System, slot: Slot, other: Slot) -> tuple[int, int] | None:
+    """Return the least and most columns between two slots of which at least one is not known."""
+    first, second = slot_columns(board, slot), slot_columns(board, other)
+    if first is None or second is None:
+        return None
+    series = _series(board, slot)
+    apart = abs(series.index(other) - series.index(slot)) if other in series else 1
+    ends = (second[0] - first[1], first[0] - second[1])
+    return max(apart, *ends), max(apart, second[1] - first[0], first[1] - second[0])
+
+
+PLUGS_BY_WATTS: tuple[tuple[float, dict[str, int], dict[str, int]], ...] = (
+    (549.0, {"eps8": 1}, {"eps8": 1}),
+    (749.0, {"eps8": 1, "pcie8": 2}, {"eps8": 1, "pcie8": 1, "12v-2x6": 1}),
+    (849.0, {"eps8": 1, "pcie8": 4}, {"eps8": 1, "pcie8": 1, "12v-2x6": 1}),
+    (999.0, {"eps8": 2, "pcie8": 4}, {"eps8": 2, "pcie8": 1, "12v-2x6": 1}),
+    (1199.0, {"eps8": 2, "pcie8": 6}, {"eps8": 2, "pcie8": 3, "12v-2x6": 1}),
+    (1499.0, {"eps8": 2, "pcie8": 6}, {"eps8": 2, "pcie8": 1, "12v-2x6": 1}),
+    (1e9, {"eps8": 2, "pcie8": 6}, {"eps8": 2, "pcie8": 4, "12v-2x6": 2}),
+)
+"""Plugs that supplies up to these watts have at least: of ATX 2 and of ATX 3."""
+WATTS_PER_EIGHT = 100.0
+"""No supply of the catalog has more 8-pin plugs than one for so many watts."""
+WATTS_PER_SIXTEEN = 600.0
+
+
+def plugs(part: PowerSupply | System, supply: Supply) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the fewest and the most plugs by type that a supply of its watts and standard has. Of
+    systems the maker brings the cables that its slots need: nothing is the fewest."""
+    watts = max((rating.watts for rating in supply.ratings), default=0.0)
+    modern = (supply.standard or "").startswith("ATX 3")
+    may_sixteen = supply.standard is None or supply.standard >= "ATX 2.5"
+    most = {
+        "eps8": 3,
+        "pcie8": int(watts // WATTS_PER_EIGHT) + 1,
+        "pcie6": 6,
+        "eps4": 1,
+        "12v-2x6": int(watts // WATTS_PER_SIXTEEN) + 1 if may_sixteen else 0,
+    }
+    if isinstance(part, System) or not watts or (part.form_factor or "") in ("CRPS", "brick"):
+        return {}, most
+    _, old, new = next(row for row in PLUGS_BY_WATTS if watts <= row[0])
+    return (new if modern else old), most
+
+
+SUPPLY_LENGTH_MM: tuple[tuple[float, Range], ...] = (
+    (850.0, (180.0, 130.0)),
+    (1300.0, (210.0, 130.0)),
+    (1e9, (230.0, 150.0)),
+)
+"""The longest and shortest ATX supplies up to these watts."""
+SUPPLY_ROOM_MM: Range = (180.0, 400.0)
+"""Least and most room for the length of a supply in towers for ATX boards: every one takes the
+180 mm of supplies up to 850 W."""
+TOWER_CARD_MM = 300.0
+"""Cases that take cards so long are towers with a place of its own for the supply."""
+
+
+def supply_length_mm(psu: PowerSupply) -> Range | None:
+    """Return the longest and shortest that a supply of its watts is, in mm."""
+    if psu.length_mm is not None:
+        return psu.length_mm, psu.length_mm
+    watts = max((rating.watts for rating in psu.supply.ratings), default=0.0)
+    if psu.form_factor == "SFX":
+        return 100.0, 100.0
+    if psu.form_factor != "ATX" or not watts:
+        return None
+    return next(length for most, length in SUPPLY_LENGTH_MM if watts <= most)
+
+
+def supply_room_mm(space: Enclosure) -> Range | None:
+    """Return the least and most room for the length of a supply, in mm."""
+    if space.psu_length_mm is not None:
+        return space.psu_length_mm, space.psu_length_mm
+    tower = "ATX" in space.psu_form_factors and (space.gpu_length_mm or 0.0) >= TOWER_CARD_MM
+    return SUPPLY_ROOM_MM if tower and (space.slot_columns or 0) >= 7 else None
+
+
+def cap_range_w(card: GPU) -> tuple[Range, Range] | None:
+    """Return the highest and lowest that the lower limit of a card can be, and the lowest and
+    highest that the upper can be, in W: from nine tenths of its power to a sixth, and up to half
+    more."""
+    if card.tdp_w is None:
+        return None
+    low = (card.power_min_w,) * 2 if card.power_min_w is not None else None
+    high = (card.power_max_w,) * 2 if card.power_max_w is not None else None
+    return low or (card.tdp_w * 0.9, card.tdp_w * 0.15), high or (card.tdp_w, card.tdp_w * 1.5)
