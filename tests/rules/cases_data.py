@@ -152,7 +152,13 @@ CASES = (
     ),
     case("NIC001", "limit", NIC),
     case("NIC001", "silent", DESK_RIG),
-    case("NIC001", "unknown", NIC, {"gpu.other": {"p2p": None}}),
+    case("NIC001", "limit", NIC, {"gpu.other": {"p2p": None}}),
+    case(
+        "NIC001",
+        "unknown",
+        bench_rig(SERVER, gpu=("gpu.other", 1, ("SLOT1",)), nic=("nic.fast", 1, ("SLOT3",))),
+        {"gpu.other": {"p2p": None}},
+    ),
     case("SPC001", "fires", LIQUID, _mounts(FRONT)),
     case(
         "SPC001",

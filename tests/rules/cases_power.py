@@ -132,7 +132,7 @@ CASES = (
         MID,
         {
             **_plugs(EPS, Plug("pcie8", 4)),
-            "gpu.card": {"connectors": (Plug("12v-2x6", 1),), "tdp_w": 450},
+            "gpu.card": {"connectors": (Plug("12v-2x6", 1),), "tdp_w": 575},
         },
     ),
     case(
@@ -141,11 +141,11 @@ CASES = (
         MID,
         {
             **_plugs(EPS, Plug("pcie8", 2)),
-            "gpu.card": {"connectors": (Plug("12v-2x6", 1),), "tdp_w": 450},
+            "gpu.card": {"connectors": (Plug("12v-2x6", 1),), "tdp_w": 575},
         },
     ),
     case("PWR007", "limit", MID, {**_plugs(EPS, Plug("12vhpwr", 1)), **SIXTEEN}),
-    case("PWR007", "fires", MID, {**_plugs(EPS, Plug("pcie8", 2)), **CPU_SOCKET}),
+    case("PWR007", "fires", MID, {**_plugs(EPS, Plug("pcie8", 2)), **CPU_SOCKET}, "info"),
     case(
         "PWR005",
         "fires",
@@ -170,13 +170,14 @@ CASES = (
         "PWR007",
         "unknown",
         MID,
-        {**UNLISTED, "gpu.card": {"connectors": (Plug("12v-2x6", 1),), "tdp_w": 450}},
+        {**UNLISTED, "gpu.card": {"connectors": (Plug("12v-2x6", 1),), "tdp_w": 575}},
     ),
     case("PWR007", "limit", MID, {**UNLISTED, "gpu.card": {"connectors": (Plug("pcie8", 3),)}}),
-    case("PWR008", "fires", DESK_RIG, {"gpu.card": {"connectors": None}}, "unknown"),
+    case("PWR008", "fires", DESK_RIG, {"gpu.card": {"connectors": None, "tdp_w": 1200}}, "unknown"),
+    case("PWR008", "limit", DESK_RIG, {"gpu.card": {"connectors": None}}),
     case("PWR008", "limit", DESK_RIG, {"gpu.card": {"connectors": ()}}),
     case("PWR008", "silent", DESK_RIG),
-    case("PWR008", "unknown", DESK_RIG, {"board.desk": {"layout.eps8": None}}),
+    case("PWR008", "unknown", bench_rig(psu=None), {"board.desk": {"layout.eps8": None}}),
     case("PWR009", "fires", bench_rig(cable="cable.pigtail")),
     case(
         "PWR009",

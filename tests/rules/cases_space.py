@@ -92,7 +92,7 @@ CASES = (
         },
     ),
     case("SPC005", "fires", DESK_RIG, {"case.tower": {"enclosure.psu_form_factors": ("SFX",)}}),
-    case("SPC005", "fires", DESK_RIG, {"psu.big": {"form_factor": "SFX"}}, "warning"),
+    case("SPC005", "fires", DESK_RIG, {"psu.big": {"form_factor": "SFX"}}, "info"),
     case(
         "SPC005", "limit", DESK_RIG, {"case.tower": {"enclosure.psu_form_factors": ("SFX", "ATX")}}
     ),

@@ -23,9 +23,9 @@ from rigplanner.catalog.schema.parts import (
 Range = tuple[float, float]
 """The worst and the best, in the unit of the fact."""
 
-STANDARD_HEIGHT_MM = 111.8
+STANDARD_HEIGHT_MM = 112.0
 """Height of a standard full-height card, 4.376 inches by the PCI Express Card Electromechanical
-specification; makers round it to 4.4 inches."""
+specification; makers round it to 4.4 inches or 112 mm."""
 HIGHEST_CARD_MM = 150.0
 """Height of the highest air-cooled cards of makers of cards; cards of the chip's maker with fans
 are up to 142 mm high."""
@@ -140,7 +140,7 @@ def slot_columns(board: Motherboard | System, slot: Slot) -> tuple[int, int] | N
     if len(known) > 1:
         return _between_known(series if known[0] < known[-1] else series[::-1], slot, count)
     low, high = _between_known(series, slot, count)
-    if desktop or known:
+    if desktop or known or "X16" in slot.id.upper():
         wide = next((each for each in board.layout.slots if each.mechanical == 16), None)
         return low, max(low, min(high, FIRST_COLUMN)) if slot is wide else high
     other = _between_known(series[::-1], slot, count)
@@ -197,9 +197,14 @@ WATTS_PER_EIGHT = 100.0
 WATTS_PER_SIXTEEN = 600.0
 
 
+SYSTEM_ALONE_W = 350.0
+"""What CPU, board and drives of a workstation take of its supply; the rest is for cards."""
+WATTS_OF_EIGHT = 150.0
+
+
 def plugs(part: PowerSupply | System, supply: Supply) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the fewest and the most plugs by type that a supply of its watts and standard has. Of
-    systems the maker brings the cables that its slots need: nothing is the fewest."""
+    """Return the fewest and the most plugs by type that a supply of its watts and standard has. A
+    system has 8-pin plugs for the watts that its maker leaves to cards."""
     watts = max((rating.watts for rating in supply.ratings), default=0.0)
     modern = (supply.standard or "").startswith("ATX 3")
     may_sixteen = supply.standard is None or supply.standard >= "ATX 2.5"
@@ -210,7 +215,9 @@ def plugs(part: PowerSupply | System, supply: Supply) -> tuple[dict[str, int], d
         "eps4": 1,
         "12v-2x6": int(watts // WATTS_PER_SIXTEEN) + 1 if may_sixteen else 0,
     }
-    if isinstance(part, System) or not watts or (part.form_factor or "") in ("CRPS", "brick"):
+    if isinstance(part, System):
+        return {"pcie8": max(0, int((watts - SYSTEM_ALONE_W) // WATTS_OF_EIGHT))}, most
+    if not watts or (part.form_factor or "") in ("CRPS", "brick"):
         return {}, most
     _, old, new = next(row for row in PLUGS_BY_WATTS if watts <= row[0])
     return (new if modern else old), most

@@ -109,6 +109,8 @@ def neighbours(context: Context) -> Iterator[Neighbours]:
 def _gap_bounds(context: Context, case: Neighbours, missing: tuple[str, ...]) -> Bounds | None:
     """Slots whose columns are not known stand as close, and as far apart, as their board lets
     them."""
+    if case.card.cooling not in (None, "open"):
+        return Bounds(case, case)
     apart = distance(case.board, case.slot, case.other)
     if apart is None or not set(missing) <= {"slot.position", "other.position"}:
         return None

@@ -8,6 +8,7 @@ from rigplanner.catalog.schema.parts import NetworkCard
 from rigplanner.machine.model import Machine, SlotUse
 from rigplanner.machine.pcie import coded_gbs
 from rigplanner.machine.topology.peer import DirectPath, direct_paths, has_direct_access
+from rigplanner.rules.core.bounds import Bounds, between
 from rigplanner.rules.core.context import Context, is_built_in
 from rigplanner.rules.core.finding import Finding, Named
 from rigplanner.rules.core.fixes import fix, move
@@ -100,12 +101,18 @@ def reaches(context: Context) -> Iterator[Reach]:
         )
 
 
+def _either_way(context: Context, case: Reach, missing: tuple[str, ...]) -> Bounds:
+    """Where nobody says whether a card offers GPUDirect, it decides only what it would cost."""
+    return between(case, {"direct": (True, False)})
+
+
 @rule(
     "NIC001",
     "Network ports do not reach the GPUs' memory directly",
     "info",
     over=reaches,
     needs=("direct",),
+    bound=_either_way,
     reason=(
         "With GPUDirect RDMA a port reads GPU memory itself: below one PCIe switch at full rate,"
         " over the host bridge slower, across sockets hardly. Without it each message is copied"

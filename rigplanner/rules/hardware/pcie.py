@@ -157,6 +157,10 @@ def chipset_slot(context: Context, case: Lanes) -> Iterator[Finding]:
         yield chipset_slot.finding(case, fixes=fixes, uplink=case.board.layout.chipset_link)
 
 
+PAIR_LANES = 8
+"""Lanes of each of two cards that share the sixteen of a desktop CPU."""
+
+
 @rule(
     "PCI004",
     "GPU's link is slow for it",
@@ -171,12 +175,15 @@ def chipset_slot(context: Context, case: Lanes) -> Iterator[Finding]:
 )
 def slow_link(context: Context, case: Lanes) -> Iterator[Finding]:
     """Warn when the link gives at most half of what the card takes, and less than 10 GB/s one
-    way."""
+    way; eight lanes of the card's own generation are how boards feed two cards (PCI002)."""
     able = coded_gbs(case.card.edge_gen, case.card.edge_width)
     actual = coded_gbs(case.link.gen, case.link.width)
     if able is None or actual is None or actual >= MIN_GPU_GBS or actual > able / 2:
         return
-    fixes = better_moves(context, (case.name, *_neighbours(context, case)), case.name)
+    beside = _neighbours(context, case)
+    if beside and case.link.gen == case.card.edge_gen and (case.link.width or 0) >= PAIR_LANES:
+        return
+    fixes = better_moves(context, (case.name, *beside), case.name)
     yield slow_link.finding(
         case,
         needed=round(able, 1),

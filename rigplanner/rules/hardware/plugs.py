@@ -1,5 +1,6 @@
 """Power connectors: the right type, enough of them, adapters, cables."""
 
+import math
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -119,11 +120,16 @@ def adapter_plugs(context: Context, demand: PlugDemand, mating: int) -> int:
 def eps_adapters(context: Context) -> int:
     """Return how many EPS sockets of cards adapters can feed: those that come with cards of their
     own fan, and bought ones."""
-    boxed = sum(
-        eps_sockets(card.card) for card in context.fed_cards if card.card.cooling != "passive"
-    )
+    boxed = boxed_adapters(context)
     bought = sum(accessory.type == "eps-adapter" for _, accessory in context.accessories)
     return min(boxed + bought, sum(eps_sockets(card.card) for card in context.fed_cards))
+
+
+def boxed_adapters(context: Context) -> int:
+    """Return the EPS sockets of cards with a fan of their own, which come with an adapter each."""
+    return sum(
+        eps_sockets(card.card) for card in context.fed_cards if card.card.cooling != "passive"
+    )
 
 
 def eps_sockets(card: GPU) -> int:
@@ -267,11 +273,13 @@ def _watts(case: Demand) -> float:
     source="Card makers' manuals; PCI-SIG CEM 5.1",
 )
 def adapter(context: Context, case: Demand) -> Iterator[Finding]:
-    """16-pin plugs are short, but 8-pin plugs are left for the adapters; a remark where two plugs
-    of 150 W feed a card that needs no more."""
+    """16-pin plugs are short, but 8-pin plugs are left for the adapters; a remark where two
+    plugs feed a card of 300 W at most."""
     if (case.offered or 0) < case.demand.needed and by_adapter(case):
         short = case.demand.needed - (case.offered or 0)
-        mild = case.demand.type != "eps8" and case.adapters <= PLUGS_OF_ADAPTER[0][1] * short
+        mild = case.adapters <= PLUGS_OF_ADAPTER[0][1] * short
+        if case.demand.type == "eps8":
+            mild = case.essential - (case.offered or 0) <= boxed_adapters(context)
         yield adapter.finding(
             case,
             "info" if mild else None,
@@ -390,9 +398,31 @@ def powered(context: Context) -> Iterator[Powered]:
     source="Card and board makers' specifications",
 )
 def sockets_known(context: Context, case: Powered) -> Iterator[Finding]:
-    """Name cards without a list of sockets and boards without a count of EPS sockets."""
+    """Name cards without a list of sockets, and boards without a count of EPS sockets, where the
+    supplies may have too few: a card has one of 150 W at most beyond the 75 W of its slot, a board
+    starts with one for each processor."""
+    fewest = offers(context)[0]
     if isinstance(case.part, GPU):
-        if case.part.connectors is None:
+        if case.part.connectors is None and not _surely_fed(context, case.part, fewest):
             yield sockets_known.unknown(case, f"{case.part.id}:connectors")
-    elif case.part.layout.eps8 is None and case.part.layout.eps4 is None:
+    elif (
+        case.part.layout.eps8 is None
+        and case.part.layout.eps4 is None
+        and fewest.get("eps8", 0) < max(1, len(context.cpus))
+    ):
         yield sockets_known.unknown(case, f"{case.part.id}:eps8")
+
+
+SLOT_W = 75.0
+EIGHT_W = 150.0
+"""What a slot and an 8-pin plug carry (PCI-SIG CEM)."""
+
+
+def _surely_fed(context: Context, card: GPU, fewest: Offer) -> bool:
+    """Say whether the supplies have 8-pin plugs for all that cards of these watts can ask for."""
+    if card.tdp_w is None or not context.supplies:
+        return False
+    count = sum(piece.part is card for piece in context.machine.pieces)
+    each = math.ceil(max(0.0, card.tdp_w - SLOT_W) / EIGHT_W) + (1 if card.tdp_w > SLOT_W else 0)
+    taken = sum(d.needed for d in context.machine.power.plugs if d.type == "pcie8")
+    return fewest.get("pcie8", 0) - taken >= each * count

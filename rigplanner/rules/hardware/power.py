@@ -136,7 +136,12 @@ def headroom(context: Context, case: Load) -> Iterator[Finding]:
             *larger_supply(context, case, watts[0] / HEADROOM),
         )
         yield headroom.finding(
-            case, needed=round(watts[0]), actual=round(watts[1] * HEADROOM), unit="W", fixes=fixes
+            case,
+            "info" if makers_own(context, case) else None,
+            needed=round(watts[0]),
+            actual=round(watts[1] * HEADROOM),
+            unit="W",
+            fixes=fixes,
         )
 
 
@@ -162,12 +167,28 @@ def transient(context: Context, case: Load) -> Iterator[Finding]:
         fixes = larger_supply(context, case, 0.0, math.ceil(power.transient_w or 0))
         yield transient.finding(
             case,
+            "info" if makers_own(context, case) else None,
             needed=round(power.transient_w or 0),
             actual=round(power.supply_transient_w or 0),
             unit="W",
             fixes=fixes,
             standard=standard,
         )
+
+
+def makers_own(context: Context, case: Load) -> bool:
+    """Say whether a system's own supply feeds cards such as its maker sells it with: peaks and
+    reserve are the maker's to know, and our sum only a remark."""
+    if not isinstance(case.supply, System) or len(context.supplies) > 1:
+        return False
+    limit = case.supply.gpu_max_w or MAKERS_CARD_W
+    cards = context.fed_cards
+    return all(card.card.tdp_w is not None and card.card.tdp_w <= limit for card in cards)
+
+
+MAKERS_CARD_W = 300.0
+"""The watts of professional and data centre cards on PCIe, for which makers of workstations and
+servers that name no limit lay out their slots."""
 
 
 def allowances_w(context: Context) -> float:

@@ -326,14 +326,15 @@ bracket)."""
     source="ATX12V design guide; case makers' specifications",
 )
 def psu_form(context: Context, case: SupplyInCase) -> Iterator[Finding]:
-    """Compare labels; a small unit goes into a larger place with a bracket, which is a warning."""
+    """Compare labels; a small unit goes into a larger place with a bracket, which is a remark:
+    most come with one."""
     accepted = _space(case.chassis).psu_form_factors
     larger = LARGER.get(case.psu.form_factor or "", ())
     if case.psu.form_factor not in accepted:
         fixes = swap(context, "other-case", case.case_name, lambda other: holds(other, context))
         yield psu_form.finding(
             case,
-            "warning" if set(larger) & set(accepted) else "error",
+            "info" if set(larger) & set(accepted) else "error",
             needed=" / ".join(accepted),
             actual=case.psu.form_factor,
             fixes=fixes,
