@@ -10,6 +10,7 @@ from rigplanner.cli.reading import open_catalog
 from rigplanner.errors import WorkloadFault
 from rigplanner.machine.model import Machine
 from rigplanner.performance.anchors.anchors import find_gpu
+from rigplanner.performance.host.hosts import memory_gib
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.rig.workload import Hardware
 
@@ -21,7 +22,7 @@ MOST_LISTED = 64
 class Place(Struct, frozen=True, kw_only=True):
     """Where a case runs: `count` GPUs over `nodes` computers, one by one in `gpus`; `free_gib` on
     each where it was said; `machine` of a rig file; `power_limit_w` what a case lets each draw.
-    Without `gpu`, `fault` says why."""
+    Without `gpu`, `fault` says why, or the CPUs are `alone`."""
 
     gpu: GPU | None
     count: int
@@ -32,6 +33,12 @@ class Place(Struct, frozen=True, kw_only=True):
     gpus: tuple[GPU, ...] = ()
     free_gib: tuple[float, ...] | None = None
     power_limit_w: float | None = None
+    alone: bool = False
+
+    @property
+    def ram_gib(self) -> float | None:
+        """GiB of the machine's memory modules; None where no machine or no module is known."""
+        return memory_gib(self.machine) if self.machine else None
 
     @property
     def unequal(self) -> bool:
@@ -96,7 +103,9 @@ def _place_of_rig(path: Path) -> Place:
     except RigFault as fault:
         raise WorkloadFault(f"hardware.rig: {fault}") from fault
     if not machine.gpus:
-        raise WorkloadFault(f"hardware.rig: {path} has no GPU.")
+        if not machine.cpus:
+            raise WorkloadFault(f"hardware.rig: {path} has neither a GPU nor a CPU.")
+        return Place(gpu=None, count=1, nodes=1, link="none", machine=machine, alone=True)
     gpus = tuple(node.gpu for node in machine.gpus)
     return Place(
         gpu=gpus[0], count=len(gpus), nodes=1, link=link_of(machine), machine=machine, gpus=gpus

@@ -12,6 +12,8 @@ of an L40S or A40, 15,360 of a T4, 22,919 of a P40, 45,556 of a Quadro RTX 8000 
 RESERVE_GIB = 0.3
 """What the driver and a small page table keep of the shown memory, whatever runs: 23.7 of 24 GiB
 are left on an RTX 3090."""
+SYSTEM_GIB = 4.0
+"""GiB of RAM that the system and an engine's buffers keep (estimate)."""
 CUDA_SHARE = 0.985
 """Share of the shown memory that a process finds when it starts: 79.1 to 79.2 GiB of 80 on H100 and
 A100, 23.55 to 23.65 of 24 on RTX 3090 and 4090, 44.4 of 45 on L40S (start-up logs of vLLM)."""

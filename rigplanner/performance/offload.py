@@ -90,9 +90,9 @@ def offload_of(
     )
 
 
-def ram_gbs(machine: Machine) -> float | None:
-    """Return the rate of all channels of host memory in GB/s, at what its population runs at; None
-    where CPU or modules do not tell."""
+def ram_gbs(machine: Machine, *, as_labelled: bool = False) -> float | None:
+    """Return the rate of all channels of host memory in GB/s, at what its population runs at, or
+    what its modules are labelled with; None where CPU or modules do not tell."""
     kits = [piece.part for piece in machine.pieces if isinstance(piece.part, MemoryKit)]
     speeds = [kit.speed_mts for kit in kits if kit.speed_mts]
     channels = [
@@ -104,6 +104,8 @@ def ram_gbs(machine: Machine) -> float | None:
         return None
     modules = sum(kit.modules for kit in kits)
     rate_mts = _running_mts(machine, min(speeds), kits[0].module, -(-modules // sum(channels)))
+    if as_labelled and kits[0].module not in REGISTERED:
+        rate_mts = float(min(speeds))
     return min(sum(channels), modules) * rate_mts * 8 / 1e3
 
 

@@ -115,11 +115,9 @@ def _predicted(
             if known.paired
             else told
         )
-    if metric in (None, "tokens/s") and (
-        hosted := predict_hosted(workload, [gpu] * min(count, MOST_CARDS), machine, zoo)
-    ):
-        return hosted
-    return _of_gpus(
+    cards = [gpu] * min(count, MOST_CARDS)
+    hosted = predict_hosted(workload, cards, machine, zoo, metric) if cards else None
+    return hosted or _of_gpus(
         workload, gpu, count, nodes, link, zoo, machine, metric, known, allowed, power_limit_w
     )
 

@@ -1,6 +1,7 @@
 """One call from a rig to everything that is known of it: machine, memory, speed, findings,
 costs."""
 
+from collections.abc import Sequence
 from functools import partial
 from threading import Event, RLock
 from typing import Any
@@ -44,6 +45,7 @@ class Job(Struct, frozen=True, kw_only=True):
     memory_fault: str | None = None
     speed: SpeedEstimate | None = None
     speed_fault: str | None = None
+    on_host: MemoryEstimate | None = None
 
 
 class Assessment(Struct, frozen=True, kw_only=True):
@@ -112,6 +114,7 @@ def facts_of(job: Job, machine: Machine) -> JobFacts:
 _machines: Kept[tuple[Site, Machine]] = Kept(REMEMBERED)
 _powered: Kept[Machine] = Kept(REMEMBERED)
 _memories: Kept[MemoryEstimate | str] = Kept(REMEMBERED)
+_places: Kept[Workload] = Kept(REMEMBERED)
 _dealt: Kept[tuple[MemoryEstimate, ...]] = Kept(REMEMBERED)
 _speeds: Kept[SpeedEstimate | str] = Kept(REMEMBERED)
 
@@ -164,6 +167,7 @@ def job_on(index: int, workload: Workload, machine: Machine) -> Job:
     """Return memory and speed of a workload on a machine."""
     key = msgspec.msgpack.encode(workload)
     memory, memory_fault = _memory(_as_timed(workload, machine), machine)
+    on_host = None if machine.gpus or not machine.cpus else _on_host(workload)
     speed, speed_fault = _speed(workload, key, machine)
     if speed is not None and memory:
         speed = within_memory(
@@ -177,16 +181,46 @@ def job_on(index: int, workload: Workload, machine: Machine) -> Job:
         memory_fault=memory_fault,
         speed=speed,
         speed_fault=speed_fault,
+        on_host=on_host,
     )
 
 
 def _as_timed(workload: Workload, machine: Machine) -> Workload:
     """The job that the speed is told for, on the machine's GPUs."""
-    return (
-        _settled(workload, machine.gpus[0].gpu, len(machine.gpus), link_of(machine))
-        if machine.gpus
-        else workload
-    )
+    if not machine.gpus:
+        return workload
+    gpus = [node.gpu for node in machine.gpus]
+    return as_placed(_settled(workload, gpus[0], len(gpus), link_of(machine)), gpus)
+
+
+def as_placed(workload: Workload, gpus: Sequence[GPU]) -> Workload:
+    """Return the job as its engine places it: with the layers or experts that it leaves in RAM
+    where the cards do not hold it."""
+    from rigplanner.catalog.zoo import shipped_zoo
+    from rigplanner.memory.capacity.host_fit import FITS_BY_ITSELF, fitted
+
+    if (workload.stack or "").casefold() not in FITS_BY_ITSELF:
+        return workload
+    key = (msgspec.msgpack.encode(workload), tuple(visible_gib(gpu) for gpu in gpus))
+
+    def make() -> Workload:
+        try:
+            return fitted(workload, gpus, shipped_zoo())
+        except WorkloadFault:
+            return workload
+
+    return _places.get(key, None, make)
+
+
+def _on_host(workload: Workload) -> MemoryEstimate | None:
+    """What a language model takes of a computer without a GPU; None for other jobs."""
+    from rigplanner.catalog.zoo import shipped_zoo
+    from rigplanner.memory.on_host import estimate_on_host
+
+    try:
+        return estimate_on_host(workload, shipped_zoo())
+    except WorkloadFault:
+        return None
 
 
 def _settled(workload: Workload, gpu: GPU, count: int, link: str) -> Workload:
@@ -201,7 +235,7 @@ def _settled(workload: Workload, gpu: GPU, count: int, link: str) -> Workload:
 def _memory_as_timed(link: str, workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
     """What the memory model would say of a job on other GPUs that are linked like the machine's: of
     the fullest of them."""
-    work = _settled(workload, gpu, count, link)
+    work = as_placed(_settled(workload, gpu, count, link), (gpu,) * count)
     dealt = _by_layers(work, (gpu,) * count)
     return (
         max(dealt, key=lambda need: need.device_gib)
@@ -279,7 +313,7 @@ def _speed(
     from rigplanner.performance.predict import predict_speed
 
     if not machine.gpus:
-        return None, None
+        return _speed_on_host(workload, machine), None
     gpu, count, link = machine.gpus[0].gpu, len(machine.gpus), link_of(machine)
 
     def make() -> SpeedEstimate | str:
@@ -290,3 +324,15 @@ def _speed(
 
     answer: Any = _speeds.get((key, id(machine)), machine, make)
     return (None, answer) if isinstance(answer, str) else (answer, None)
+
+
+def _speed_on_host(workload: Workload, machine: Machine) -> SpeedEstimate | None:
+    """The speed on a computer without a GPU; None for what it does not run."""
+    from rigplanner.performance.host.predict import predict_hosted
+
+    if not machine.cpus:
+        return None
+    try:
+        return predict_hosted(workload, (), machine, None)
+    except WorkloadFault:
+        return None

@@ -19,10 +19,12 @@ from rigplanner.memory.activation_breakdown import activation_kinds
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.capacity.capacity_search import WHAT, reach
 from rigplanner.memory.capacity.changes import cheapest_changes
+from rigplanner.memory.capacity.host_fit import fitted
 from rigplanner.memory.capacity.mixed_gpus import CardPlan, card_plan, deals_layers
 from rigplanner.memory.capacity.packing import fits_slices
 from rigplanner.memory.estimate import estimate_memory
-from rigplanner.memory.usable_memory import usable_gib
+from rigplanner.memory.on_host import estimate_on_host
+from rigplanner.memory.usable_memory import SYSTEM_GIB, usable_gib
 from rigplanner.performance.settled import settle
 from rigplanner.report.words.memory import memory_lines
 from rigplanner.rig.workload import Case, Workload
@@ -130,6 +132,9 @@ def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
     assumed: dict[str, str] = {}
     if place.gpu is None and case.hardware.gpu:
         raise WorkloadFault(place.fault)
+    if place.alone:
+        alone = estimate_on_host(work, zoo, explained=args.steps)
+        return estimate_record(alone, args.steps) | _host_record(alone, place)
     if place.gpu is not None:
         made = settle(work, place.gpu, place.count, place.nodes, place.link, zoo)
         work, assumed = made.workload, made.assumed
@@ -154,6 +159,7 @@ def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
             "count": place.count,
             "capacity_gib": usable_gib(place.gpu),
         }
+    shown |= _host_record(found, place) | _placed_record(work, found, place, zoo)
     if args.steps:
         shown["activation_kinds_gib"] = {
             name: round(gib, 6)
@@ -162,6 +168,29 @@ def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
     if args.largest or args.changes or args.mig:
         shown |= _other_way_round(work, place, zoo, args)
     return shown
+
+
+def _host_record(found: MemoryEstimate, place: Place) -> dict[str, Any]:
+    """What the computer's memory holds beside what it must, where the rig is known."""
+    if place.ram_gib is None or not found.host_gib:
+        return {}
+    room = max(0.0, place.ram_gib - SYSTEM_GIB)
+    return {"host_capacity_gib": place.ram_gib, "host_fits": found.host_gib <= room}
+
+
+def _placed_record(work: Workload, found: MemoryEstimate, place: Place, zoo: Zoo) -> dict[str, Any]:
+    """What the engine leaves in RAM by itself where the cards do not hold the job."""
+    if not place.gpus:
+        return {}
+    other = fitted(work, place.gpus, zoo)
+    if other is work:
+        return {}
+    need = estimate_memory(other, place.gpu, place.count, zoo, explained=False)
+    told = {"gpu_layers": other.gpu_layers, "n_cpu_moe": other.n_cpu_moe}
+    return {
+        "placed": {name: value for name, value in told.items() if value is not None}
+        | {"device_gib": round(need.device_gib, 6), "host_gib": round(need.host_gib, 6)}
+    }
 
 
 def _other_way_round(

@@ -17,13 +17,16 @@ from rigplanner.cli.hardware import Place, place_of
 from rigplanner.cli.reading import open_catalog, say_left_aside
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.answer import MemoryEstimate
+from rigplanner.memory.capacity.host_fit import fitted
 from rigplanner.memory.capacity.mixed_gpus import card_plan, deals_layers
 from rigplanner.memory.estimate import estimate_memory
-from rigplanner.memory.usable_memory import usable_gib
+from rigplanner.memory.on_host import estimate_on_host
+from rigplanner.memory.usable_memory import SYSTEM_GIB, usable_gib
 from rigplanner.performance.anchors.anchors import Evidence
 from rigplanner.performance.anchors.own import read_own, with_own
-from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.performance.answer import Fits, SpeedEstimate
 from rigplanner.performance.capacity import within_memory
+from rigplanner.performance.host.predict import predict_hosted
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.settled import settled
 from rigplanner.report.format import quantity
@@ -98,6 +101,9 @@ def _asked(args: argparse.Namespace, evidence: Evidence | None) -> int:
         )
         try:
             place = place_of(hardware)
+            if place.alone:
+                _print_alone(case, place, args)
+                continue
             if place.gpu is None:
                 raise WorkloadFault("name the GPUs with --gpu NAME, or a rig with --rig FILE.")
             needs = _needs(case.workload, place)
@@ -105,7 +111,7 @@ def _asked(args: argparse.Namespace, evidence: Evidence | None) -> int:
         except WorkloadFault as fault:
             raise InputFault(str(fault)) from fault
         if args.format == "json":
-            _print_json(_as_answer(case, place.gpu, found, args.steps))
+            _print_json(_as_answer(case, place.gpu.id, found, args.steps))
             continue
         name = tr("{name} on {count} × {gpu}", name=case.id, count=place.count, gpu=place.gpu.name)
         memory = _memory_line(needs)
@@ -115,12 +121,35 @@ def _asked(args: argparse.Namespace, evidence: Evidence | None) -> int:
     return FINE
 
 
+def _print_alone(case: Case, place: Place, args: argparse.Namespace) -> None:
+    """Print the speed of a job on a computer without a GPU."""
+    found = _on_cpu(case, place)
+    if args.format == "json":
+        _print_json(_as_answer(case, "", found, args.steps))
+        return
+    assert place.machine is not None
+    name = tr("{name} on {cpu}", name=case.id, cpu=place.machine.cpus[0].cpu.name)
+    sys.stdout.write("\n".join(speed_lines(name, found, "", open_catalog(), args.steps)) + "\n")
+
+
+def _on_cpu(case: Case, place: Place) -> SpeedEstimate:
+    """The speed on a computer without a GPU, with whether its memory holds the job."""
+    found = predict_hosted(case.workload, (), place.machine, shipped_zoo())
+    assert found is not None
+    need = estimate_on_host(case.workload, shipped_zoo(), explained=False).host_gib
+    if place.ram_gib is None:
+        return found
+    fits: Fits = "yes" if need <= place.ram_gib - SYSTEM_GIB else "no"
+    return msgspec.structs.replace(found, fits=fits)
+
+
 def _needs(work: Workload, place: Place) -> list[tuple[MemoryEstimate, GPU]]:
     """What the fullest card needs, with that card; none where memory cannot be told."""
     gpu, zoo = place.gpu, shipped_zoo()
     assert gpu is not None
     try:
         work = settled(work, gpu, place.count, place.nodes, place.link, zoo)
+        work = fitted(work, place.gpus, zoo)
         found = estimate_memory(work, gpu, place.count, zoo)
         if len(place.gpus) > 1 and (place.unequal or deals_layers(work, found.stack)):
             plan = card_plan(work, place.gpus, zoo)
@@ -154,11 +183,13 @@ def answer(
         return {"id": case.id, "error": case.error}
     try:
         place = place_of(case.hardware)
+        if place.alone:
+            return _as_answer(case, "", _on_cpu(case, place), steps)
         if place.gpu is None:
             raise WorkloadFault(place.fault)
         found = _predicted(case, place, evidence)
         found = within_memory(found, _needs(case.workload, place)) if place.machine else found
-        return _as_answer(case, place.gpu, found, steps)
+        return _as_answer(case, place.gpu.id, found, steps)
     except WorkloadFault as fault:
         return {"id": case.id, "error": str(fault)}
     except Exception as fault:  # a case must not silence those after it
@@ -182,8 +213,8 @@ def _predicted(case: Case, place: Place, evidence: Evidence | None) -> SpeedEsti
     )
 
 
-def _as_answer(case: Case, gpu: GPU, found: SpeedEstimate, steps: bool) -> dict[str, Any]:
-    answer = {"id": case.id, **msgspec.to_builtins(found), "gpu": gpu.id}
+def _as_answer(case: Case, gpu: str, found: SpeedEstimate, steps: bool) -> dict[str, Any]:
+    answer = {"id": case.id, **msgspec.to_builtins(found), "gpu": gpu or None}
     if case.ignored:
         answer["assumed"] = {**found.assumed, "fields_ignored": case.ignored}
     if not steps:

@@ -25,7 +25,8 @@ CONSUMER = ("geforce", "radeon rx", "arc ", "titan")
 class Host(Struct, frozen=True, kw_only=True):
     """`ram_gbs`: rate of all populated channels in GB/s; `dies`: core dies that draw it, None where
     they do not bind; `pace`: clock over 5.2 GHz; `drive_gbs` of the fastest drives together;
-    `ram_gib` of modules. `told`: whether the rig said it."""
+    `ram_gib` of modules. `told`: whether the rig said it;
+    `labelled`: the rate of the modules' label over the one that the CPU guarantees for so many."""
 
     ram_gbs: float
     cores: int
@@ -37,6 +38,7 @@ class Host(Struct, frozen=True, kw_only=True):
     ram_gib: float | None = None
     drive_gbs: float = USUAL_DRIVE_GBS
     told: bool = True
+    labelled: float = 1.0
     name: str = ""
     channels: int | None = None
 
@@ -48,13 +50,12 @@ def host_of(machine: Machine | None, gpu: GPU | None) -> Host:
     if found:
         return found
     desktop = gpu is None or any(word in gpu.name.casefold() for word in CONSUMER)
-    kits = _kits(machine) if machine else []
     return Host(
         ram_gbs=DESKTOP_RAM_GBS if desktop else SERVER_RAM_GBS,
         cores=DESKTOP_CORES if desktop else SERVER_CORES,
         isa="avx2",
         pace=0.95 if desktop else USUAL_PACE,
-        ram_gib=sum(kit.modules * kit.module_gib for kit in kits) or None,
+        ram_gib=memory_gib(machine) if machine else None,
         told=False,
     )
 
@@ -64,6 +65,7 @@ def _read(machine: Machine) -> Host | None:
     if rate is None or not machine.cpus or not all(node.cpu.cores for node in machine.cpus):
         return None
     kits, cpus = _kits(machine), [node.cpu for node in machine.cpus]
+    labelled = ram_gbs(machine, as_labelled=True) or rate
     drives = fastest_drives(machine)
     first = cpus[0]
     return Host(
@@ -74,11 +76,17 @@ def _read(machine: Machine) -> Host | None:
         pace=pace_of(first.boost_ghz),
         dies=core_dies(first.name, first.cores or 0),
         ddr4=any("DDR4" in (kit.type or "") for kit in kits),
-        ram_gib=sum(kit.modules * kit.module_gib for kit in kits) or None,
+        ram_gib=memory_gib(machine),
         drive_gbs=drives.sequential_mbs * drives.count / 1e3 if drives else USUAL_DRIVE_GBS,
+        labelled=max(1.0, labelled / rate),
         name=first.name,
         channels=sum(cpu.memory.channels or 0 for cpu in cpus if cpu.memory) or None,
     )
+
+
+def memory_gib(machine: Machine) -> float | None:
+    """Return the GiB of a machine's memory modules; None where it has none."""
+    return sum(kit.modules * kit.module_gib for kit in _kits(machine)) or None
 
 
 def _kits(machine: Machine) -> list[MemoryKit]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from rigplanner.memory.usable_memory import SYSTEM_GIB
 from rigplanner.performance.host.constants import HostConstants
 from rigplanner.performance.host.hosts import Host
 from rigplanner.performance.host.reads import Reads
@@ -91,10 +92,6 @@ def _card_s(reads: Reads, card: CardRates | None, known: HostConstants) -> float
         return 0.0
     read_s = reads.card / 1e9 / (card.memory_gbs * known.card_share)
     return read_s + reads.card_layers * known.card_layer_s
-
-
-SYSTEM_GIB = 4.0
-"""GiB of RAM that the system and the engine's buffers keep (estimate)."""
 
 
 def _on_disk(reads: Reads, host: Host) -> float:

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
-from rigplanner.errors import WorkloadFault
 from rigplanner.evidence import Step
 from rigplanner.machine.model import Machine
 from rigplanner.memory.capacity.host_fit import FITS_BY_ITSELF, fitted
+from rigplanner.memory.on_host import LANGUAGE, as_on_cpu
 from rigplanner.memory.usable_memory import unified
 from rigplanner.performance.answer import Bound, SpeedEstimate
 from rigplanner.performance.host.cards import card_rates
@@ -36,15 +36,16 @@ HOSTED = (*FITS_BY_ITSELF, "ik_llama.cpp", "ktransformers")
 """Engines whose CPUs work on what lies in their memory."""
 STREAMS_WEIGHTS = ("vllm", "sglang")
 """Engines whose GPUs read offloaded weights over their link (vLLM, --cpu-offload-gb)."""
-LANGUAGE = ("llm", "moe", "vlm")
 WRITES = ("inference", "decode", "serve", None)
-USUAL_OUTPUT = 256
-"""Tokens of an answer whose length is not said: half of them lie in the cache at its middle."""
+USUAL_PROMPT, USUAL_OUTPUT = 512, 256
+"""Tokens of a question and of an answer whose length is not said: half of the answer lies in the
+cache at its middle."""
 
 
 class Hosted(Struct, frozen=True, kw_only=True):
     """A job of which the host does a part: what it is and where it lies."""
 
+    asked: Workload
     workload: Workload
     network: Network
     job: Job
@@ -60,12 +61,12 @@ def hosted_job(
     """Return the job where a part of it stays in the computer's memory: as it says, as its engine
     does by itself, or for want of a GPU; None for every other job. Raises WorkloadFault for what
     cannot be expressed."""
+    known = zoo or shipped_zoo()
+    if not gpus:
+        return _on_cpu(workload, machine, known)
     if workload.task not in (*WRITES, "prefill"):
         return None
-    known = zoo or shipped_zoo()
-    stack = (workload.stack or ("" if gpus else "llama.cpp")).casefold()
-    if not gpus:
-        return _on_cpu(workload, machine, known, stack)
+    stack = (workload.stack or "").casefold()
     if stack not in (*HOSTED, *STREAMS_WEIGHTS) or (workload.model is None and not workload.config):
         return None
     if stack in STREAMS_WEIGHTS and not workload.cpu_offload_gb:
@@ -78,6 +79,7 @@ def hosted_job(
     if not place.anything or all(unified(gpu) for gpu in gpus):
         return None
     return Hosted(
+        asked=workload,
         workload=work,
         network=network,
         job=read_job(work, network, len(gpus), True),
@@ -88,36 +90,32 @@ def hosted_job(
     )
 
 
-def _on_cpu(workload: Workload, machine: Machine | None, zoo: Zoo, stack: str) -> Hosted:
-    network = resolve(workload, zoo)
-    if network.kind not in LANGUAGE or not network.layers:
-        raise WorkloadFault(
-            "hardware.gpu: without a GPU only language models that write are timed; name a GPU."
-        )
-    if stack not in HOSTED:
-        raise WorkloadFault(
-            f"stack: {stack!r} is not known to run without a GPU; the nearest are "
-            f"{', '.join(HOSTED)}."
-        )
-    work = replace(workload, stack=stack)
-    if work.precision is None and work.quant is None:
-        work = replace(work, precision="mxfp4" if "gpt-oss" in network.slug else "q4_k_m")
+def _on_cpu(workload: Workload, machine: Machine | None, zoo: Zoo) -> Hosted:
+    work = as_on_cpu(workload, zoo)
+    network = resolve(work, zoo)
     return Hosted(
+        asked=workload,
         workload=work,
         network=network,
         job=read_job(work, network, 1, False),
         place=ON_CPU,
         host=host_of(machine, None),
         gpus=(),
-        stack=stack,
+        stack=work.stack or "",
     )
 
 
 def predict_hosted(
-    workload: Workload, gpus: Sequence[GPU], machine: Machine | None, zoo: Zoo | None
+    workload: Workload,
+    gpus: Sequence[GPU],
+    machine: Machine | None,
+    zoo: Zoo | None,
+    metric: str | None = None,
 ) -> SpeedEstimate | None:
-    """Return the speed of a job of which the host does a part; None for every other one. The GPUs
-    of a machine are its own."""
+    """Return the speed of a job of which the host does a part; None for every other one, and for
+    other metrics than tokens/s. The GPUs of a machine are its own."""
+    if metric not in (None, "tokens/s"):
+        return None
     cards = [node.gpu for node in machine.gpus] if machine else gpus
     found = hosted_job(workload, cards, machine, zoo)
     return hosted_speed(found, machine) if found else None
@@ -127,29 +125,41 @@ def hosted_speed(found: Hosted, machine: Machine | None) -> SpeedEstimate:
     """Return the speed of a job that the host holds in part: tokens/s of all its streams, of the
     prompt for the task `prefill`."""
     known, job = host_constants(), found.job
-    answer_tokens = job.output_tokens or USUAL_OUTPUT
-    prompt = max(1, found.workload.input_tokens or found.workload.seq_len or 1)
-    reads = reads_of(found.network, job, found.place, prompt + answer_tokens / 2)
+    prompt = max(1, found.workload.input_tokens or found.workload.seq_len or USUAL_PROMPT)
+    reads = reads_of(
+        found.network, job, found.place, prompt + (job.output_tokens or USUAL_OUTPUT) / 2
+    )
     card = card_rates(found.gpus, machine) if found.gpus else None
     token = token_time(reads, found.host, card, found.stack, known)
     first = prompt_time(reads, prompt, job.piece, found.host, card, found.stack, known)
     reading = found.workload.task == "prefill"
     rate = prompt / first.total_s if reading else job.batch / token.total_s
+    faster = _as_labelled(found, reads, card, known)
+    middle = rate if reading else rate * (token.total_s / faster.total_s) ** 0.5
     width = _width(found, known, reading)
     bound, lift = _prompt_bound(first) if reading else _token_bound(token, found.host)
     return SpeedEstimate(
         metric="tokens/s",
-        value=rate,
+        value=middle,
         low=rate / math.exp(width),
-        high=rate * math.exp(width),
+        high=(rate if reading else job.batch / faster.total_s) * math.exp(width),
         stack=found.workload.stack or found.stack,
         bound=bound,
-        lift=lift,
+        lift=lift or None,
         first_token_ms=1e3 * job.batch * first.total_s,
-        next_token_ms=1e3 * token.total_s,
+        next_token_ms=1e3 * job.batch / middle if not reading else 1e3 * token.total_s,
         assumed=_assumed(found, prompt),
         steps=_steps(found, reads, token, first, card, known),
     )
+
+
+def _as_labelled(
+    found: Hosted, reads: Reads, card: CardRates | None, known: HostConstants
+) -> TokenTime:
+    """The token where memory runs at its label's rate: four modules on a desktop board do so or
+    not, and the answer lies between."""
+    host = replace(found.host, ram_gbs=found.host.ram_gbs * found.host.labelled)
+    return token_time(reads, host, card, found.stack, known)
 
 
 def _width(found: Hosted, known: HostConstants, reading: bool) -> float:
@@ -188,17 +198,17 @@ def _assumed(found: Hosted, prompt: int) -> dict[str, str]:
     host, work = found.host, found.workload
     if not host.told:
         assumed["host"] = f"{host.ram_gbs:.0f} GB/s, {host.cores} cores"
-    if work.n_cpu_moe is not None and not _said(work):
-        assumed["n_cpu_moe"] = str(work.n_cpu_moe)
-    elif work.gpu_layers is not None:
-        assumed["gpu_layers"] = str(work.gpu_layers)
-    if work.input_tokens is None and work.seq_len is None:
+    asked = found.asked
+    for name in ("n_cpu_moe", "gpu_layers", "precision", "stack"):
+        now = getattr(work, name)
+        if now is not None and now != getattr(asked, name) and (found.gpus or name != "gpu_layers"):
+            assumed[name] = str(now)
+    if asked.input_tokens is None and asked.seq_len is None:
         assumed["input_tokens"] = str(prompt)
+        assumed.pop("seq_len", None)
+    if host.labelled > 1.01:
+        assumed["ram"] = f"{host.ram_gbs:.0f} to {host.ram_gbs * host.labelled:.0f} GB/s"
     return assumed
-
-
-def _said(work: Workload) -> bool:
-    return any(flag.startswith("cpu_moe") for flag in work.flags) or bool(work.cpu_moe)
 
 
 def _steps(

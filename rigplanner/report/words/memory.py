@@ -161,6 +161,14 @@ def verdict(low: float, high: float, room: float | None) -> str:
 
 
 def _head(answer: dict[str, Any]) -> Iterator[str]:
+    if not answer["device_gib"] and answer["host_gib"]:
+        yield tr(
+            "{id}: {need} of RAM, no GPU, stack {stack}",
+            id=answer["id"],
+            need=_gib(answer["host_gib"]),
+            stack=answer["stack"],
+        )
+        return
     yield tr(
         "{id}: {need} per GPU ({low} to {high}), stack {stack}",
         id=answer["id"],
@@ -200,6 +208,8 @@ def _parts(answer: dict[str, Any]) -> Iterator[str]:
 
 
 def _figures(answer: dict[str, Any]) -> Iterator[str]:
+    if not answer["device_gib"]:
+        return
     yield ""
     for field, word in FIGURES.items():
         yield f"  {word:36}{number(answer[field], 2):>10}"
@@ -208,6 +218,15 @@ def _figures(answer: dict[str, Any]) -> Iterator[str]:
 def _beside(answer: dict[str, Any]) -> Iterator[str]:
     if answer["host_gib"]:
         yield tr("Host memory for what is offloaded: {need}.", need=_gib(answer["host_gib"]))
+    if "host_fits" in answer:
+        room = _gib(answer["host_capacity_gib"])
+        yield (
+            tr("The computer has {room}: fits.", room=room)
+            if answer["host_fits"]
+            else tr("The computer has {room}: does not fit.", room=room)
+        )
+    if "placed" in answer:
+        yield from _placed(answer["placed"])
     if answer["nvme_gib"]:
         yield tr("Drive space for what is offloaded: {need}.", need=_gib(answer["nvme_gib"]))
     for field, value in answer["assumed"].items():
@@ -219,6 +238,22 @@ def _beside(answer: dict[str, Any]) -> Iterator[str]:
             )
             continue
         yield tr("Assumed: {field} = {value}.", field=field, value=value)
+
+
+def _placed(placed: dict[str, Any]) -> Iterator[str]:
+    """What the engine leaves in RAM by itself."""
+    if "n_cpu_moe" in placed:
+        yield tr(
+            "The engine leaves the experts of the first {layers} layers in RAM by itself.",
+            layers=placed["n_cpu_moe"],
+        )
+    if "gpu_layers" in placed:
+        yield tr("The engine keeps {layers} layers on the GPU.", layers=placed["gpu_layers"])
+    yield tr(
+        "That takes {device} of the GPU and {host} of RAM.",
+        device=_gib(placed["device_gib"]),
+        host=_gib(placed["host_gib"]),
+    )
 
 
 def _cards(answer: dict[str, Any]) -> Iterator[str]:

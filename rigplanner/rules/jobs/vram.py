@@ -7,9 +7,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.schema.parts import GPU, Part
+from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.mig import partition_of
+from rigplanner.memory.on_host import estimate_on_host
 from rigplanner.memory.usable_memory import usable_gib
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.workload import Workload
@@ -251,8 +253,18 @@ def offloading(context: Context) -> Iterator[Offload]:
     have = context.memory_gib if context.memory else None
     for job in context.jobs:
         host = max((need.host_gib for need in job.memory), default=0.0)
+        if not context.machine.gpus and context.machine.cpus:
+            host = _alone_gib(job.workload)
         if host > 0:
             yield Offload(job.name, host, have)
+
+
+def _alone_gib(workload: Workload) -> float:
+    """GiB of RAM that a language model takes where no GPU is; 0 for other jobs."""
+    try:
+        return estimate_on_host(workload, shipped_zoo(), explained=False).host_gib
+    except WorkloadFault:
+        return 0.0
 
 
 @rule(

@@ -1,0 +1,63 @@
+"""Memory of a language model on a computer without a GPU: all of it lies in RAM."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from rigplanner.catalog.zoo import Zoo
+from rigplanner.errors import WorkloadFault
+from rigplanner.memory.answer import MemoryEstimate, MemoryParts
+from rigplanner.memory.estimate import estimate_memory
+from rigplanner.rig.workload import Workload
+from rigplanner.workload.network import resolve
+
+CPU_STACKS = ("llama.cpp", "ollama", "lm-studio", "koboldcpp", "ik_llama.cpp")
+"""Engines that run whole models on a CPU."""
+LANGUAGE = ("llm", "moe", "vlm")
+
+
+def as_on_cpu(workload: Workload, zoo: Zoo) -> Workload:
+    """Return the job as a CPU runs it: llama.cpp and four bits where nothing is said. Raises
+    WorkloadFault for a job that needs a GPU."""
+    network = resolve(workload, zoo)
+    writes = workload.task in (None, "inference", "decode", "prefill", "serve")
+    if not writes or network.kind not in LANGUAGE or not network.layers:
+        raise WorkloadFault(
+            "hardware.gpu: without a GPU only language models that write are answered; name a GPU."
+        )
+    stack = (workload.stack or "llama.cpp").casefold()
+    if stack not in CPU_STACKS:
+        raise WorkloadFault(
+            f"stack: {stack!r} is not known to run without a GPU; those known are "
+            f"{', '.join(CPU_STACKS)}."
+        )
+    precision = workload.precision
+    if precision is None and workload.quant is None and workload.weights_gib is None:
+        precision = "mxfp4" if "gpt-oss" in network.slug else "q4_k_m"
+    return replace(workload, stack=stack, precision=precision, gpu_layers=0)
+
+
+def estimate_on_host(workload: Workload, zoo: Zoo, *, explained: bool = True) -> MemoryEstimate:
+    """Return what a job without a GPU takes of the computer's memory, in `host_gib`; nothing on a
+    device."""
+    work = as_on_cpu(workload, zoo)
+    whole = estimate_memory(replace(work, gpu_layers=None), None, 1, zoo, explained=False)
+    found = estimate_memory(work, None, 1, zoo, explained=explained)
+    told = (
+        ("stack", workload.stack, work.stack),
+        ("precision", workload.precision, work.precision),
+    )
+    assumed = found.assumed | {name: str(now) for name, was, now in told if was is None and now}
+    return replace(
+        found,
+        parts=MemoryParts(),
+        tensors_gib=0.0,
+        allocated_gib=0.0,
+        reserved_gib=0.0,
+        device_gib=0.0,
+        low_gib=0.0,
+        high_gib=0.0,
+        detail_gib={},
+        host_gib=found.host_gib + whole.parts.activations_gib,
+        assumed=assumed,
+    )
