@@ -10,6 +10,7 @@ from rigplanner.memory.answer import MemoryEstimate, MemoryParts
 from rigplanner.memory.estimate import estimate_memory
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.network import resolve
+from rigplanner.workload.stored import formatted
 
 CPU_STACKS = ("llama.cpp", "ollama", "lm-studio", "koboldcpp", "ik_llama.cpp")
 """Engines that run whole models on a CPU."""
@@ -19,6 +20,7 @@ LANGUAGE = ("llm", "moe", "vlm")
 def as_on_cpu(workload: Workload, zoo: Zoo) -> Workload:
     """Return the job as a CPU runs it: llama.cpp and four bits where nothing is said. Raises
     WorkloadFault for a job that needs a GPU."""
+    workload = formatted(workload, zoo).workload
     network = resolve(workload, zoo)
     writes = workload.task in (None, "inference", "decode", "prefill", "serve")
     if not writes or network.kind not in LANGUAGE or not network.layers:
@@ -33,7 +35,7 @@ def as_on_cpu(workload: Workload, zoo: Zoo) -> Workload:
         )
     precision = workload.precision
     if precision is None and workload.quant is None and workload.weights_gib is None:
-        precision = "mxfp4" if "gpt-oss" in network.slug else "q4_k_m"
+        precision = "q4_k_m"
     return replace(workload, stack=stack, precision=precision, gpu_layers=0)
 
 

@@ -31,6 +31,7 @@ from rigplanner.rig.workload import Workload
 from rigplanner.workload.host_placement import ON_CPU, HostPlacement, told_placement
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.network import Network, resolve
+from rigplanner.workload.stored import formatted
 
 HOSTED = (*FITS_BY_ITSELF, "ik_llama.cpp", "ktransformers")
 """Engines whose CPUs work on what lies in their memory."""
@@ -71,10 +72,11 @@ def hosted_job(
         return None
     if stack in STREAMS_WEIGHTS and not workload.cpu_offload_gb:
         return None
-    network = resolve(workload, known)
+    work = formatted(workload, known).workload
+    network = resolve(work, known)
     if network.kind not in LANGUAGE or not network.layers:
         return None
-    work = fitted(workload, gpus, known)
+    work = fitted(work, gpus, known)
     place = told_placement(work, network, stack)
     if not place.anything or all(unified(gpu) for gpu in gpus):
         return None
