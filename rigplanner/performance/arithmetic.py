@@ -6,21 +6,24 @@ from rigplanner.performance.silicon import BF16_ERA, GENERATIONS, MATRIX_PRECISI
 from rigplanner.performance.stacks import Stack
 
 
-def arithmetic_of(precision: str, stack: Stack, shape: Shape, silicon: Silicon) -> str:
+def arithmetic_of(
+    precision: str, stack: Stack, shape: Shape, silicon: Silicon, frozen: bool = False
+) -> str:
     """Return the precision that the products run in.
 
     MLPerf's transformers train in 8-bit floats wherever the silicon has them at full rate
     (submitters' code since v2.1). Weights stored as mxfp4 are widened to 16 bits where there are no
-    units for them (llama.cpp, vLLM's Marlin kernels), and so are other 8-bit and 4-bit floats by
-    serving engines from Ampere on (Marlin); bf16 to 32 bits on silicon before it (PyTorch)."""
+    units for them (llama.cpp, vLLM's Marlin kernels), and so are other 8-bit and 4-bit floats that
+    do not train: by serving engines from Turing on (vLLM, docs/features/quantization: Marlin), by
+    trainers and pipelines that keep a base in them anywhere (`frozen`; kohya's fp8_base, diffusers'
+    layerwise casting); bf16 to 32 bits on silicon before it (PyTorch)."""
     if precision == "mxfp4" and silicon.fp4 is None:
         return "fp16"
     narrow = MATRIX_PRECISIONS.get(precision)
     if (
         narrow in ("fp8", "fp4")
         and getattr(silicon, narrow) is None
-        and stack.family == "serving"
-        and _has_marlin(silicon)
+        and (_has_marlin(silicon) if stack.family == "serving" else frozen)
     ):
         return "fp16"
     if precision in ("bf16", "amp_bf16") and silicon.era < BF16_ERA:
@@ -34,7 +37,7 @@ def arithmetic_of(precision: str, stack: Stack, shape: Shape, silicon: Silicon) 
 
 
 def _has_marlin(silicon: Silicon) -> bool:
-    return silicon.vendor == "nvidia" and silicon.era >= GENERATIONS["ampere"]
+    return silicon.vendor == "nvidia" and silicon.era >= GENERATIONS["turing"]
 
 
 def usual_precision(stack: Stack, silicon: Silicon) -> str:

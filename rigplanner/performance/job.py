@@ -126,6 +126,9 @@ class Job(Struct, frozen=True, kw_only=True):
     host_pace: float = 1.0
 
 
+PIPELINES = ("diffusion", "dit", "video_diffusion")
+"""Kinds of networks whose pipelines widen 8-bit weights layer by layer where a GPU has no units for
+them (diffusers, layerwise casting; ComfyUI, --fp8_e4m3fn-unet)."""
 ENGINES = ("serving", "local-llm", "compiled-inference")
 """Families of stacks that mostly run networks: a training job that names one that trains none is
 answered for the usual stack."""
@@ -250,7 +253,9 @@ def _definite(
     if machine is None:
         check_link(link, gpu, count)
     link = _link(link, count, gpu)
-    arithmetic = arithmetic_of(precision, stack, shape, silicon)
+    arithmetic = arithmetic_of(
+        precision, stack, shape, silicon, task == "train_lora" or shape.kind in PIPELINES
+    )
     rate = matrix_tflops(silicon, arithmetic, gpu.name)
     degrees = _degrees(workload, task, count, stack, shape)
     return Job(

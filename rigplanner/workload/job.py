@@ -336,7 +336,7 @@ def _precision(workload: Workload, task: str, network: Network, assumed: dict[st
     return word
 
 
-LOADED = ("nf4", "fp4", "int4", "int8")
+LOADED = ("nf4", "fp4", "int4", "int8", "fp8", "mxfp4", "nvfp4")
 """Types of a frozen base that adapters are trained on."""
 
 
