@@ -90,6 +90,9 @@ MAKERS = {
     "arc": "Intel",
     "8086": "Intel",
     "apple": "Apple",
+    "mac": "Apple",
+    "macbook": "Apple",
+    "imac": "Apple",
 }
 """Words and PCI vendor ids that tell who made the chip."""
 
@@ -105,6 +108,9 @@ _GLUED_FRONT = re.compile(
 _GLUED_BACK = re.compile(
     r"^([a-z]?\d{2,4}[a-z]?|\d{4}(?:ti|xt)?)(sxm\d?|pcie|nvl|ti|super|xtx|xt|gre|d|ada)$"
 )
+_MAC = re.compile(r"\b(?:mac ?(?:book ?(?:pro|air)?|mini|studio|pro)|imac)\b")
+_APPLE_CHIP = re.compile(r"\bm[1-9]\b")
+"""Machines of Apple, whose name a chip stands beside."""
 _CAPABILITY = re.compile(r"gfx[0-9a-f]{3,4}")
 
 
@@ -193,6 +199,7 @@ def gpu_words(text: str) -> frozenset[str]:
     gives rtx, 3080, ti, 12gb."""
     text = _marketing_name(text.casefold().replace("\u2011", "-"))
     text = _MARKS.sub(" ", text).replace("max-q", "maxq")
+    text = _MAC.sub(" ", text) if _APPLE_CHIP.search(text) else text
     sizes = [f"{round(int(found) / 1024, 1)}mib" for found in _MIB.findall(text)]
     text = _MIB.sub(" ", text)
     sizes += [f"{int(found)}gb" for found in _GIB.findall(text.replace("_", " "))]
@@ -227,6 +234,8 @@ def _fits(words: frozenset[str], named: frozenset[str], gpu: GPU) -> bool:
     given = {word for word in words if not _is_fact(word)}
     own = {word for word in named if not _is_fact(word)}
     left_out, added = own - given, given - own
+    if gpu.chip_maker == "Apple":
+        left_out = {word for word in left_out if not word.isdigit()}
     if not given or not left_out <= FAMILIES or not added <= ADDED or (left_out and added):
         return False
     if "rtx" in left_out and "quadro" in own:

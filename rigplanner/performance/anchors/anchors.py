@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.catalog.find.gpu_names import shipped_gpu_names
+from rigplanner.catalog.find.words import words_of
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.catalog.schema.parts import GPU
+from rigplanner.catalog.schema.parts import GPU, System
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.performance.anchors.kriging import (
@@ -270,6 +271,21 @@ def gpus_by_name() -> dict[str, GPU]:
     return found
 
 
+@cache
+def gpus_built_in() -> dict[frozenset[str], GPU]:
+    """Return the GPU of each computer that is sold with just one built in, by the words of the
+    computer's names."""
+    catalog, found = shipped_catalog(), dict[frozenset[str], GPU]()
+    for system in catalog.of_kind("system"):
+        assert isinstance(system, System)
+        held = [(catalog.parts.get(one.part), one.quantity) for one in system.includes]
+        gpus = [(part, count) for part, count in held if isinstance(part, GPU)]
+        if len(gpus) == 1 and gpus[0][1] == 1:
+            for name in (system.name, *system.aliases):
+                found.setdefault(frozenset(words_of(name)), gpus[0][0])
+    return found
+
+
 def find_gpu(name: str | None) -> GPU:
     """Return the GPU that `name` means; raise WorkloadFault naming those it may mean or the nearest
     when it means none or several, or the GPU of a machine for hire."""
@@ -282,6 +298,8 @@ def find_gpu(name: str | None) -> GPU:
     meaning = shipped_gpu_names().meaning(name)
     if meaning.gpu:
         return meaning.gpu
+    if built_in := gpus_built_in().get(frozenset(words_of(name))):
+        return built_in
     hired = shipped_cloud().named(key)
     if hired:
         raise WorkloadFault(
