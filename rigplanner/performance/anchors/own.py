@@ -103,6 +103,18 @@ def keep(path: Path) -> Path:
     return kept
 
 
+def keep_text(name: str, text: str) -> Path:
+    """Keep JSON lines of measurements under a name in the user's folder, and return where they lie;
+    raise WorkloadFault when a line is none, OSError when nothing can be written."""
+    kept = own_folder() / name
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    for number, line in enumerate(text.splitlines(), 1):
+        _measured(_json_cells(line, f"line {number}"), f"line {number}", name)
+    write_whole(kept, text.encode())
+    kept_evidence.cache_clear()
+    return kept
+
+
 @cache
 def kept_evidence() -> Evidence:
     """Return the shipped evidence, with the measurements that the user keeps where there are
