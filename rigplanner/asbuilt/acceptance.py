@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from rigplanner.asbuilt.captures import Capture, CapturedText
 from rigplanner.asbuilt.checks.line import Line, Verdict
+from rigplanner.asbuilt.checks.software import rule_lines
 from rigplanner.asbuilt.costs import with_costs
 from rigplanner.asbuilt.differences import differences
 from rigplanner.asbuilt.promise import promise_of
@@ -76,6 +77,7 @@ def accept(assessment: Assessment, catalog: Catalog, capture: Capture, day: str 
     """Return the acceptance of a machine that was captured against the plan it was bought by."""
     promise = promise_of(assessment)
     lines = differences(promise, capture.facts, capture.loaded)
+    lines = (*lines, *rule_lines(assessment, catalog, capture.facts))
     return Acceptance(
         rig=assessment.rig.name,
         day=day or date.today().isoformat(),

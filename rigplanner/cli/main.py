@@ -26,6 +26,7 @@ COMMANDS = {
     "performance": "predict the speed of cases, of one model, or of a rig's workloads",
     "topology": "print what a rig's GPUs are linked by",
     "quote": "write a rig's quote as PDF",
+    "accept": "compare a delivered machine with the rig it was bought by",
     "export": "print a rig as Markdown, BBCode, CSV or JSON",
     "compare": "compare rigs",
     "catalog": "list, show and check catalog parts",
@@ -43,6 +44,7 @@ EXAMPLES = {
     "performance": 'rigplanner performance resnet-50 --gpu "2x RTX 3090" --task train',
     "topology": "rigplanner topology lab.rig --format svg",
     "quote": "rigplanner quote lab.rig -o quote.pdf",
+    "accept": "rigplanner accept lab.rig --plan",
     "export": "rigplanner export lab.rig --format markdown",
     "compare": "rigplanner compare one.rig two.rig",
     "catalog": 'rigplanner catalog list "4090 24gb"',
@@ -53,7 +55,7 @@ EXAMPLES = {
 }
 """One line of each command that works as it stands; `--help` shows them."""
 
-SPEAKING = ("check", "memory", "performance", "quote", "export", "compare", "guide")
+SPEAKING = ("check", "memory", "performance", "quote", "accept", "export", "compare", "guide")
 """Commands whose answer is words for people; they take --language. Codes and JSON fields are the
 same in every language."""
 
