@@ -9,6 +9,8 @@ import pytest
 from captured_machines import captured_machines
 
 from rigplanner.asbuilt.captures import Capture, CaptureFault, read_capture, read_text
+from rigplanner.asbuilt.differences import differences
+from rigplanner.asbuilt.promise import Promise
 
 ALL = captured_machines()
 PERSONAL = ("UUID", "Serial", "GUID", "@", "192.168.")
@@ -91,6 +93,8 @@ def test_five_hundred_mutated_captures_are_read_or_named_in_one_sentence(tmp_pat
             assert made.startswith(str(folder)) and "\n" not in made
         else:
             assert made.facts and msgspec.json.decode(msgspec.json.encode(made.facts))
+            promise = msgspec.convert(ALL[names[number % len(names)]].promise, Promise)
+            assert msgspec.json.encode(differences(promise, made.facts))
 
 
 @pytest.mark.parametrize(
