@@ -6,8 +6,11 @@ The figures are the extremes over the parts of the shipped catalog whose makers 
 where the class is known to vary more (unverified beyond the catalog)."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 
+from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.schema.parts import (
     GPU,
     Cooler,
@@ -182,16 +185,45 @@ def distance(board: Motherboard | System, slot: Slot, other: Slot) -> tuple[int,
     return max(apart, *ends), max(apart, second[1] - first[0], first[1] - second[0])
 
 
-PLUGS_BY_WATTS: tuple[tuple[float, dict[str, int], dict[str, int]], ...] = (
-    (549.0, {"eps8": 1}, {"eps8": 1}),
-    (749.0, {"eps8": 1, "pcie8": 2}, {"eps8": 1, "pcie8": 1, "12v-2x6": 1}),
-    (849.0, {"eps8": 1, "pcie8": 4}, {"eps8": 1, "pcie8": 1, "12v-2x6": 1}),
-    (999.0, {"eps8": 2, "pcie8": 4}, {"eps8": 2, "pcie8": 1, "12v-2x6": 1}),
-    (1199.0, {"eps8": 2, "pcie8": 6}, {"eps8": 2, "pcie8": 3, "12v-2x6": 1}),
-    (1499.0, {"eps8": 2, "pcie8": 6}, {"eps8": 2, "pcie8": 1, "12v-2x6": 1}),
-    (1e9, {"eps8": 2, "pcie8": 6}, {"eps8": 2, "pcie8": 4, "12v-2x6": 2}),
-)
-"""Plugs that supplies up to these watts have at least: of ATX 2 and of ATX 3."""
+WATT_BANDS = (549.0, 749.0, 849.0, 999.0, 1199.0, 1499.0, 1e9)
+"""Supplies up to these watts are a class, of ATX 2 and of ATX 3 apart."""
+COUNTED_PLUGS = ("eps8", "pcie8", "12v-2x6")
+
+
+@cache
+def _fewest_plugs() -> dict[tuple[bool, float], dict[str, int]]:
+    """Return the fewest plugs of the supplies of the shipped catalog whose cables are known, by
+    standard and watts; a class has no more than the next stronger one."""
+    fewest: dict[tuple[bool, float], dict[str, int]] = {}
+    for part in shipped_catalog().of_kind("psu"):
+        if not isinstance(part, PowerSupply) or not part.supply.plugs or _is_other(part):
+            continue
+        have: Counter[str] = Counter()
+        for plug in part.supply.plugs:
+            have["12v-2x6" if plug.type == "12vhpwr" else plug.type] += plug.count
+        for band in WATT_BANDS:
+            if band <= _band(part.supply):
+                low = fewest.setdefault((_is_modern(part.supply), band), dict(have))
+                low |= {kind: min(low.get(kind, 0), have[kind]) for kind in COUNTED_PLUGS}
+    return {key: {kind: low.get(kind, 0) for kind in COUNTED_PLUGS} for key, low in fewest.items()}
+
+
+def _is_other(part: PowerSupply) -> bool:
+    return (part.form_factor or "") in ("CRPS", "brick")
+
+
+def _is_modern(supply: Supply) -> bool:
+    return (supply.standard or "").startswith("ATX 3")
+
+
+def _watts(supply: Supply) -> float:
+    return max((rating.watts for rating in supply.ratings), default=0.0)
+
+
+def _band(supply: Supply) -> float:
+    return next(most for most in WATT_BANDS if _watts(supply) <= most)
+
+
 WATTS_PER_EIGHT = 100.0
 """No supply of the catalog has more 8-pin plugs than one for so many watts."""
 WATTS_PER_SIXTEEN = 600.0
@@ -205,8 +237,7 @@ WATTS_OF_EIGHT = 150.0
 def plugs(part: PowerSupply | System, supply: Supply) -> tuple[dict[str, int], dict[str, int]]:
     """Return the fewest and the most plugs by type that a supply of its watts and standard has. A
     system has 8-pin plugs for the watts that its maker leaves to cards."""
-    watts = max((rating.watts for rating in supply.ratings), default=0.0)
-    modern = (supply.standard or "").startswith("ATX 3")
+    watts = _watts(supply)
     may_sixteen = supply.standard is None or supply.standard >= "ATX 2.5"
     most = {
         "eps8": 3,
@@ -217,10 +248,9 @@ def plugs(part: PowerSupply | System, supply: Supply) -> tuple[dict[str, int], d
     }
     if isinstance(part, System):
         return {"pcie8": max(0, int((watts - SYSTEM_ALONE_W) // WATTS_OF_EIGHT))}, most
-    if not watts or (part.form_factor or "") in ("CRPS", "brick"):
+    if not watts or _is_other(part):
         return {}, most
-    _, old, new = next(row for row in PLUGS_BY_WATTS if watts <= row[0])
-    return (new if modern else old), most
+    return _fewest_plugs().get((_is_modern(supply), _band(supply)), {}), most
 
 
 SUPPLY_LENGTH_MM: tuple[tuple[float, Range], ...] = (
@@ -240,7 +270,7 @@ def supply_length_mm(psu: PowerSupply) -> Range | None:
     """Return the longest and shortest that a supply of its watts is, in mm."""
     if psu.length_mm is not None:
         return psu.length_mm, psu.length_mm
-    watts = max((rating.watts for rating in psu.supply.ratings), default=0.0)
+    watts = _watts(psu.supply)
     if psu.form_factor == "SFX":
         return 100.0, 100.0
     if psu.form_factor != "ATX" or not watts:
