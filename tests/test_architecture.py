@@ -60,7 +60,6 @@ STILL_LONG: set[str] = {
     "report/quote/memory_bar.py:memory_bar",
     "report/quote/setup_sheet.py:_cuda_rows",
     "rig/files.py:_wrong",
-    "rules/fitting/watching.py:_watched_type",
     "rules/hardware/memory.py:_other_kit",
     "workload/by_parameter_count.py:_config",
     "workload/job.py:_definite",

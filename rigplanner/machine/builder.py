@@ -77,12 +77,34 @@ class _Spot(Struct, frozen=True):
     gen: int | None
 
 
+PLACES = (
+    "_seats",
+    "_populated",
+    "_grounds",
+    "_standing",
+    "_placed",
+    "_ports",
+    "_labels",
+    "problems",
+    "slots",
+    "slots_in_use",
+    "drives",
+    "drives_in_use",
+    "gpu_parts",
+    "edges",
+    "matrix",
+    "islands",
+    "lanes_used",
+)
+"""What follows from where pieces stand and from nothing else of them."""
+
+
 class Growth:
     """A machine in the making, everything in its place: each field of a `Machine`, worked out when
     it is asked for."""
 
     def __init__(self, rig: Rig, counted: Pieces, boards: tuple[Board, ...]) -> None:
-        self._rig, self._counted, self._boards = rig, counted, boards
+        self._rig, self.counted, self._boards = rig, counted, boards
         self.pieces = counted.pieces
 
     @cached_property
@@ -91,7 +113,7 @@ class Growth:
 
     @cached_property
     def _populated(self) -> list[Populated]:
-        return populate(self._rig, self._counted, self._boards, self._seats)
+        return populate(self._rig, self.counted, self._boards, self._seats)
 
     @property
     def cpus(self) -> tuple[CpuNode, ...]:
@@ -233,9 +255,16 @@ class Growth:
     def unknown(self) -> tuple[str, ...]:
         """Facts that the machine lacks."""
         return (
-            *(f"{part}:*" for part in self._counted.missing),
+            *(f"{part}:*" for part in self.counted.missing),
             *_unknown(self._grounds, len(self.gpus)),
         )
+
+    def with_pieces(self, rig: Rig, counted: Pieces) -> "Growth":
+        """Return a machine whose pieces stand in the places of this one: for an exchange of parts
+        on which no place depends."""
+        other = Growth(rig, counted, self._boards)
+        vars(other).update({name: getattr(self, name) for name in PLACES})
+        return other
 
     def machine(self) -> Machine:
         """Return the whole machine."""

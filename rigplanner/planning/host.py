@@ -23,7 +23,7 @@ from rigplanner.machine.model import PowerTree
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import add_part
 from rigplanner.rules.assess import assess, machine_of
-from rigplanner.rules.fitting.fitting import fits
+from rigplanner.rules.badges import Trial
 
 MOST_BASES = 12
 WIDE = 8
@@ -244,10 +244,11 @@ def _fitting(rig: Rig, kind: str, need: Need, market: Market) -> AnyPart | None:
     cheapest; an open frame only where no closed case fits. Parts are tried from the cheapest on
     until one leaves nothing to be said: no later one can be better."""
     best: tuple[tuple[bool, int, int], AnyPart] | None = None
+    trial = Trial(rig, market.catalog, kind, "", market.today)
     for part in market.of_kind(kind):
         if need.quiet and _is_open(part):
             continue
-        fitting = fits(rig, market.catalog, kind, (part,), "", market.today)[0]
+        fitting = trial.fitting(part)
         severities = [severity for severity, _ in fitting.brings]
         rank = (_is_open(part), severities.count("warning"), severities.count("unknown"))
         if fitting.badge != "no" and (best is None or rank < best[0]):

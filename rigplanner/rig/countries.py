@@ -1,6 +1,7 @@
 """Countries by their two letters, and the mains circuits that are wired there."""
 
 from difflib import get_close_matches
+from functools import cache
 
 Circuit = tuple[float, float]
 """Volts, and the amperes of breaker or plug, whichever is less."""
@@ -77,11 +78,12 @@ def country_code(text: str) -> str | None:
     return code if code in COUNTRIES else None
 
 
-def near_countries(text: str) -> list[str]:
+@cache
+def near_countries(text: str) -> tuple[str, ...]:
     """Return the countries whose letters are nearest to a text, those with known circuits first."""
-    return get_close_matches(text.strip().upper(), sorted(USUAL), cutoff=NEAR) or get_close_matches(
-        text.strip().upper(), sorted(COUNTRIES), cutoff=NEAR
-    )
+    letters = text.strip().upper()
+    known = get_close_matches(letters, sorted(USUAL), cutoff=NEAR)
+    return tuple(known or get_close_matches(letters, sorted(COUNTRIES), cutoff=NEAR))
 
 
 def circuits_of(country: str | None) -> tuple[Circuit, ...] | None:

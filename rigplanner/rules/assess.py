@@ -93,22 +93,26 @@ def _assessed(rig: Rig, catalog: Catalog, today: str) -> Assessment:
 
 
 def facts_of(job: Job, machine: Machine) -> JobFacts:
-    """Return what rules read of a job, with the speed of its GPUs alone where it reads a data
-    set."""
-    workload = job.workload
-    unfed = None
-    if job.speed is not None and workload.dataset_gb and workload.dataset_samples:
-        bare = replace(workload, dataset_gb=None, dataset_samples=None)
-        unfed = _speed(bare, msgspec.msgpack.encode(bare), machine)[0]
+    """Return what rules read of a job."""
     return JobFacts(
         name=f"workload.{job.index}",
         index=job.index,
-        workload=workload,
+        workload=job.workload,
         memory=job.memory,
         fault=job.memory_fault,
         speed=job.speed,
-        unfed=unfed,
+        unfed=unfed_speed(job.workload, machine) if job.speed is not None else None,
     )
+
+
+def unfed_speed(
+    workload: Workload, machine: Machine, remembered: bool = True
+) -> SpeedEstimate | None:
+    """Return the speed of a job's GPUs alone where it reads a data set."""
+    if not workload.dataset_gb or not workload.dataset_samples:
+        return None
+    bare = replace(workload, dataset_gb=None, dataset_samples=None)
+    return _speed(bare, machine, remembered)[0]
 
 
 _machines: Kept[tuple[Site, Machine]] = Kept(REMEMBERED)
@@ -165,15 +169,9 @@ def link_of(machine: Machine) -> str:
 
 def job_on(index: int, workload: Workload, machine: Machine) -> Job:
     """Return memory and speed of a workload on a machine."""
-    key = msgspec.msgpack.encode(workload)
-    memory, memory_fault = _memory(_as_timed(workload, machine), machine)
+    memory, memory_fault = memory_on(workload, machine)
     on_host = None if machine.gpus or not machine.cpus else _on_host(workload)
-    speed, speed_fault = _speed(workload, key, machine)
-    if speed is not None and memory:
-        speed = within_memory(
-            speed,
-            zip(memory, (part_seen(workload, node.gpu) for node in machine.gpus), strict=True),
-        )
+    speed, speed_fault = speed_on(workload, machine, memory)
     return Job(
         index=index,
         workload=workload,
@@ -183,6 +181,28 @@ def job_on(index: int, workload: Workload, machine: Machine) -> Job:
         speed_fault=speed_fault,
         on_host=on_host,
     )
+
+
+def memory_on(
+    workload: Workload, machine: Machine
+) -> tuple[tuple[MemoryEstimate, ...], str | None]:
+    """Return the memory that a workload needs on each GPU of a machine, or why it is not known."""
+    return _memory(_as_timed(workload, machine), machine)
+
+
+def speed_on(
+    workload: Workload,
+    machine: Machine,
+    memory: tuple[MemoryEstimate, ...],
+    remembered: bool = True,
+) -> tuple[SpeedEstimate | None, str | None]:
+    """Return the speed of a workload on a machine within the memory that it needs there, or why it
+    is not known. An answer for a machine that is looked at once need not be remembered."""
+    speed, fault = _speed(workload, machine, remembered)
+    if speed is not None and memory:
+        seen = (part_seen(workload, node.gpu) for node in machine.gpus)
+        speed = within_memory(speed, zip(memory, seen, strict=True))
+    return speed, fault
 
 
 def _as_timed(workload: Workload, machine: Machine) -> Workload:
@@ -307,7 +327,7 @@ def _memory(workload: Workload, machine: Machine) -> tuple[tuple[MemoryEstimate,
 
 
 def _speed(
-    workload: Workload, key: bytes, machine: Machine
+    workload: Workload, machine: Machine, remembered: bool = True
 ) -> tuple[SpeedEstimate | None, str | None]:
     from rigplanner.catalog.zoo import shipped_zoo
     from rigplanner.performance.predict import predict_speed
@@ -322,7 +342,8 @@ def _speed(
         except WorkloadFault as fault:
             return str(fault)
 
-    answer: Any = _speeds.get((key, id(machine)), machine, make)
+    key = (msgspec.msgpack.encode(workload), id(machine))
+    answer: Any = _speeds.get(key, machine, make) if remembered else make()
     return (None, answer) if isinstance(answer, str) else (answer, None)
 
 

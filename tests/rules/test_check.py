@@ -9,9 +9,8 @@ from rigplanner.rig.choices import SOFTWARE_WORDS
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import set_ignored, set_severity, waive
 from rigplanner.rules.assess import assess
+from rigplanner.rules.badges import brings, counts, fits
 from rigplanner.rules.check import ORDER
-from rigplanner.rules.fitting.fitting import brings, fits
-from rigplanner.rules.fitting.trial import counts
 from rigplanner.rules.software.tables import software
 from rigplanner.rules.topics import RULES_BY_CODE
 

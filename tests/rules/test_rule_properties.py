@@ -16,9 +16,9 @@ from rigplanner.report.words.findings import finding_text
 from rigplanner.rig.document import Item, Rig, Site
 from rigplanner.rig.workload import Workload
 from rigplanner.rules.assess import assess, link_of, machine_of
+from rigplanner.rules.badges import fits
 from rigplanner.rules.check import ORDER, check
 from rigplanner.rules.core.context import Context
-from rigplanner.rules.fitting.fitting import fits
 
 POWER = ("PWR002", "PWR003", "PWR004", "PWR012", "CLG005")
 HOME = Site(volts=120.0, breaker_a=15.0)

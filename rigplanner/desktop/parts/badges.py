@@ -2,6 +2,8 @@
 rows in sight first."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import AnyPart, kind_of
@@ -9,7 +11,10 @@ from rigplanner.desktop.document.tasks import Ticket
 from rigplanner.desktop.parts.model import Fit
 from rigplanner.rig.document import Rig
 
-PIECE = 2000
+if TYPE_CHECKING:
+    from rigplanner.rules.badges import Fitting
+
+PIECE = 50
 """Candidates that are judged in one go; between two goes the work can be cancelled."""
 VERDICTS = {"fits": "fits", "warns": "warning", "no": "error", "unknown": "unknown"}
 
@@ -25,18 +30,19 @@ def badges(
 ) -> Iterator[dict[str, Fit]]:
     """Yield fits by part id: those in sight, then the others; `uid` is the item that a choice would
     replace, "" for none."""
-    from rigplanner.rules.fitting.fitting import fits
+    from rigplanner.rules.badges import Trial
 
-    for parts in (seen, *(others[n : n + PIECE] for n in range(0, len(others), PIECE))):
+    parts = [*seen, *others]
+    if not parts or ticket.cancelled:
+        return
+    trial = Trial(rig, catalog, kind_of(parts[0]), uid, today)
+    bounds = [0, *range(len(seen), len(parts), PIECE), len(parts)]
+    for first, end in pairwise(bounds):
         if ticket.cancelled:
             return
-        if parts:
-            answers = fits(rig, catalog, kind_of(parts[0]), parts, uid, today)
-            yield {
-                part.id: _fit(answer.badge, answer.brings)
-                for part, answer in zip(parts, answers, strict=True)
-            }
+        if first < end:
+            yield {part.id: _fit(trial.fitting(part)) for part in parts[first:end]}
 
 
-def _fit(badge: str, brings: tuple[tuple[str, str], ...]) -> Fit:
-    return Fit(VERDICTS[badge], tuple(code for _, code in brings))
+def _fit(fitting: "Fitting") -> Fit:
+    return Fit(VERDICTS[fitting.badge], tuple(code for _, code in fitting.brings))

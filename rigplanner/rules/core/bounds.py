@@ -22,15 +22,11 @@ Bound = Callable[[Any, Any, tuple[str, ...]], Bounds | None]
 
 
 def with_value(owner: Any, path: str, value: Any) -> Any:
-    """Return a struct with one value replaced, named by its path ("chassis.enclosure.bays_25"). Of
-    one whose readers are noted all is read, for the copy notes nothing."""
+    """Return a struct with one value replaced, named by its path
+    ("chassis.enclosure.bays_25")."""
     field, _, rest = path.partition(".")
     given = with_value(getattr(owner, field), rest, value) if rest else value
-    plain = getattr(type(owner), "plain", None)
-    if plain is None:
-        return replace(owner, **{field: given})
-    held = {name: getattr(owner, name) for name in plain.__struct_fields__}
-    return plain(**{**held, field: given})
+    return replace(owner, **{field: given})
 
 
 def between(case: Any, ranges: dict[str, tuple[Any, Any]]) -> Bounds:

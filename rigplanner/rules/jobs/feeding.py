@@ -57,7 +57,7 @@ def fed_jobs(context: Context) -> Iterator[Fed]:
     counts = [cpu.cores for _, cpu in cpus]
     cores = sum(count or 0 for count in counts) if counts and None not in counts else None
     for job in context.jobs:
-        wanted = job.unfed if isinstance(job, JobFacts) else None
+        wanted = job.unfed
         feed = (
             feed_of(job.workload, context.machine)
             if wanted is not None and wanted.metric in PER_SAMPLE
@@ -242,7 +242,7 @@ def launched(context: Context) -> Iterator[Launched]:
     """Jobs of small kernels, with the first CPU that the owner chose: chips with a GPU in them were
     measured as they are."""
     for job in context.jobs:
-        speed = job.speed if isinstance(job, JobFacts) else None
+        speed = job.speed
         own = next((entry for entry in context.cpus if not is_built_in(entry[0])), None)
         if speed is not None and speed.bound == "launch" and own is not None:
             yield Launched(job.name, *own)
@@ -291,14 +291,12 @@ def exchanging(context: Context) -> Iterator[Exchanging]:
     """Jobs whose step waits for an exchange that the slots set the pace of, not NVLink, the way
     between sockets or a network."""
     rates = [(coded_gbs(node.gen, node.width), node) for node in context.machine.gpus]
-    for job in context.jobs if len(rates) > 1 else ():
-        share = (
-            job.speed.exchange_share
-            if isinstance(job, JobFacts) and job.speed is not None
-            else None
-        )
-        pace = allreduce(context.machine) if share else None
-        if share and pace is not None and pace.steps[-1].name.startswith("pcie"):
+    pace = allreduce(context.machine) if len(rates) > 1 and context.jobs else None
+    if pace is None or not pace.steps[-1].name.startswith("pcie"):
+        return
+    for job in context.jobs:
+        share = job.speed.exchange_share if job.speed is not None else None
+        if share:
             rate, slow = min(rates, key=lambda pair: pair[0] if pair[0] is not None else -1.0)
             taken = coded_gbs(slow.gpu.edge_gen, slow.gpu.edge_width)
             yield Exchanging(job.name, slow.piece, rate, taken, share)

@@ -1,0 +1,271 @@
+"""Badges: what each candidate of a kind would bring to a rig, by the same rules as everything else.
+
+A candidate is put into the rig and the rules are run, as after a choice; findings that the rig
+without it has not are what it brings. What makes this
+quick asks nothing of a rule:
+
+- the rig without the candidate is checked once;
+- the machine and the jobs are worked out only as far as rules look at them;
+- where a rule says no, the rest is not asked;
+- candidates that take no place stand in one machine whose places are settled once."""
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.schema.parts import AnyPart, kind_of
+from rigplanner.garbage import collector_paused
+from rigplanner.machine.assemble import assemble, put_together
+from rigplanner.machine.pieces import pieces_of
+from rigplanner.memory.answer import MemoryEstimate
+from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.rig.document import Rig
+from rigplanner.rig.edits import Edit, apply
+from rigplanner.rig.workload import Workload
+from rigplanner.rules.assess import facts_of, job_on, memory_on, speed_on, unfed_speed
+from rigplanner.rules.check import counted, settled
+from rigplanner.rules.core.context import Context
+from rigplanner.rules.core.finding import Finding
+from rigplanner.rules.core.registry import Rule, judged
+from rigplanner.rules.topics import RULES_BY_CODE
+
+Badge = Literal["fits", "warns", "no", "unknown"]
+BADGES: dict[str, Badge] = {"error": "no", "unknown": "unknown", "warning": "warns"}
+"""The worst severity that a candidate brings, to its badge; remarks do not count."""
+
+SINGLE = ("cpu", "motherboard", "system", "psu", "chassis", "cooler", "gpu", "memory")
+"""Kinds of which a choice replaces the first item; others are added."""
+
+ASKED_FIRST = (
+    "CPU001",
+    "CPU002",
+    "CPU003",
+    "CPU009",
+    "MEM001",
+    "MEM002",
+    "MEM003",
+    "MEM004",
+    "SPC001",
+    "SPC004",
+    "SPC005",
+    "SPC006",
+    "SPC007",
+    "CLG001",
+    "CLG003",
+    "SW001",
+    "SW005",
+    "SW006",
+    "SW009",
+    "SW015",
+    "SW021",
+    "GPU001",
+    "SLT001",
+)
+"""Rules that often say no, those that need no places first. The order decides how soon an answer
+is there, not which."""
+
+REMARKS = ("RIG003", "DSK001", "HST003")
+"""Rules that only remark: what they find, or lack, decides nothing, unless the rig rates them."""
+
+Key = tuple[str, str, tuple[str, ...]]
+UNPLACED = ("cooler", "psu")
+"""Kinds on which no place, no link and no speed of a machine depends: those of the first candidate
+serve all."""
+Brought = tuple[tuple[str, str], ...]
+"""Severity and code of what a candidate brings."""
+
+
+class Fitting(Struct, frozen=True, gc=False):
+    """The badge of a candidate, and severity and code of what it brings, worst first; of a
+    candidate that does not fit, only what was found until then."""
+
+    badge: Badge
+    brings: Brought = ()
+
+
+def item_for(rig: Rig, catalog: Catalog, kind: str) -> str | None:
+    """Return the uid of the item that a choice of this kind replaces, or None when it is added."""
+    if kind not in SINGLE:
+        return None
+    for item in rig.items:
+        part = catalog.get(item.part) or rig.snapshot.get(item.part)
+        if part is not None and kind_of(part) == kind:
+            return item.uid
+    return None
+
+
+def choosing(rig: Rig, kind: str, part_id: str, uid: str | None = None) -> Edit:
+    """Return the edit that chooses a part: in the stead of the item `uid`, else as a new item."""
+    if uid and rig.item(uid) is not None:
+        return Edit("replace_part", {"uid": uid, "part": part_id})
+    return Edit("add_part", {"part": part_id, "stem": kind})
+
+
+def counts(finding: Finding) -> bool:
+    """Return whether a finding counts for a badge: no remark, and no question that only the rig or
+    its site leaves open, which no candidate answers (what else is to be chosen, which circuit feeds
+    it)."""
+    if finding.code in REMARKS and finding.rated is None:
+        return False
+    if finding.severity == "unknown" and finding.missing:
+        return not all(fact.startswith(("site:", "rig:")) for fact in finding.missing)
+    return finding.severity in BADGES
+
+
+def brings(
+    rig: Rig, catalog: Catalog, part: AnyPart, uid: str | None = None, today: str = ""
+) -> tuple[Finding, ...]:
+    """Return the findings that one candidate brings, by two full checks, each question by itself;
+    `fits` says the same in short."""
+    trial = Trial(rig, catalog, kind_of(part), uid, today)
+    chosen, listed = trial.with_part(part), trial.listing(part)
+    machine = assemble(chosen, listed)
+    jobs = [job_on(index, workload, machine) for index, workload in enumerate(chosen.workloads)]
+    context = Context(
+        rig=chosen,
+        catalog=listed,
+        machine=machine,
+        jobs=tuple(facts_of(job, machine) for job in jobs),
+        today=today,
+        advise=False,
+    )
+    found = counted(context, tuple(RULES_BY_CODE))
+    return tuple(finding for finding in found if _key(finding) not in trial.before)
+
+
+def fits(
+    rig: Rig,
+    catalog: Catalog,
+    kind: str,
+    candidates: Iterable[AnyPart],
+    uid: str | None = None,
+    today: str = "",
+) -> tuple[Fitting, ...]:
+    """Return the fitting of each candidate, in order. `uid` names the item to be replaced (None: as
+    `item_for` says, "": add)."""
+    trial = Trial(rig, catalog, kind, uid, today)
+    with collector_paused():
+        return tuple([trial.fitting(part) for part in candidates])
+
+
+class Trial:
+    """A rig in which candidates of one kind are tried, one after another; `before` is what is found
+    without the item that they would replace."""
+
+    def __init__(
+        self, rig: Rig, catalog: Catalog, kind: str, uid: str | None = None, today: str = ""
+    ) -> None:
+        self.rig, self.catalog, self.kind, self.today = rig, catalog, kind, today
+        self.uid = item_for(rig, catalog, kind) if uid is None else uid or None
+        codes = (*ASKED_FIRST, *(code for code in RULES_BY_CODE if code not in ASKED_FIRST))
+        idle = {*rig.ignored, *(code for code in REMARKS if code not in rig.severities)}
+        self.rules = [RULES_BY_CODE[code] for code in codes if code not in idle]
+        self._first: Any = None
+        without = apply(rig, Edit("remove_item", {"uid": self.uid})) if self.uid else rig
+        context = self._context(without, catalog)
+        found = [each for rule in self.rules for each in judged(rule, context)[0]]
+        self.before = {_key(each) for each in settled(context, found)}
+
+    def with_part(self, part: AnyPart) -> Rig:
+        """Return the rig after the choice of a part."""
+        return apply(self.rig, choosing(self.rig, self.kind, part.id, self.uid))
+
+    def listing(self, part: AnyPart) -> Catalog:
+        """Return a catalog that lists a part."""
+        if self.catalog.parts.get(part.id) is part:
+            return self.catalog
+        return replace(self.catalog, parts={**self.catalog.parts, part.id: part})
+
+    def fitting(self, part: AnyPart) -> Fitting:
+        """Return what is said of a candidate."""
+        brought = sorted(
+            self._brought(part), key=lambda pair: (list(BADGES).index(pair[0]), pair[1])
+        )
+        return Fitting(BADGES[brought[0][0]] if brought else "fits", tuple(brought))
+
+    def _brought(self, part: AnyPart) -> set[tuple[str, str]]:
+        """Ask rule by rule until one says no. The views of the context, which point back at it, go
+        at once: the collector would have to find them."""
+        context = self._candidate(part)
+        brought: set[tuple[str, str]] = set()
+        for rule in self.rules:
+            brought.update(self._new(rule, context))
+            if any(severity == "error" for severity, _ in brought):
+                break
+        vars(context).clear()
+        return brought
+
+    def _new(self, rule: Rule, context: Context) -> Brought:
+        """Return what a rule finds that is not found without the candidate."""
+        found = judged(rule, context)[0]
+        return tuple(
+            [
+                (finding.severity, finding.code)
+                for finding in (settled(context, found) if found else ())
+                if counts(finding) and _key(finding) not in self.before
+            ]
+        )
+
+    def _candidate(self, part: AnyPart) -> Context:
+        """Return what the rules look at after the choice of a part."""
+        rig, catalog = self.with_part(part), self.listing(part)
+        if self.kind not in UNPLACED:
+            return self._context(rig, catalog)
+        if self._first is None:
+            self._first = self._context(rig, catalog)
+        first: Context = self._first
+        machine: Any = self._first.machine.with_pieces(rig, pieces_of(rig, catalog))
+        return replace(first, rig=rig, catalog=catalog, machine=machine)
+
+    def _context(self, rig: Rig, catalog: Catalog) -> Context:
+        """Return what the rules look at: as in `assess`, each field worked out when it is asked
+        for, and no fixes sought."""
+        machine: Any = put_together(rig, catalog)
+        jobs: Any = tuple(
+            LateJob(index, workload, machine) for index, workload in enumerate(rig.workloads)
+        )
+        return Context(
+            rig=rig, catalog=catalog, machine=machine, jobs=jobs, today=self.today, advise=False
+        )
+
+
+class LateJob:
+    """What rules read of a job (see `JobFacts`), worked out when they look at it."""
+
+    def __init__(self, index: int, workload: Workload, machine: Any) -> None:
+        self.name, self.index, self.workload = f"workload.{index}", index, workload
+        self.subjects = (self.name,)
+        self._machine = machine
+
+    @cached_property
+    def _need(self) -> tuple[tuple[MemoryEstimate, ...], str | None]:
+        return memory_on(self.workload, self._machine)
+
+    @property
+    def memory(self) -> tuple[MemoryEstimate, ...]:
+        """The memory that it needs on each GPU."""
+        return self._need[0]
+
+    @property
+    def fault(self) -> str | None:
+        """Why that is not known."""
+        return self._need[1]
+
+    @cached_property
+    def speed(self) -> SpeedEstimate | None:
+        """What it does on the machine."""
+        return speed_on(self.workload, self._machine, self.memory, remembered=False)[0]
+
+    @cached_property
+    def unfed(self) -> SpeedEstimate | None:
+        """What its GPUs alone would do."""
+        return unfed_speed(self.workload, self._machine, remembered=False)
+
+
+def _key(finding: Finding) -> Key:
+    """What tells two findings of one rig apart."""
+    return finding.code, finding.severity, finding.subjects

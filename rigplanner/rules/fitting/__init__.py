@@ -1,1 +1,0 @@
-"""What fits: all candidates of a kind tried in one rig."""
