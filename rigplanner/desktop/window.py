@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QByteArray, Qt, QTimer
+from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
 from PySide6.QtGui import (
     QCloseEvent,
     QContextMenuEvent,
@@ -12,13 +12,21 @@ from PySide6.QtGui import (
     QFontMetrics,
     QShowEvent,
 )
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QTabWidget, QWidget
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QMainWindow,
+    QMenu,
+    QTabBar,
+    QTabWidget,
+    QToolBar,
+    QWidget,
+)
 
 from rigplanner.desktop import documents, faults
 from rigplanner.desktop.actions import fill_menus, make_actions, paint_actions
 from rigplanner.desktop.controls.lazy_tab import Later
 from rigplanner.desktop.controls.tab_stops import step_focus
-from rigplanner.desktop.controls.widgets import button, column, label, panel, retint, row
+from rigplanner.desktop.controls.widgets import button, label, panel, retint, row
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.dropped import open_dropped
 from rigplanner.desktop.findings.view import FindingsView
@@ -39,6 +47,8 @@ if TYPE_CHECKING:
     from rigplanner.desktop.panels.palette import PaletteBox
     from rigplanner.planning.limits import Limit
 
+FRAME_PX, TITLE_PX = 8, 40
+"""What a window manager's frame takes at most of usual themes, before it has told its own."""
 INDEX_DELAY_MS = 300
 """The index of all words is made when the window has been painted."""
 _successor: list["Window"] = []
@@ -70,8 +80,8 @@ class Window(QMainWindow):
         self.findings = FindingsView(session)
         self.gauges = GaugeRow(session)
         self.history = Later(self._make_history)
-        self.messages = MessageBar(session)
         self._make_tabs()
+        self.messages = MessageBar(session, self.tabs)
         self._make_panels()
         self.actions_by_id = make_actions(self)
         self._make_menu_bar()
@@ -84,7 +94,11 @@ class Window(QMainWindow):
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         self.tabs.setAccessibleName(tr("Views"))
-        self.tabs.tabBar().setAccessibleName(tr("Views"))
+        self.tabs.tabBar().hide()
+        self.tab_bar = QTabBar()
+        self.tab_bar.setDrawBase(False)
+        self.tab_bar.setExpanding(False)
+        self.tab_bar.setAccessibleName(tr("Views"))
         self._later = {
             "Start": Later(self._make_start),
             "Machine": Later(self._make_machine),
@@ -94,7 +108,21 @@ class Window(QMainWindow):
         }
         for title in TABS:
             self.tabs.addTab(self._later.get(title, self.parts), tr(title))
-        self.setCentralWidget(panel(column(self.messages, self.tabs, spacing=0)))
+            self.tab_bar.addTab(tr(title))
+        self.setCentralWidget(self.tabs)
+        self._hold_tab_bar()
+
+    def _hold_tab_bar(self) -> None:
+        """Put the tabs above the panels, where they stand still when panels come and go."""
+        holder = QToolBar(tr("Views"))
+        holder.setObjectName("views")
+        holder.setMovable(False)
+        holder.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        holder.toggleViewAction().setEnabled(False)
+        holder.addWidget(self.tab_bar)
+        self.addToolBar(Qt.ToolBarArea.TopToolBarArea, holder)
+        self.tab_bar.currentChanged.connect(self.tabs.setCurrentIndex)
+        self.tabs.currentChanged.connect(self.tab_bar.setCurrentIndex)
 
     def _make_start(self) -> QWidget:
         from rigplanner.desktop.start_page.view import StartView
@@ -251,7 +279,7 @@ class Window(QMainWindow):
         """Tab goes from the tab's own fields to the build list, the findings and the gauges."""
         regions = (
             self.messages,
-            self.tabs.tabBar(),
+            self.tab_bar,
             self.tabs.currentWidget(),
             *self.panels.values(),
             self._corner,
@@ -350,11 +378,18 @@ class Window(QMainWindow):
         self.resize(1366, 768)
         if kept.geometry:
             self.restoreGeometry(QByteArray.fromHex(kept.geometry.encode()))
+        self._stay_on_screen()
         if kept.layout:
             self.restoreState(QByteArray.fromHex(kept.layout.encode()))
         self._wanted = {name for name, dock in self.panels.items() if not dock.isHidden()}
         self._show_panels()
         self.tabs.currentChanged.connect(lambda _: self._show_panels())
+
+    def _stay_on_screen(self) -> None:
+        """Never be larger than the room of the screen, the window manager's frame counted."""
+        room = self.screen().availableGeometry().size() - QSize(FRAME_PX, TITLE_PX)
+        if not self.isMaximized():
+            self.resize(self.size().boundedTo(room))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -367,7 +402,7 @@ class Window(QMainWindow):
                     for rows in (11, 12)
                 ]
                 self.resizeDocks(sides, widths, Qt.Orientation.Horizontal)
-            self.tabs.tabBar().setFocus()
+            self.tab_bar.setFocus()
             QTimer.singleShot(INDEX_DELAY_MS, self, self.session.shelf.warm)
 
     def keep_layout(self) -> None:

@@ -43,6 +43,7 @@ def window(
     qapp.setStyle("Fusion")
     look.use("light")
     made = Window(session)
+    made.resize(1366, 768)  # the screen of the offscreen platform is smaller than any desktop's
     made.show_tab("Parts")
     qtbot.addWidget(made)
     made.show()

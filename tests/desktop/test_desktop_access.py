@@ -61,9 +61,9 @@ def test_tab_goes_through_a_view_before_the_panels(qtbot, judged_window):
     for title in TABS[1:]:
         window.show_tab(title)
         settled_session(qtbot, window.session)
-        window.tabs.tabBar().setFocus()
+        window.tab_bar.setFocus()
         seen = []
-        while window.focusWidget() is not window.tabs.tabBar() or not seen:
+        while window.focusWidget() is not window.tab_bar or not seen:
             window.focusNextPrevChild(True)
             seen.append(window.focusWidget())
         inside = [window.tabs.currentWidget().isAncestorOf(each) for each in seen]

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from desktop_waiting import settled_session
 from msgspec.structs import replace
-from PySide6.QtCore import QEvent, QMimeData, QPointF, Qt, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QSize, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QFocusEvent
 from PySide6.QtWidgets import QApplication, QDialog
 
@@ -23,6 +23,7 @@ from rigplanner.desktop.findings.card import FixButton
 from rigplanner.desktop.look import fade
 from rigplanner.desktop.panels import notices
 from rigplanner.desktop.parts.build_list import _detail_pieces
+from rigplanner.desktop.window import Window
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.files import read_rig
 
@@ -341,3 +342,24 @@ def test_a_fix_says_its_effect_before_it_is_made_also_by_keyboard(qtbot, window,
     assert said == button.toolTip()
     assert "Findings" in said
     assert not window.session.unsaved
+
+
+def test_nothing_moves_when_a_message_comes_or_the_start_page_goes(qtbot, window: Window) -> None:
+    window.show()
+    qtbot.waitExposed(window)
+    window.show_tab("Start")
+    bar = window.tab_bar.mapTo(window, QPoint(0, 0))
+    window.show_tab("Parts")
+    pages = window.tabs.geometry()
+    assert window.tab_bar.mapTo(window, QPoint(0, 0)) == bar
+    window.session.tell("Saved lab.rig.")
+    assert window.messages.isVisible()
+    assert window.tabs.geometry() == pages
+    assert window.messages.geometry().bottom() == window.tabs.rect().bottom()
+
+
+def test_the_window_is_never_larger_than_the_room_of_the_screen(window: Window) -> None:
+    room = window.screen().availableGeometry().size()
+    window.resize(room + QSize(500, 500))
+    window._stay_on_screen()
+    assert window.width() < room.width() and window.height() < room.height()

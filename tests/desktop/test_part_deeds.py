@@ -143,6 +143,25 @@ def test_a_row_of_the_catalog_is_dragged_into_the_build_list(qtbot, dual: Window
     assert not takes(files)
 
 
+def test_the_viewport_of_the_build_list_takes_drops_as_the_window_system_sends_them(
+    qtbot, dual: Window
+) -> None:
+    """A window system asks the widget under the pointer: the viewport must want drops itself."""
+    viewport = dual.build.view.viewport()
+    assert viewport.acceptDrops()
+    dual.parts.show_kind("storage", "")
+    data = dual.parts.model.mimeData([dual.parts.model.index(3, NAME)])
+    before = len(dual.session.rig.items)
+    spot = viewport.rect().center()
+    buttons, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(QPointF(spot), Qt.DropAction.CopyAction, data, buttons, none)
+    QApplication.sendEvent(viewport, enter)
+    assert enter.isAccepted()
+    drop = QDropEvent(QPointF(spot), Qt.DropAction.CopyAction, data, buttons, none)
+    QApplication.sendEvent(viewport, drop)
+    assert len(dual.session.rig.items) == before + 1
+
+
 def test_a_row_of_the_catalog_copies_as_a_part(dual: Window) -> None:
     dual.parts.show_kind("storage", "")
     dual.parts.table.setCurrentIndex(dual.parts.model.index(2, NAME))

@@ -60,6 +60,8 @@ def give_viewport(view: QAbstractScrollArea) -> QWidget:
     made.setBackgroundRole(QPalette.ColorRole.Base)
     made.setAutoFillBackground(True)
     view.setViewport(made)
+    # A view hands its wish for drops to the viewport that it has when the wish is uttered.
+    made.setAcceptDrops(view.acceptDrops())
     return made
 
 

@@ -31,8 +31,9 @@ QMenu::item {{ padding: 4px 24px 4px 8px; border-radius: 4px; }}
 QMenu::item:disabled {{ color: {t.strong_line}; }}
 QMenu::separator {{ height: 1px; background: {t.line}; margin: 4px 8px; }}
 QToolTip {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.line}; padding: 4px; }}
-QTabWidget::pane {{ border: 0; border-top: 1px solid {t.line}; }}
+QTabWidget::pane {{ border: 0; }}
 QTabBar {{ background: {t.window}; }}
+QToolBar {{ background: {t.window}; border: 0; padding: 0; spacing: 0; }}
 QTabBar::tab {{ background: transparent; padding: 6px 12px; border: 0; border-bottom: 2px solid transparent; color: {t.soft}; }}
 QTabBar::tab:selected {{ color: {t.text}; border-bottom-color: {t.accent}; }}
 QTabBar::tab:hover {{ color: {t.text}; }}
@@ -143,7 +144,7 @@ QSplitter::handle {{ background: {t.line}; }}
 QSplitter::handle:horizontal {{ width: 1px; }} QSplitter::handle:vertical {{ height: 1px; }}
 QFrame[role="card"] {{ background: {t.surface}; border: 1px solid {t.line}; border-radius: 6px; }}
 QFrame[role="card"]:focus {{ border-color: {t.accent}; }}
-QFrame[role="message"] {{ background: {t.raised}; border-bottom: 1px solid {t.line}; }}
+QFrame[role="message"] {{ background: {t.raised}; border: 0; border-top: 1px solid {t.line}; }}
 QFrame[role="rule"] {{ background: {t.line}; border: 0; max-height: 1px; min-height: 1px; }}
 QWidget[role="surface"] {{ background: {t.surface}; }}
 QProgressBar {{ background: {t.raised}; border: 0; border-radius: 3px; max-height: 6px; }}

@@ -1,6 +1,7 @@
-"""One line above the tabs for what happened, with a way out by one button. It asks nothing."""
+"""One line over the foot of the views for what happened, with a way out by one button. It asks
+nothing, and nothing moves when it comes or goes."""
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QFrame, QWidget
 
 from rigplanner.desktop.controls.widgets import button, icon_button, label, row, stretchy
@@ -17,10 +18,13 @@ ICONS = {"info": "info", "warning": "warn", "error": "cross"}
 
 
 class MessageBar(QFrame):
-    """Shows the last message; notes without a button leave by themselves."""
+    """Shows the last message over the foot of `below`; notes without a button leave by
+    themselves."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, below: QWidget) -> None:
+        super().__init__(below)
+        self._below = below
+        below.installEventFilter(self)
         self.setProperty("role", "message")
         self.setAccessibleName(tr("Message"))
         self._message: Message | None = None
@@ -51,12 +55,24 @@ class MessageBar(QFrame):
         self.action.setText(message.action)
         self.action.setAccessibleName(message.action or tr("No action"))
         self.action.setVisible(bool(message.action))
+        self._place()
         self.show()
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, message.text[:LONGEST]))
         if message.level == "info":
             self._timer.start()
         else:
             self._timer.stop()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self._below and event.type() == QEvent.Type.Resize:
+            self._place()
+        return super().eventFilter(watched, event)
+
+    def _place(self) -> None:
+        width = self._below.width()
+        height = max(self.heightForWidth(width), self.sizeHint().height())
+        self.setGeometry(0, self._below.height() - height, width, height)
+        self.raise_()
 
     def _act(self) -> None:
         self.hide()
