@@ -16,7 +16,7 @@ from typing import NoReturn
 from rigplanner import __version__
 from rigplanner.cli.display import why_no_display
 from rigplanner.cli.faults import BAD_INPUT, FINE, INTERRUPTED, InputFault, own_fault
-from rigplanner.cli.terminal import Terminal
+from rigplanner.cli.terminal import Terminal, one_line
 
 COMMANDS = {
     "check": "check a rig against all rules",
@@ -79,7 +79,7 @@ class Parser(argparse.ArgumentParser):
             near = get_close_matches(found[2].strip("'"), allowed, MOST_NAMED, 0.0)
             of_all = " among others" if len(allowed) > MOST_NAMED else ""
             message = f"{found[1]}{found[2]} is none of {', '.join(near or allowed)}{of_all}"
-        self.exit(BAD_INPUT, f"{self.prog}: {message}. See '{self.prog} --help'.\n")
+        self.exit(BAD_INPUT, f"{self.prog}: {one_line(message)}. See '{self.prog} --help'.\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -112,7 +112,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _say(words: list[str], text: str) -> int:
     command = f" {words[0]}" if words and words[0] in COMMANDS else ""
-    print(f"rigplanner{command}: {text}", file=sys.stderr)
+    print(f"rigplanner{command}: {one_line(text)}", file=sys.stderr)
     return BAD_INPUT
 
 
@@ -128,6 +128,8 @@ def _speak_utf8() -> None:
             )
     if sys.stdout.isatty() and not isinstance(sys.stdout, Terminal):
         sys.stdout = Terminal(sys.stdout)
+    if sys.stderr is not None and not isinstance(sys.stderr, Terminal):
+        sys.stderr = Terminal(sys.stderr)
 
 
 def _close_stdout() -> None:
@@ -153,7 +155,8 @@ def _run(words: list[str]) -> int:
     args = parser.parse_args(words)
     reason = why_no_display(sys.platform, os.environ)
     if reason:
-        raise InputFault(reason)
+        print(f"rigplanner: {reason}", file=sys.stderr)
+        return BAD_INPUT
     from rigplanner.desktop.start import open_window
 
     return open_window(args.rig)

@@ -1,12 +1,14 @@
 """Rigs named on the command line, read and assessed."""
 
 import sys
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
 from rigplanner.catalog.imports.user_catalog import full_catalog
 from rigplanner.catalog.load import Catalog, CatalogFault
 from rigplanner.cli.faults import InputFault
+from rigplanner.cli.terminal import one_line
 from rigplanner.performance.anchors.own import left_aside
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import RigFault, read_rig
@@ -28,15 +30,24 @@ def open_catalog() -> Catalog:
         full = full_catalog()
     except (CatalogFault, FileNotFoundError) as fault:
         raise InputFault(str(fault)) from fault
-    for aside in full.faults:
-        print(aside, file=sys.stderr)
+    say_some(full.faults)
     return full.catalog
+
+
+MOST_SAID = 20
+
+
+def say_some(faults: Sequence[str]) -> None:
+    """Say faults on stderr, each on a line; of many only the first and their number."""
+    for fault in faults[:MOST_SAID]:
+        print(one_line(fault), file=sys.stderr)
+    if len(faults) > MOST_SAID:
+        print(f"... and {len(faults) - MOST_SAID} more", file=sys.stderr)
 
 
 def say_left_aside() -> None:
     """Say on stderr which kept measurements cannot be used."""
-    for aside in left_aside():
-        print(aside, file=sys.stderr)
+    say_some(left_aside())
 
 
 def open_assessment(path: Path) -> tuple[Assessment, Catalog]:

@@ -1,4 +1,4 @@
-"""What a terminal is shown: names out of foreign files must not steer it."""
+"""What a terminal and a log are shown: names out of foreign files must not steer them."""
 
 import io
 import shutil
@@ -27,8 +27,21 @@ def tell(text: str = "") -> None:
         print("\n".join(textwrap.wrap(line, width, subsequent_indent=pad)) if line else line)
 
 
+LONGEST_MESSAGE = 1200
+
+
+def one_line(text: str) -> str:
+    """Return a message as one line without control characters and of bearable length; the middle of
+    a longer one is left out."""
+    line = text.translate(SEEN).replace("\r", "\\r").replace("\n", "\\n").replace("\t", " ")
+    if len(line) > LONGEST_MESSAGE:
+        half = LONGEST_MESSAGE // 2
+        line = f"{line[:half]} [...] {line[-half:]}"
+    return line
+
+
 class Terminal(io.TextIOBase):
-    """A terminal that shows control characters instead of obeying them."""
+    """A stream that shows control characters instead of handing them on."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -43,9 +56,9 @@ class Terminal(io.TextIOBase):
         self._stream.flush()
 
     def isatty(self) -> bool:
-        """A terminal is one."""
-        return True
+        """Whether the stream is a terminal."""
+        return self._stream.isatty()
 
     def fileno(self) -> int:
-        """The terminal's descriptor."""
+        """The stream's descriptor."""
         return self._stream.fileno()

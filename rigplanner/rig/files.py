@@ -88,20 +88,20 @@ def _wrong(rig: Rig) -> Iterator[str]:
             yield f"items[{n}].places: {len(item.places)} places for {item.quantity} pieces."
         if item.price is not None and not 0 <= item.price.amount < 1e12:
             yield f"items[{n}].price.amount: expected 0 to 1e12, found {item.price.amount}."
-        if item.power_cap_w is not None and not 0 < item.power_cap_w < 1e5:
-            yield f"items[{n}].power_cap_w: expected more than 0 W, found {item.power_cap_w}."
-    for field, value in (
-        ("site.volts", rig.site.volts),
-        ("site.breaker_a", rig.site.breaker_a),
-        ("budget", rig.budget),
+        if item.power_cap_w is not None and not 1 <= item.power_cap_w <= 1e5:
+            yield f"items[{n}].power_cap_w: expected 1 to 1e5 W, found {item.power_cap_w:g}."
+    for field, value, least, most in (
+        ("site.volts", rig.site.volts, 1, 100_000),
+        ("site.breaker_a", rig.site.breaker_a, 0.1, 100_000),
+        ("budget", rig.budget, 0.01, 1e12),
     ):
-        if value is not None and not 0 < value < 1e12:
-            yield f"{field}: expected more than 0, found {value}."
+        if value is not None and not least <= value <= most:
+            yield f"{field}: expected {least:g} to {most:g}, found {value:g}."
     if not 1 <= rig.site.circuits <= MOST_CIRCUITS:
         yield f"site.circuits: expected 1 to {MOST_CIRCUITS}, found {rig.site.circuits}."
     for code, rate in rig.exchange.rates.items() if rig.exchange else ():
-        if not 0 < rate < 1e9:
-            yield f"exchange.rates.{code[:8]}: expected more than 0, found {rate}."
+        if not 1e-9 <= rate <= 1e9:
+            yield f"exchange.rates.{code[:8]}: expected 1e-9 to 1e9, found {rate:g}."
     for field, value in (
         ("tax_percent", rig.quote.tax_percent or 0.0),
         ("discount_percent", rig.quote.discount_percent),

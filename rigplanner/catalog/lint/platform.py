@@ -15,6 +15,7 @@ from rigplanner.catalog.schema.parts import (
     PowerSupply,
     Slot,
     System,
+    year_of,
 )
 
 CHIPSETS_OF_GEN = {
@@ -211,9 +212,9 @@ def _other_origin(board: Motherboard | System, place: Slot | DrivePort) -> bool:
 
 def check_year(part: Part, catalog: Catalog) -> Iterator[Complaint]:
     """No part was sold before its architecture, memory, socket, standard or plug."""
-    if not part.released:
+    year = year_of(part)
+    if year is None:
         return
-    year = int(part.released[:4])
     for technology in _technologies(part):
         if (first := FIRST_YEAR.get(technology, 0)) > year:
             yield Complaint(

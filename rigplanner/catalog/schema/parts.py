@@ -6,6 +6,7 @@ Unknown is None, never 0. A precision that the silicon lacks is None too, and st
 they are read together."""
 
 import math
+import re
 from typing import Literal
 
 from msgspec import Struct
@@ -637,6 +638,16 @@ KINDS: dict[str, type[Part]] = {
     "accessory": Accessory,
 }
 """Kind word to struct, in the order in which a person builds."""
+
+
+YEAR = re.compile(r"(?:19|20)[0-9]{2}(?![0-9])")
+
+
+def year_of(part: Part) -> int | None:
+    """Return the year in which a part came out, None where its day of release is not known or is
+    no day."""
+    found = YEAR.match(part.released or "")
+    return int(found[0]) if found else None
 
 
 def kind_of(part: Part) -> str:

@@ -8,9 +8,11 @@ from typing import Any
 
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault
+from rigplanner.cli.reading import say_some
 from rigplanner.cli.written import written
-from rigplanner.decoding import JsonFault, read_tree
+from rigplanner.decoding import JsonFault, read_json, read_tree
 from rigplanner.errors import WorkloadFault
+from rigplanner.memory.measured.accuracy import MeasuredLine, TracedLine
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.own import keep, read_each
 from rigplanner.performance.job import read_job
@@ -25,6 +27,7 @@ from rigplanner.report.accuracy.page import accuracy_page
 from rigplanner.report.accuracy.table import AccuracyTable, as_text
 from rigplanner.whole_file import read_within
 
+SHAPES: dict[str, type] = {"memory": MeasuredLine, "traced": TracedLine}
 LARGEST_FILE_BYTES = 256 * 2**20
 
 
@@ -59,8 +62,7 @@ def run(args: argparse.Namespace) -> int:
     tables = [table for path in args.cases for table in _of_file(path, faults)]
     if not args.cases or args.write:
         tables += shipped_tables()
-    for fault in faults:
-        print(fault, file=sys.stderr)
+    say_some(faults)
     if not tables:
         raise InputFault(
             "no measured case found: a memory case has 'value_gib', a speed case 'metric' and"
@@ -102,13 +104,15 @@ def _speeds(path: Path, lines: list[bytes], faults: list[str]) -> list[AccuracyT
     """The tables of a file of speeds, `lines` of JSON or none."""
     rows, bad = read_each(path)
     faults += bad
+    untold = []
     for row in rows:
         if row.workload.task == "collective":
             continue
         try:
             read_job(row.workload, find_gpu(row.gpu), row.count, row.nodes, row.link, shipped_zoo())
         except WorkloadFault as fault:
-            print(f"{row.id}: {fault}", file=sys.stderr)
+            untold.append(f"{row.id}: {fault}")
+    say_some(untold)
     return speed_tables(rows, lines, path) if rows else []
 
 
@@ -118,9 +122,14 @@ def _tables(path: Path, read: list[bytes], faults: list[str]) -> list[AccuracyTa
     for number, line in enumerate(read, 1):
         if line.strip():
             try:
-                kinds.setdefault(_kind_of(line, path, number), []).append(line)
+                kind = _kind_of(line, path, number)
+                if kind in SHAPES:
+                    read_json(line, SHAPES[kind])
+                kinds.setdefault(kind, []).append(line)
             except InputFault as fault:
                 bad.append(str(fault))
+            except JsonFault as fault:
+                bad.append(f"{path} line {number}: {fault}.")
     if len(kinds) > 1:
         raise InputFault(
             f"{path}: holds {' and '.join(sorted(kinds))} cases; put them into two files."

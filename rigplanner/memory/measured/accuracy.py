@@ -1,14 +1,12 @@
 """Predictions against measured memory, in rows that a report prints: by kind, task, model family
 and source."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo
@@ -52,6 +50,46 @@ class Comparison(Struct, frozen=True, kw_only=True):
     @property
     def error(self) -> float | None:
         return None if self.predicted_gib is None else self.predicted_gib / self.measured_gib - 1
+
+
+class _Work(Struct, frozen=True):
+    kind: str | None = None
+    task: str | None = None
+    model: str | None = None
+    stack: str | None = None
+
+
+class MeasuredLine(Struct, frozen=True, kw_only=True):
+    """What the fields of a measured case must be, beside those of a workload."""
+
+    value_gib: Annotated[float, Meta(ge=0, le=1e9)] | None
+    id: str | int | None = None
+    part: str | None = None
+    figure: str | None = None
+    source: str | None = None
+    workload: _Work | None = None
+    kind: str | None = None
+    task: str | None = None
+    model: str | None = None
+    stack: str | None = None
+
+
+class _Config(Struct, frozen=True):
+    model_type: str | None = None
+
+
+class _Spec(Struct, frozen=True):
+    config: _Config
+    head: str | None = None
+    task: str | None = None
+
+
+class TracedLine(Struct, frozen=True, kw_only=True):
+    """What the fields of a traced step must be."""
+
+    spec: _Spec
+    peak_bytes: Annotated[float, Meta(gt=0, le=1e18)]
+    id: str | int | None = None
 
 
 def compare(

@@ -89,8 +89,9 @@ class Storage:
     __slots__ = ("bytes", "tape")
 
     def __init__(self, tape: Tape, size: int) -> None:
-        self.tape, self.bytes = tape, size
+        self.tape, self.bytes = tape, 0
         live = tape.live = tape.live + size
+        self.bytes = size
         if live > tape.peak:
             tape.peak, tape.gradients_at_peak = live, tape.gradient_bytes
         if tape.trace is not None:

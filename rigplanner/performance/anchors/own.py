@@ -5,9 +5,9 @@ import math
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from rigplanner.catalog.imports.user_catalog import user_folder
 from rigplanner.catalog.zoo import shipped_zoo
@@ -29,6 +29,7 @@ NUMBERS = (
     "count",
     "nodes",
 )
+MOST_GPUS = 100_000
 KEPT = (".csv", ".jsonl")
 LARGEST_FILE_BYTES = 64 * 2**20
 
@@ -39,8 +40,8 @@ class _Told(Struct, frozen=True, kw_only=True):
     gpu: str
     metric: str
     id: str | int | None = None
-    count: int = 1
-    nodes: int = 1
+    count: Annotated[int, Meta(ge=1, le=MOST_GPUS)] = 1
+    nodes: Annotated[int, Meta(ge=1, le=MOST_GPUS)] = 1
     link: str = "unknown"
     source: str | None = None
 

@@ -5,7 +5,7 @@ import re
 from functools import cache
 
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.catalog.schema.parts import CPU, Motherboard, System
+from rigplanner.catalog.schema.parts import CPU, Motherboard, System, year_of
 
 ORDINALS = {"1": "1st", "2": "2nd", "3": "3rd", "4": "4th", "5": "5th"}
 HEDT = {
@@ -69,16 +69,15 @@ def first_years() -> dict[str, int]:
     years: dict[str, int] = {}
     for cpu in shipped_catalog().of_kind("cpu"):
         told = generation(cpu.name, cpu.socket) if isinstance(cpu, CPU) else None
-        if told and cpu.released:
-            years[told] = min(years.get(told, int(cpu.released[:4])), int(cpu.released[:4]))
+        year = year_of(cpu)
+        if told and year is not None:
+            years[told] = min(years.get(told, year), year)
     return years
 
 
 def younger(board: Motherboard | System, cpu: CPU) -> bool:
     """Say whether a CPU's generation came out in a later year than its board."""
-    if not board.released or not cpu.released:
+    made, own = year_of(board), year_of(cpu)
+    if made is None or own is None:
         return False
-    own = int(cpu.released[:4])
-    return min(own, first_years().get(generation(cpu.name, cpu.socket) or "", own)) > int(
-        board.released[:4]
-    )
+    return min(own, first_years().get(generation(cpu.name, cpu.socket) or "", own)) > made

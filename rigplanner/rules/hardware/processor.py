@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rigplanner.catalog.schema.parts import CPU, Motherboard, System
+from rigplanner.catalog.schema.parts import CPU, Motherboard, System, year_of
 from rigplanner.machine.placement.locate import numa_settings
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.core.context import Context, is_built_in
@@ -392,9 +392,8 @@ from how long boards are made."""
 def on_shelves(cpu: CPU) -> bool:
     """Say whether a CPU is so young, by the newest of the shipped catalog, that boards made before
     it may still be sold."""
-    if not cpu.released:
-        return True
-    return max(first_years().values()) - int(cpu.released[:4]) < SHELF_YEARS
+    year = year_of(cpu)
+    return year is None or max(first_years().values()) - year < SHELF_YEARS
 
 
 def version_key(text: str) -> tuple[tuple[int, str], ...]:

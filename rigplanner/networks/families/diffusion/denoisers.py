@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from rigplanner.networks.tracer.step import contradictions
+
 WALKED = {
     **dict.fromkeys(("UNet2DConditionModel", "FlaxUNet2DConditionModel"), "unet_2d_condition"),
     "SD3Transformer2DModel": "sd3_transformer",
@@ -114,7 +116,12 @@ LEVELS = {"CrossAttnDownBlock2D", "DownBlock2D", "CrossAttnUpBlock2D", "UpBlock2
 
 def denoiser_config(config: dict[str, Any]) -> dict[str, Any] | None:
     """The configuration of a diffusers component as one that is walked; None for other classes and
-    for levels of other kinds."""
+    for levels of other kinds. Raises WorkloadFault for fields that contradict each other."""
+    with contradictions():
+        return _walked_form(config)
+
+
+def _walked_form(config: dict[str, Any]) -> dict[str, Any] | None:
     kind = WALKED.get(str(config.get("_class_name")))
     levels = [*(config.get("down_block_types") or ()), *(config.get("up_block_types") or ())]
     joins = config.get("patch_size_t") and (
