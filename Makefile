@@ -28,6 +28,9 @@ lint: setup
 bench: setup
 	$(BIN)/python -m tools.bench
 
+campaign: setup
+	QT_QPA_PLATFORM=offscreen nice $(BIN)/python -m tools.campaign
+
 screenshots: setup
 	QT_QPA_PLATFORM=offscreen $(BIN)/python -m rigplanner.desktop.screenshots docs/pictures
 

@@ -64,6 +64,25 @@ def read_tree(content: bytes | str) -> Any:
     return tree
 
 
+MOST_SENSIBLE, LEAST_SENSIBLE = 1e15, 1e-15
+"""No figure of a part is larger or, but for nought, smaller in the units of its field."""
+
+
+def beyond_sense(tree: Any, place: str = "$") -> str:
+    """Return which number of a tree is beyond all sense, "" when none is: such a figure is finite
+    by itself and no longer when it is reckoned with."""
+    if isinstance(tree, dict):
+        inner = ((f"{place}.{str(key)[:60]}", value) for key, value in tree.items())
+    elif isinstance(tree, list):
+        inner = ((f"{place}[{n}]", value) for n, value in enumerate(tree))
+    elif isinstance(tree, int | float) and tree and not isinstance(tree, bool):
+        sensible = LEAST_SENSIBLE <= abs(tree) <= MOST_SENSIBLE
+        return "" if sensible else f"{place}: a figure beyond sense"
+    else:
+        return ""
+    return next((found for key, value in inner if (found := beyond_sense(value, key))), "")
+
+
 def convert(tree: object, shape: type[T]) -> T:
     """Return a decoded `tree` as a `shape`. Raises JsonFault, whatever is wrong with it."""
     prepared(shape)

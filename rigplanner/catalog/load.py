@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import AnyPart
 from rigplanner.data import data_path
-from rigplanner.decoding import JsonFault, read_json
+from rigplanner.decoding import JsonFault, beyond_sense, read_json, read_tree
 from rigplanner.evidence import Source, Trust
 from rigplanner.garbage import collector_paused
 from rigplanner.whole_file import read_within
@@ -57,6 +57,19 @@ PART_FOLDERS = (
 )  # fmt: skip
 
 
+def read_foreign_family(path: Path) -> Family:
+    """Decode a family file of which nobody knows who wrote it: as `read_family`, and no figure may
+    be beyond sense."""
+    family = read_family(path)
+    try:
+        strange = beyond_sense(read_tree(read_within(path, LARGEST_FILE_BYTES)))
+    except (OSError, JsonFault) as fault:
+        raise CatalogFault(f"{path}: {fault}") from fault
+    if strange:
+        raise CatalogFault(f"{path}: {strange}.")
+    return family
+
+
 def read_family(path: Path) -> Family:
     """Decode one family file; raise CatalogFault with the path, the part and the field when it is
     not one."""
@@ -89,7 +102,11 @@ def _trust_at(content: bytes, fault: str) -> str:
     if not fault.endswith(".trust`"):
         return ""
     words = get_args(Trust)
-    for key, source in read_json(content, dict[str, Any])["sources"].items():
+    try:
+        sources = read_json(content, dict[str, Any])["sources"].items()
+    except (JsonFault, LookupError, AttributeError):
+        return ""
+    for key, source in sources:
         trust = source.get("trust") if isinstance(source, dict) else None
         if trust not in words:
             return f"sources, {key}: trust is one of {', '.join(words)}, not {trust!r}."

@@ -129,7 +129,7 @@ def _speak_utf8() -> None:
     if sys.stdout.isatty() and not isinstance(sys.stdout, Terminal):
         sys.stdout = Terminal(sys.stdout)
     if sys.stderr is not None and not isinstance(sys.stderr, Terminal):
-        sys.stderr = Terminal(sys.stderr)
+        sys.stderr = Terminal(sys.stderr, messages=True)
 
 
 def _close_stdout() -> None:

@@ -8,11 +8,18 @@ from typing import TextIO
 
 SEEN = {
     code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
-    for code in (*range(32), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+    for code in (
+        *range(32),
+        *range(0x7F, 0xA0),
+        *range(0x200B, 0x2010),
+        *range(0x2028, 0x202F),
+        *range(0x2060, 0x2070),
+        0xFEFF,
+    )
     if chr(code) not in "\n\r\t"
 }
-"""Control characters and overrides of the writing direction (Unicode TR 36), as they are written in
-source text."""
+"""Control characters, overrides of the writing direction and characters without a shape (Unicode TR
+36), as they are written in source text."""
 
 
 def tell(text: str = "") -> None:
@@ -33,22 +40,32 @@ LONGEST_MESSAGE = 1200
 def one_line(text: str) -> str:
     """Return a message as one line without control characters and of bearable length; the middle of
     a longer one is left out."""
-    line = text.translate(SEEN).replace("\r", "\\r").replace("\n", "\\n").replace("\t", " ")
-    if len(line) > LONGEST_MESSAGE:
-        half = LONGEST_MESSAGE // 2
-        line = f"{line[:half]} [...] {line[-half:]}"
-    return line
+    return shortened(
+        text.translate(SEEN).replace("\r", "\\r").replace("\n", "\\n").replace("\t", " ")
+    )
+
+
+def shortened(line: str) -> str:
+    """Return a line of bearable length."""
+    half = LONGEST_MESSAGE // 2
+    return line if len(line) <= LONGEST_MESSAGE else f"{line[:half]} [...] {line[-half:]}"
 
 
 class Terminal(io.TextIOBase):
-    """A stream that shows control characters instead of handing them on."""
+    """A stream that shows control characters instead of handing them on; of `messages` long lines
+    are shortened."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO, messages: bool = False) -> None:
+        self._stream, self._messages = stream, messages
 
     def write(self, text: str) -> int:
         """Write a text; returns its length."""
-        self._stream.write(text.translate(SEEN))
+        shown = text.translate(SEEN)
+        if self._messages:
+            back = "\r" if shown.startswith("\r") else ""  # a count that is written over
+            lines = shown.removeprefix("\r").replace("\r", "\\r").split("\n")
+            shown = back + "\n".join(map(shortened, lines))
+        self._stream.write(shown)
         return len(text)
 
     def flush(self) -> None:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.prices.prices import is_day
 from rigplanner.catalog.schema.parts import AnyPart, System
-from rigplanner.decoding import JsonFault, convert, read_tree
+from rigplanner.decoding import JsonFault, beyond_sense, convert, read_tree
 from rigplanner.rig.document import FORMAT_VERSION, MOST_CIRCUITS, Rig, part_of
 from rigplanner.rig.edits import LARGEST_QUANTITY
 from rigplanner.whole_file import read_within, write_whole
@@ -61,6 +61,8 @@ def decode_rig(content: bytes, name: str) -> Rig:
         )
     for old in range(version, FORMAT_VERSION):
         tree = MIGRATIONS[old](tree)
+    if strange := beyond_sense(tree.get("snapshot"), "snapshot"):
+        raise RigFault(f"{name}: {strange}.")
     try:
         rig = convert(tree, Rig)
         msgspec.msgpack.encode(replace(rig, snapshot={}, snapshot_sources={}))

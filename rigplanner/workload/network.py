@@ -159,7 +159,23 @@ def nearest_figures(figures: tuple[Figures, ...], size: int | list[int] | None) 
     return min(figures, key=lambda row: abs(pixels(row.image_size) - pixels(size)))
 
 
+MOST_PARAMS = 1e16
+"""Parameters beyond which a configuration is no network that anybody could hold."""
+
+
 def resolve(workload: Workload, zoo: Zoo) -> Network:
+    """Return the network of a workload, as `_resolved` finds it. Raises WorkloadFault for one of
+    more parameters than sense has."""
+    network = _resolved(workload, zoo)
+    if not 0 <= network.params <= MOST_PARAMS:
+        raise WorkloadFault(
+            f"config: expected fields of a network of at most {MOST_PARAMS:g} parameters, found"
+            f" {network.params:g}."
+        )
+    return network
+
+
+def _resolved(workload: Workload, zoo: Zoo) -> Network:
     """Return the network of a workload: its own config first, then the zoo's model of that name,
     then its own figures. Raises WorkloadFault for an unknown name (with the nearest ones) and for a
     configuration that cannot be."""

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import re
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -15,6 +16,7 @@ from rigplanner.catalog.imports.fetch import (
     FetchFault,
     Limits,
     Refused,
+    Stopped,
     allowed,
     fetch,
     read_stamp,
@@ -112,6 +114,37 @@ class _Handler(BaseHTTPRequestHandler):
 
     def broken(self) -> None:
         self._send(b"no", 500)
+
+    def _drip(self, head: bytes, piece: bytes) -> None:
+        """Write without an end, never silent for long."""
+        try:
+            self.wfile.write(head)
+            while not self.server.closing.wait(0.01):  # type: ignore[attr-defined]
+                self.wfile.write(piece)
+        except OSError:
+            pass
+
+    def dripping(self) -> None:
+        self._drip(b"HTTP/1.1 200 OK\r\nX-A: ", b"y")
+
+    def go_on(self) -> None:
+        self._drip(b"", b"HTTP/1.1 100 Continue\r\n\r\n")
+
+    def empty_blocks(self) -> None:
+        head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"
+        self._drip(head + bytes.fromhex("1f8b0800000000000003"), bytes.fromhex("000000ffff"))
+
+    def half_packed(self) -> None:
+        self._send(gzip.compress(CONTENT)[:-9], Content_Encoding="gzip")
+
+    def br(self) -> None:
+        self._send(CONTENT, Content_Encoding="br")
+
+    def owned(self) -> None:
+        self.wfile.write(b"HTTP/1.1 503 \x1b[2J\x1b[31mowned\r\n\r\n")
+
+    def no_http(self) -> None:
+        self.wfile.write(b"\x16\x03\x01\x1b[31m nonsense\r\n\r\n")
 
     def sums(self) -> None:
         self._send(f"{'0' * 64}  other.json\n{SHA256} *good.json\n".encode())
@@ -217,6 +250,40 @@ def test_a_failing_server_leaves_what_is_there_and_says_so(
     assert path in fetched.fault
     assert not fetched.changed
     assert target.read_bytes() == CONTENT
+
+
+ENDLESS = ("dripping", "go-on", "empty-blocks", "silent", "stalling")
+
+
+@pytest.mark.parametrize("path", ENDLESS)
+def test_the_deadline_holds_for_headers_body_and_unpacking(
+    server: _Server, target: Path, path: str
+) -> None:
+    with pytest.raises(FetchFault, match=r"not complete within 0\.3 s"):
+        _fetch(server, path, target, Limits(total_s=0.3))
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("path", ENDLESS)
+def test_stop_works_at_every_moment(server: _Server, target: Path, path: str) -> None:
+    asked: list[int] = []
+
+    def go_on(done: int, announced: int | None) -> bool:
+        asked.append(done)
+        return len(asked) < 4
+
+    with pytest.raises(Stopped):
+        fetch(server.url(path), target, _check, Limits(), go_on=go_on)
+    assert len(asked) == 4
+
+
+@pytest.mark.parametrize("path", ["owned", "no-http", "half-packed", "br", "cut", "broken"])
+def test_what_a_server_says_is_put_in_our_words(server: _Server, target: Path, path: str) -> None:
+    with pytest.raises(FetchFault) as told:
+        _fetch(server, path, target)
+    said = str(told.value)
+    assert said.isprintable() and "owned" not in said.partition(path)[2]
+    assert not re.search(r"[a-z](Error|Exception)|<class", said)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 """Hostile places: displays that do not answer, outputs that are no files, rigs with terms beyond
 any calendar."""
 
+import contextlib
 import io
+import json
 import os
 import sys
 import zipfile
@@ -165,3 +167,101 @@ def test_a_name_does_not_steer_the_terminal(
     shown = screen.getvalue()
     assert "a\\x1b]0;owned\\x07\\u202eb \u039b" in shown
     assert not {"\x1b", "\x07", "\u202e"} & set(shown)
+
+
+def test_a_message_does_not_steer_the_terminal_and_is_no_book(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for words in (
+        ["memory", "x\x1b[31m\u202ered", "--gpu", "\x1b[2J" + "x" * 5000],
+        ["check", str(tmp_path / ("y\x07" * 50))],
+        [
+            "memory",
+            "llama-3.1-8b",
+            "--task",
+            "\x1b]0;owned\x07" + "z" * 5000,
+            "--format",
+            "\x1b[1m",
+        ],
+        ["\x1b[31m" + "w" * 5000, "b"],
+    ):
+        screen = io.StringIO()
+        with monkeypatch.context() as changed:
+            changed.setattr(sys, "stderr", screen)
+            with contextlib.suppress(SystemExit):
+                assert main(words) == 2
+        shown = screen.getvalue()
+        assert shown
+        assert not {"\x1b", "\x07", "\u202e"} & set(shown)
+        assert max(map(len, shown.splitlines())) < 1500
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("v.jsonl", b'{"model":"\xdf"}', "not UTF-8"),
+        ("t.csv", b"a,b\n" + b"x" * 140_000 + b",1", "not CSV"),
+        ("x.jsonl", b'{"value_gib": 3, "workload": {"stack": {"x": "pytorch-hf"}}}', "stack"),
+        ("y.jsonl", b'{"value_gib": "3", "workload": true}', "value_gib"),
+        ("z.jsonl", b'{"spec": {"config": {"model_type": 3}}, "peak_bytes": []}', "model_type"),
+    ],
+)
+def test_measured_cases_that_are_none_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: bytes, said: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert main(["validate", str(tmp_path / name)]) == 2
+    told = capsys.readouterr().err
+    assert said in told and "fault of RigPlanner" not in told
+
+
+def test_of_many_bad_rows_some_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "m.csv").write_text("model,gpu,metric,value\n" + "a,b,c,d\n" * 500)
+    assert main(["validate", str(tmp_path / "m.csv")]) == 2
+    told = capsys.readouterr().err
+    assert "... and 480 more" in told and told.count("\n") < 30
+
+
+UNET: dict[str, object] = {
+    "_class_name": "UNet2DConditionModel",
+    "block_out_channels": [320, 640, 1280],
+    "layers_per_block": 2,
+    "cross_attention_dim": 2048,
+    "in_channels": 4,
+    "sample_size": 64,
+    "down_block_types": ["DownBlock2D", "CrossAttnDownBlock2D", "CrossAttnDownBlock2D"],
+    "up_block_types": ["CrossAttnUpBlock2D", "CrossAttnUpBlock2D", "UpBlock2D"],
+    "attention_head_dim": [5, 10, 20],
+    "transformer_layers_per_block": [1, 2, 10],
+}
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"down_block_types": 1.5},
+        {"block_out_channels": [320, 640, [1280]]},
+        {"block_out_channels": [1e300, 640, 1280]},
+    ],
+)
+def test_a_configuration_that_contradicts_itself_is_one_sentence(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], odd: dict[str, object]
+) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(UNET | odd))
+    assert main(["memory", str(tmp_path / "config.json"), "--gpu", "RTX 4090"]) == 2
+    told = capfd.readouterr().err
+    assert told.count("\n") == 1 and "fault of RigPlanner" not in told
+
+
+def test_figures_beyond_sense_are_refused_by_field(
+    tmp_path: Path, samples: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    rig = json.loads(samples[0].read_bytes())
+    for field, value in (("volts", 5e-324), ("volts", 1e308), ("breaker_a", 1e-9)):
+        changed = rig | {"site": {**rig.get("site", {}), field: value}}
+        (tmp_path / "a.rig").write_text(json.dumps(changed))
+        assert main(["check", str(tmp_path / "a.rig")]) == 2
+        assert f"site.{field}: expected" in capsys.readouterr().err
+    (tmp_path / "a.rig").write_text(json.dumps(rig | {"snapshot": {"x": {"tdp_w": 1e308}}}))
+    assert main(["check", str(tmp_path / "a.rig")]) == 2
+    assert "snapshot.x.tdp_w: a figure beyond sense" in capsys.readouterr().err

@@ -5,8 +5,8 @@ import hashlib
 import re
 import time
 from collections.abc import Callable
-from contextlib import closing
 from datetime import UTC, datetime
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
@@ -20,7 +20,7 @@ from rigplanner.decoding import read_json
 from rigplanner.whole_file import write_whole
 
 if TYPE_CHECKING:
-    import requests
+    from rigplanner.catalog.imports.request import Head, Request
 
 LOCAL_HOSTS = ("127.0.0.1", "::1", "localhost")
 """Machines that may be asked without TLS: this one."""
@@ -28,7 +28,11 @@ GoOn = Callable[[int, int | None], bool]
 """Told the bytes that came and how many were announced (None: not said); False stops the fetching.
 """
 SHA256 = re.compile(r"[0-9a-f]{64}")
-CHUNK_BYTES = 64 * 1024
+LONGEST_SHOWN = 300
+REDIRECTS = (301, 302, 303, 307, 308)
+NOT_MODIFIED = 304
+NAMES = {each.value: each.phrase for each in HTTPStatus}
+"""What a status means, in our words: those of a server may steer a terminal."""
 LARGEST_CHECKSUM_BYTES = 64 * 1024
 
 
@@ -207,27 +211,23 @@ def _get(
 ) -> Answer:
     """Return the answer to a URL, in at most so many redirects; None when the server says that
     `old` is current."""
-    import requests
-
     begin, deadline = url, time.monotonic() + limits.total_s
     headers = {"User-Agent": f"RigPlanner/{__version__}", "Accept-Encoding": "gzip, identity"}
     if old is not None and old.etag:
         headers["If-None-Match"] = old.etag
     elif old is not None and old.modified:
         headers["If-Modified-Since"] = old.modified
-    with requests.Session() as session:
-        for _ in range(limits.redirects + 1):
-            if not allowed(url, begin):
-                raise Refused(f"{url}: only https is fetched.")
-            found = _asked(session, url, headers, limits, deadline, go_on, old is not None)
-            if not isinstance(found, str):
-                return found
-            url = found
-    raise Refused(f"{url}: more than {limits.redirects} redirects.")
+    for _ in range(limits.redirects + 1):
+        if not allowed(url, begin):
+            raise Refused(f"{shown(url)}: only https is fetched.")
+        found = _asked(url, headers, limits, deadline, go_on, old is not None)
+        if not isinstance(found, str):
+            return found
+        url = found
+    raise Refused(f"{shown(url)}: more than {limits.redirects} redirects.")
 
 
 def _asked(
-    session: "requests.Session",
     url: str,
     headers: dict[str, str],
     limits: Limits,
@@ -237,42 +237,69 @@ def _asked(
 ) -> Answer | str:
     """Return the answer of one request, or the URL that it leads to. `holds`: a file is there that
     may be current."""
-    import requests
-    from urllib3.exceptions import HTTPError, ReadTimeoutError
+    from rigplanner.catalog.imports.request import Broken, Packed, Request
 
-    waits = (limits.connect_s, limits.read_s)
+    request = Request(url, headers, limits.connect_s, limits.read_s)
     try:
-        with closing(
-            session.get(url, headers=headers, stream=True, allow_redirects=False, timeout=waits)
-        ) as reply:
-            if reply.is_redirect:
-                return urljoin(url, reply.headers["location"])
-            if reply.status_code == requests.codes.not_modified and holds:
-                return None
-            content = _body(reply, url, limits, deadline, go_on)
-            return content, reply.headers.get("ETag", ""), reply.headers.get("Last-Modified", "")
-    except (requests.exceptions.Timeout, ReadTimeoutError) as fault:
-        raise FetchFault(f"{url}: no answer within {limits.read_s:g} s.") from fault
-    except (requests.RequestException, HTTPError, ValueError) as fault:
-        raise FetchFault(f"{url}: cannot be fetched ({type(fault).__name__}).") from fault
+        return _heard(request, url, limits, deadline, go_on, holds)
+    except Broken as fault:
+        raise FetchFault(f"{shown(url)}: {fault}.") from fault
+    except Packed as fault:
+        raise FetchFault(f"{shown(url)}: cannot be fetched ({fault}).") from fault
+    finally:
+        request.leave()
 
 
-def _body(
-    reply: "requests.Response", url: str, limits: Limits, deadline: float, go_on: GoOn
-) -> bytes:
-    if reply.status_code != 200:
-        raise FetchFault(f"{url}: the server answered {reply.status_code} {reply.reason}.")
-    announced = reply.headers.get("Content-Length", "")
-    if announced.isdigit() and int(announced) > limits.largest_bytes:
-        raise Refused(f"{url}: {int(announced):,} bytes are more than {limits.largest_bytes:,}.")
-    pieces, size = [], 0
-    while piece := reply.raw.read1(CHUNK_BYTES, decode_content=True):
-        size += len(piece)
-        if size > limits.largest_bytes:
-            raise Refused(f"{url}: more than {limits.largest_bytes:,} bytes.")
+def _heard(
+    request: "Request",
+    url: str,
+    limits: Limits,
+    deadline: float,
+    go_on: GoOn,
+    holds: bool,
+) -> Answer | str:
+    from rigplanner.catalog.imports.request import Head, unpacker
+
+    pieces, size, announced = list[bytes](), 0, None
+    head, unpacked = Head(0, {}), unpacker("")
+    for came in request.events():
         if time.monotonic() > deadline:
-            raise FetchFault(f"{url}: not complete within {limits.total_s:g} s.")
-        if not go_on(size, int(announced) if announced.isdigit() else None):
-            raise Stopped(f"{url}: stopped.")
-        pieces.append(piece)
-    return b"".join(pieces)
+            raise FetchFault(f"{shown(url)}: not complete within {limits.total_s:g} s.")
+        if isinstance(came, Head):
+            head, announced = came, _announced(came)
+            if head.status in REDIRECTS and "location" in head.headers:
+                return urljoin(url, head.headers["location"])
+            if head.status == NOT_MODIFIED and holds:
+                return None
+            _refuse(head, announced, url, limits)
+            unpacked = unpacker(head.headers.get("content-encoding", ""))
+        elif came is not None:
+            for piece in unpacked.feed(came):
+                size += len(piece)
+                pieces.append(piece)
+                if size > limits.largest_bytes:
+                    raise Refused(f"{shown(url)}: more than {limits.largest_bytes:,} bytes.")
+        if not go_on(size, announced):
+            raise Stopped(f"{shown(url)}: stopped.")
+    if not unpacked.ended():
+        raise FetchFault(f"{shown(url)}: cannot be fetched (it ends in the middle).")
+    return b"".join(pieces), head.headers.get("etag", ""), head.headers.get("last-modified", "")
+
+
+def _announced(head: "Head") -> int | None:
+    told = head.headers.get("content-length", "")
+    return int(told) if told.isascii() and told.isdigit() and len(told) < 19 else None
+
+
+def _refuse(head: "Head", announced: int | None, url: str, limits: Limits) -> None:
+    if head.status != HTTPStatus.OK:
+        name = NAMES.get(head.status, "")
+        said = f"{head.status} ({name})" if name else f"{head.status}"
+        raise FetchFault(f"{shown(url)}: the server answered {said}.")
+    if announced is not None and announced > limits.largest_bytes:
+        raise Refused(f"{shown(url)}: {announced:,} bytes are more than {limits.largest_bytes:,}.")
+
+
+def shown(url: str) -> str:
+    """Return a URL as a message shows it: printable, and not too long."""
+    return "".join(c if c.isprintable() else "?" for c in url[:LONGEST_SHOWN])

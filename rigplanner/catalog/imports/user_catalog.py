@@ -15,7 +15,14 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.foreign import Import, text_fault
-from rigplanner.catalog.load import ID, Catalog, CatalogFault, Family, read_family, shipped_catalog
+from rigplanner.catalog.load import (
+    ID,
+    Catalog,
+    CatalogFault,
+    Family,
+    read_foreign_family,
+    shipped_catalog,
+)
 from rigplanner.catalog.prices.exchange import ExchangeRates, read_ecb, shipped_rates
 from rigplanner.catalog.prices.prices import PriceFile, decode_prices, with_prices
 from rigplanner.catalog.schema.parts import AnyPart
@@ -81,7 +88,7 @@ def _families(folder: Path, faults: list[str]) -> list[Family]:
     found = []
     for path in _files(folder):
         try:
-            found.append(read_family(path))
+            found.append(read_foreign_family(path))
         except CatalogFault as fault:
             faults.append(f"Left aside: {fault}")
     return found
@@ -139,7 +146,7 @@ def read_own_family(path: Path) -> Family:
     """Return the family in a file of own parts. Raises CatalogFault for what is none, an id that is
     used twice or not of the form vendor.family.variant, and a name with markup or characters that
     show it as another."""
-    family = read_family(path)
+    family = read_foreign_family(path)
     seen: set[str] = set()
     for part in family.parts:
         if not ID.fullmatch(part.id):
