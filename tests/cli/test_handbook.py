@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rigplanner.cli.main import COMMANDS, SPEAKING
+from rigplanner.cli.main import COMMANDS, SPEAKING, main
 from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.workload.limits import FLAGS
 
@@ -98,3 +98,18 @@ def test_links_lead_somewhere(page: Path) -> None:
         link for link in re.findall(r"\]\(([^)]+)\)", page.read_text("utf-8")) if "://" not in link
     ]
     assert not [link for link in links if not (page.parent / link.partition("#")[0]).exists()]
+
+
+def test_the_output_on_the_front_page_is_what_the_commands_print(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each line under a `$ rigplanner` of the README, but for lines left out of long answers."""
+    monkeypatch.chdir(ROOT)
+    shown = re.findall(
+        r"^\$ (rigplanner .*)\n((?:.*\n)*?)```", (ROOT / "README.md").read_text("utf-8"), re.M
+    )
+    assert len(shown) == 3
+    for command, output in shown:
+        main(shlex.split(command)[1:])
+        printed = capsys.readouterr().out.splitlines()
+        assert [line for line in output.splitlines() if line and line not in printed] == []
