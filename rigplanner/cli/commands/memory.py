@@ -25,6 +25,7 @@ from rigplanner.memory.capacity.packing import fits_slices
 from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.on_host import estimate_on_host
 from rigplanner.memory.usable_memory import SYSTEM_GIB, usable_gib
+from rigplanner.performance.host.best import proposals
 from rigplanner.performance.settled import settle
 from rigplanner.report.words.memory import memory_lines
 from rigplanner.rig.workload import Case, Workload
@@ -65,6 +66,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--changes",
         action="store_true",
         help="changes that make it fit, each with its cost in speed",
+    )
+    parser.add_argument(
+        "--best",
+        action="store_true",
+        help="the formats of a language model that fit the machine, with place and speed",
     )
     parser.add_argument(
         "--mig", action="store_true", help="which MIG partitions of the GPU hold it"
@@ -132,6 +138,8 @@ def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
     assumed: dict[str, str] = {}
     if place.gpu is None and case.hardware.gpu:
         raise WorkloadFault(place.fault)
+    if args.best:
+        return _best_record(work, place, zoo)
     if place.alone:
         alone = estimate_on_host(work, zoo, explained=args.steps)
         return estimate_record(alone, args.steps) | _host_record(alone, place)
@@ -168,6 +176,28 @@ def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
     if args.largest or args.changes or args.mig:
         shown |= _other_way_round(work, place, zoo, args)
     return shown
+
+
+def _best_record(work: Workload, place: Place, zoo: Zoo) -> dict[str, Any]:
+    """The ways to run a model on the machine, the largest format first."""
+    if place.gpu is None and not place.alone:
+        raise WorkloadFault(place.fault or "hardware.gpu: name the GPUs, or a rig.")
+    gpus = place.gpus or (() if place.gpu is None else (place.gpu,) * place.count)
+    found = []
+    for way in proposals(work, gpus, place.machine, zoo):
+        told = {"gpu_layers": way.gpu_layers, "n_cpu_moe": way.n_cpu_moe}
+        speed = way.speed
+        found.append(
+            {"precision": way.precision, "cards": way.cards, "best": way.best}
+            | {name: value for name, value in told.items() if value is not None}
+            | {"device_gib": round(way.device_gib, 3), "host_gib": round(way.host_gib, 3)}
+            | (
+                {"tokens_s": speed.value, "low": speed.low, "high": speed.high}
+                if speed is not None
+                else {}
+            )
+        )
+    return {"stack": work.stack or "llama.cpp", "best": found}
 
 
 def _host_record(found: MemoryEstimate, place: Place) -> dict[str, Any]:

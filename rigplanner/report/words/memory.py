@@ -140,6 +140,8 @@ def memory_lines(answer: dict[str, Any]) -> list[str]:
     """The answer of one case as lines of text."""
     if "error" in answer:
         return [tr("{id}: not answered: {error}", id=answer["id"], error=answer["error"])]
+    if "best" in answer:
+        return list(_best(answer))
     return [
         *_head(answer),
         *_parts(answer),
@@ -151,6 +153,52 @@ def memory_lines(answer: dict[str, Any]) -> list[str]:
         *_partitions(answer),
         *_steps(answer),
     ]
+
+
+def _best(answer: dict[str, Any]) -> Iterator[str]:
+    """The ways to run a model, one a line."""
+    yield tr("{id}: what the machine holds, with {stack}", id=answer["id"], stack=answer["stack"])
+    if not answer["best"]:
+        yield tr("No format fits: neither the GPUs nor the memory of the computer hold it.")
+    for way in answer["best"]:
+        speed = (
+            tr(
+                "{value} tokens/s ({low} to {high})",
+                value=number(way["tokens_s"]),
+                low=number(way["low"]),
+                high=number(way["high"]),
+            )
+            if "tokens_s" in way
+            else tr("speed not known")
+        )
+        mark = "*" if way["best"] else " "
+        yield f"{mark} {way['precision']:8} {_place(way):44} {speed}"
+
+
+def _place(way: dict[str, Any]) -> str:
+    """Where a way puts the model."""
+    device, host = _gib(way["device_gib"]), _gib(way["host_gib"])
+    if not way["cards"]:
+        return tr("all in RAM, {host}", host=host)
+    if "n_cpu_moe" in way and "gpu_layers" not in way:
+        return tr(
+            "experts of {layers} layers in RAM: {device} + {host}",
+            layers=way["n_cpu_moe"],
+            device=device,
+            host=host,
+        )
+    if "gpu_layers" in way:
+        return tr(
+            "{layers} layers on the GPU: {device} + {host}",
+            layers=way["gpu_layers"],
+            device=device,
+            host=host,
+        )
+    return (
+        tr("on one GPU, {device}", device=device)
+        if way["cards"] == 1
+        else tr("on {cards} GPUs, {device}", cards=way["cards"], device=device)
+    )
 
 
 def verdict(low: float, high: float, room: float | None) -> str:
