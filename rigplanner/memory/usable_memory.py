@@ -3,6 +3,8 @@ asks for all."""
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from rigplanner.catalog.schema.parts import GPU
 
 ECC_SHARE = 1 / 16
@@ -27,6 +29,45 @@ def unified(gpu: GPU) -> bool:
     )
 
 
+class SharedLimit(Struct, frozen=True, kw_only=True):
+    """What of a unified memory the GPU gets: `usual_gib` as the system is set up, `most_gib` with
+    its setting raised; `setting` names it, "" where none is needed."""
+
+    usual_gib: float
+    most_gib: float
+    setting: str
+
+
+SMALL_MAC_GIB, SMALL_SHARE, LARGE_SHARE = 36.0, 2 / 3, 3 / 4
+"""macOS gives the GPU two thirds of memories up to 36 GB and three quarters of larger ones
+(recommendedMaxWorkingSetSize: llama.cpp pull request 1870, ollama issue 434; what 36 and 48 GB get
+was not read)."""
+RAISED_SHARE = 7 / 8
+"""Of a unified memory that owners give the GPU at most: 448 of 512 GB for DeepSeek-R1 on an M3
+Ultra (wccftech, March 2025), 120 of 128 GB on Strix Halo (lhl/strix-halo-testing)."""
+SHARED_HALF = 0.5
+"""Of the RAM that Linux lets an AMD GPU map beside its own part, unless ttm.pages_limit says more
+(ROCm documentation, RDNA 3.5 system optimization)."""
+SPARK_SYSTEM_GIB = 8.0
+"""GiB of a DGX Spark that its system keeps, an eighth of smaller boards (estimate)."""
+
+
+def shared_limit(gpu: GPU) -> SharedLimit | None:
+    """Return the limits of a GPU with unified memory; None for every other one."""
+    if not unified(gpu) or gpu.memory_gib is None:
+        return None
+    whole = gpu.memory_gib
+    if gpu.vendor == "Apple":
+        share = SMALL_SHARE if whole <= SMALL_MAC_GIB else LARGE_SHARE
+        setting = "iogpu.wired_limit_mb"
+    elif gpu.vendor == "AMD":
+        share, setting = SHARED_HALF, "ttm.pages_limit"
+    else:
+        left = whole - min(SPARK_SYSTEM_GIB, whole / 8)
+        return SharedLimit(usual_gib=left, most_gib=left, setting="")
+    return SharedLimit(usual_gib=share * whole, most_gib=RAISED_SHARE * whole, setting=setting)
+
+
 def visible_gib(gpu: GPU) -> float | None:
     """GiB of a card's memory that the driver shows with the settings it is shipped with; None where
     its memory is not known."""
@@ -38,6 +79,8 @@ def visible_gib(gpu: GPU) -> float | None:
 def usable_gib(gpu: GPU) -> float | None:
     """GiB of a card's memory that jobs can fill, as nvidia-smi counts their use: what every verdict
     on a need is measured against; None where its memory is not known."""
+    if limit := shared_limit(gpu):
+        return limit.most_gib
     seen = visible_gib(gpu)
     return None if seen is None else max(0.0, seen - RESERVE_GIB)
 

@@ -40,6 +40,8 @@ from rigplanner.rig.workload import Workload
 from rigplanner.workload.stored import formatted
 
 NEIGHBOURS = 12
+LONG_PROMPT = 128
+"""Tokens from which the time of a prompt is corrected by measured ones."""
 MOST_CARDS = 64
 """Cards that a model is dealt to layer by layer."""
 STRANGE_SILICON = 2.0
@@ -139,9 +141,21 @@ def _of_gpus(
     job = read_job(workload, gpu, count, nodes, link, zoo, machine)
     found = _found(job, workload, gpu, metric or usual_metric(job), known, allowed)
     told = estimate(_on_machine(found, machine, power_limit_w))
+    if job.task == "decode" and job.stack.family == "local-llm" and job.input_tokens >= LONG_PROMPT:
+        told = replace(told, first_token_ms=_first_token_ms(job, known, allowed))
     if job.variant and (deaf := variants.ignored(job)):
         told = replace(told, assumed={**told.assumed, "variant_ignored": deaf})
     return exceeding(told) if surely_exceeds(job, workload, gpu, machine) else told
+
+
+def _first_token_ms(job: Job, known: Evidence, allowed: Callable[[Measured], bool] | None) -> float:
+    """The time of a prompt as measured prompts correct it: engines for one user read networks of
+    experts by kernels that the model of many streams does not know."""
+    reading = replace(job, task="prefill", output_tokens=0)
+    point = place(reading)
+    anchored = known.correct(point, NEIGHBOURS, allowed)
+    samples_s = model_speed(reading).samples_s * math.exp(anchored.correction.mean)
+    return 1e3 * reading.input_tokens * reading.batch / samples_s
 
 
 def _leaning(

@@ -3,6 +3,7 @@ text."""
 
 import argparse
 import errno
+import math
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +25,7 @@ from rigplanner.memory.capacity.mixed_gpus import CardPlan, card_plan, deals_lay
 from rigplanner.memory.capacity.packing import fits_slices
 from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.on_host import estimate_on_host
-from rigplanner.memory.usable_memory import SYSTEM_GIB, usable_gib
+from rigplanner.memory.usable_memory import SYSTEM_GIB, shared_limit, usable_gib
 from rigplanner.performance.host.best import proposals
 from rigplanner.performance.settled import settle
 from rigplanner.report.words.memory import memory_lines
@@ -167,6 +168,7 @@ def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
             "count": place.count,
             "capacity_gib": usable_gib(place.gpu),
         }
+    shown |= _limit_record(found, place)
     shown |= _host_record(found, place) | _placed_record(work, found, place, zoo)
     if args.steps:
         shown["activation_kinds_gib"] = {
@@ -198,6 +200,17 @@ def _best_record(work: Workload, place: Place, zoo: Zoo) -> dict[str, Any]:
             )
         )
     return {"stack": work.stack or "llama.cpp", "best": found}
+
+
+def _limit_record(found: MemoryEstimate, place: Place) -> dict[str, Any]:
+    """What the system gives a GPU with unified memory, and the setting that a job needs raised."""
+    limit = shared_limit(place.gpu) if place.gpu is not None else None
+    if limit is None:
+        return {}
+    shown: dict[str, Any] = {"usual_limit_gib": round(limit.usual_gib, 3)}
+    if limit.setting and found.high_gib > limit.usual_gib:
+        shown |= {"raise": limit.setting, "raise_to_gib": math.ceil(found.high_gib + 1)}
+    return shown
 
 
 def _host_record(found: MemoryEstimate, place: Place) -> dict[str, Any]:

@@ -273,6 +273,18 @@ def _beside(answer: dict[str, Any]) -> Iterator[str]:
             if answer["host_fits"]
             else tr("The computer has {room}: does not fit.", room=room)
         )
+    if "raise" in answer:
+        to_gib = answer["raise_to_gib"]
+        setting = (
+            f"sudo sysctl iogpu.wired_limit_mb={to_gib * 1024}"
+            if answer["raise"] == "iogpu.wired_limit_mb"
+            else f"ttm.pages_limit={to_gib * 262144} ttm.page_pool_size={to_gib * 262144}"
+        )
+        yield tr(
+            "The system gives the GPU {usual} of the shared memory; raise it with: {setting}",
+            usual=_gib(answer["usual_limit_gib"]),
+            setting=setting,
+        )
     if "placed" in answer:
         yield from _placed(answer["placed"])
     if answer["nvme_gib"]:

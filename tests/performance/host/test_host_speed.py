@@ -1,0 +1,91 @@
+"""Speeds that hear the placement: on cards, in RAM, without a GPU, and what fits best."""
+
+import pytest
+from msgspec.structs import replace
+
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.performance.anchors.anchors import find_gpu
+from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.performance.host.best import proposals
+from rigplanner.performance.host.predict import predict_hosted
+from rigplanner.performance.predict import predict_speed
+from rigplanner.rig.workload import Workload
+
+ZOO = shipped_zoo()
+OSS = Workload(
+    model="gpt-oss-120b",
+    task="inference",
+    precision="mxfp4",
+    stack="llama.cpp",
+    input_tokens=1000,
+    output_tokens=500,
+)
+
+
+def speed(work: Workload, name: str = "RTX 3090", count: int = 1) -> SpeedEstimate:
+    return predict_speed(work, find_gpu(name), count, 1, "pcie" if count > 1 else "none", ZOO)
+
+
+def test_fewer_layers_on_the_gpu_are_slower_layer_by_layer() -> None:
+    work = replace(OSS, model="llama-3.1-70b", precision="q4_k_m")
+    found = [speed(replace(work, gpu_layers=layers), count=2).value for layers in (0, 20, 60)]
+    assert found == sorted(found) and found[2] > 2 * found[0]
+    whole = speed(work, count=2)
+    assert whole.value > found[2] and whole.bound == "bandwidth" and whole.anchors
+
+
+@pytest.mark.parametrize("few", [26, 20])
+def test_fewer_experts_in_ram_are_faster(few: int) -> None:
+    all_of_them = speed(replace(OSS, cpu_moe=True), count=2)
+    some = speed(replace(OSS, n_cpu_moe=few), count=2)
+    assert some.value > 1.1 * all_of_them.value and some.bound == "ram"
+    assert all_of_them.low < all_of_them.value < all_of_them.high
+    assert "host" in all_of_them.assumed
+
+
+def test_a_card_that_overflows_says_what_stays_behind() -> None:
+    found = speed(OSS)
+    assert int(found.assumed["n_cpu_moe"]) > 20 and not found.anchors
+    assert speed(replace(OSS, stack="ollama")).assumed["gpu_layers"]
+
+
+def test_weights_that_vllm_reads_over_the_link_bind_it() -> None:
+    work = Workload(
+        model="llama-3.1-8b",
+        task="inference",
+        precision="bf16",
+        stack="vllm",
+        cpu_offload_gb=8.0,
+        input_tokens=100,
+        output_tokens=100,
+    )
+    found = speed(work)
+    assert found.bound == "pcie" and 2 < found.value < 4, "8 GB over PCIe 4.0 x16 at 20 to 25 GB/s"
+
+
+def test_more_streams_wake_more_experts() -> None:
+    one, eight = (speed(replace(OSS, cpu_moe=True, batch_per_gpu=users)) for users in (1, 8))
+    assert one.value < eight.value < 8 * one.value
+
+
+def test_a_computer_alone_tells_prompt_and_answer() -> None:
+    work = Workload(model="llama-3.1-8b", task="inference", precision="q8_0", input_tokens=512)
+    found = predict_hosted(work, (), None, ZOO)
+    assert found is not None and found.bound == "ram" and found.lift == "more-channels"
+    assert 3 < found.value < 10, "two channels of DDR5-5200"
+    assert found.first_token_ms is not None and found.first_token_ms > 1_000
+    reading = predict_hosted(replace(work, task="prefill"), (), None, ZOO)
+    assert reading is not None and reading.value > 5 * found.value
+
+
+def test_the_best_is_the_largest_good_format_that_the_cards_hold() -> None:
+    dense = Workload(model="llama-3.1-70b", task="inference")
+    ways = proposals(dense, [find_gpu("RTX 3090")] * 2, None, ZOO)
+    best = next(way for way in ways if way.best)
+    assert (best.precision, best.cards, best.whole) == ("q4_k_m", 2, True)
+    assert [way.device_gib for way in ways if way.whole] == sorted(
+        (way.device_gib for way in ways if way.whole), reverse=True
+    )
+    assert all(way.gpu_layers is not None for way in ways if not way.whole)
+    only = proposals(replace(OSS, precision=None), [find_gpu("RTX 4090")], None, ZOO)
+    assert [way.precision for way in only] == ["mxfp4"] and only[0].n_cpu_moe
