@@ -26,7 +26,7 @@ from rigplanner.memory.capacity.packing import fits_slices
 from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.on_host import estimate_on_host
 from rigplanner.memory.usable_memory import SYSTEM_GIB, shared_limit, usable_gib
-from rigplanner.performance.host.best import proposals
+from rigplanner.performance.best_format import proposals
 from rigplanner.performance.settled import settle
 from rigplanner.report.words.memory import memory_lines
 from rigplanner.rig.workload import Case, Workload

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
-from rigplanner.performance.host.best import proposals
+from rigplanner.performance.best_format import proposals
 from rigplanner.performance.host.predict import predict_hosted
 from rigplanner.performance.predict import predict_speed
 from rigplanner.rig.workload import Workload
