@@ -292,6 +292,14 @@ COMMANDS: tuple[Command, ...] = (
         enabled=_open,
     ),
     C(
+        id="accept",
+        text="Compare with the real machine…",
+        menu="Rig",
+        icon="tick",
+        run=_later("dialogs.acceptance", "acceptance_dialog"),
+        enabled=_open,
+    ),
+    C(
         id="rates",
         text="Use the newest exchange rates",
         menu="Rig",

@@ -107,8 +107,8 @@ def _speed(view: View, fitted: list[SeenModule]) -> Iterator[Line]:
     kept = slowest >= SAME_SPEED * wanted
     official = least is not None and least < wanted and slowest >= SAME_SPEED * least
     verdict: Verdict = "kept" if kept else "remark" if official or not running else "broken"
-    labels = [rate for rate in rated if rate < SAME_SPEED * wanted]
-    slow_labels = bool(labels) and bool(running) and max(rated) < SAME_SPEED * wanted
+    plain = least is not None and wanted <= least
+    slow_labels = plain and bool(rated) and max(rated) < SAME_SPEED * wanted
     yield Line(
         code="memory-speed",
         group="memory",

@@ -8,25 +8,24 @@ from rigplanner.asbuilt.acceptance import (
     Acceptance,
     AcceptanceFault,
     accept,
-    acceptance_json,
     compared,
     read_acceptance,
 )
-from rigplanner.asbuilt.burn_in import BurnInPlan, burn_in_plan
+from rigplanner.asbuilt.burn_in import burn_in_plan
 from rigplanner.asbuilt.captures import Capture, CaptureFault, read_capture
 from rigplanner.asbuilt.checks.pairing import view_of
 from rigplanner.asbuilt.collect import CollectFault, collect_here, collect_script
 from rigplanner.asbuilt.contribution import contribution, contribution_text, keep_as_anchors
 from rigplanner.asbuilt.manifests import MANIFESTS
 from rigplanner.asbuilt.promise import promise_of
-from rigplanner.catalog.load import Catalog
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_assessment
 from rigplanner.cli.written import written
 from rigplanner.errors import WorkloadFault
+from rigplanner.report.acceptance.writers import PLANS, PROTOCOLS
 from rigplanner.rules.assess import Assessment
 
-FORMATS = ("text", "json", "pdf", "html")
+PAPER = "A4"
 NOT_KEPT = 1
 
 
@@ -64,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keep", action="store_true", help="keep the measured speeds as anchors of your own"
     )
-    parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("--format", choices=tuple(PROTOCOLS), default="text")
     parser.add_argument("-o", "--output", type=Path, help="file to write (needed for pdf)")
 
 
@@ -76,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputFault("name the rig that the machine was bought by (or ask for --collect).")
     assessment, catalog = open_assessment(args.rig)
     if args.plan:
-        return _out(args, _plan_content(burn_in_plan(assessment), args.format))
+        return _out(args, PLANS[args.format](burn_in_plan(assessment), PAPER))
     capture = _capture(args.folder)
     if args.manifest:
         view = view_of(promise_of(assessment), capture.facts, capture.loaded)
@@ -85,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
     if args.since is not None:
         made = _since(made, args.since)
     _give_back(args, assessment, made)
-    _out(args, _content(made, assessment, catalog, args.format))
+    _out(args, PROTOCOLS[args.format](made, assessment.rig, catalog, PAPER))
     return NOT_KEPT if made.verdict == "broken" else FINE
 
 
@@ -118,34 +117,6 @@ def _give_back(args: argparse.Namespace, assessment: Assessment, made: Acceptanc
             print(f"Kept: {keep_as_anchors(rows, made.day)}", file=sys.stderr)
         except WorkloadFault as fault:
             raise InputFault(str(fault)) from fault
-
-
-def _content(made: Acceptance, assessment: Assessment, catalog: Catalog, form: str) -> bytes:
-    from rigplanner.report.acceptance.content import protocol
-    from rigplanner.report.acceptance.plain import protocol_html, protocol_text
-
-    if form == "json":
-        return acceptance_json(made)
-    words = protocol(made, assessment.rig, catalog)
-    if form == "pdf":
-        from rigplanner.report.acceptance.pdf import protocol_pdf
-
-        return protocol_pdf(words)
-    return (protocol_html(words) if form == "html" else protocol_text(words)).encode()
-
-
-def _plan_content(plan: BurnInPlan, form: str) -> bytes:
-    import msgspec
-
-    from rigplanner.report.acceptance.plain import plan_html, plan_text
-
-    if form == "json":
-        return msgspec.json.format(msgspec.json.encode(plan), indent=1) + b"\n"
-    if form == "pdf":
-        from rigplanner.report.acceptance.pdf import plan_pdf
-
-        return plan_pdf(plan)
-    return (plan_html(plan) if form == "html" else plan_text(plan)).encode()
 
 
 def _out(args: argparse.Namespace, content: bytes) -> int:

@@ -36,6 +36,16 @@ from rigplanner.report.language import tr
 from rigplanner.report.quote.machine import link_text
 
 
+def open_acceptance(parent: QWidget, session: Session) -> QWidget:
+    """Show the page that compares the plan with a delivered machine; its module is loaded when it
+    is asked for."""
+    from rigplanner.desktop.dialogs.acceptance import AcceptanceDialog
+
+    dialog = AcceptanceDialog(parent, session)
+    dialog.open()
+    return dialog
+
+
 class Room(QScrollArea):
     """Says when it has another size, of itself, not for its scroll bars."""
 
@@ -156,7 +166,14 @@ class MachineView(QWidget):
             "export",
             name=tr("Export the machine"),
         )
-        pictures.setCornerWidget(panel(row(self.coloring, self.export, margins=(0, 2, 12, 2))))
+        self.accept = button(
+            tr("Compare with the real one…"),
+            lambda: open_acceptance(self, self._session),
+            "tick",
+            name=tr("Compare this plan with the delivered machine"),
+        )
+        corner = row(self.coloring, self.accept, self.export, margins=(0, 2, 12, 2))
+        pictures.setCornerWidget(panel(corner))
         pictures.addTab(self._canvas, tr("Topology"))
         pictures.addTab(scrolled(self.slots, tr("Slots and cards")), tr("Slots and cards"))
         return pictures
@@ -169,6 +186,7 @@ class MachineView(QWidget):
     def _refresh(self) -> None:
         assessment = self._session.assessment
         self.export.setEnabled(assessment is not None)
+        self.accept.setEnabled(assessment is not None)
         if assessment is None:
             return
         self._stale = False

@@ -28,6 +28,8 @@ from rigplanner.report.words.acceptance import (
 from rigplanner.report.words.acceptance import VERDICTS as VERDICT_WORDS
 from rigplanner.rig.document import Rig
 
+WORST = ("error", "warning", "unknown", "ok")
+
 
 class ProtocolRow(Struct, frozen=True, kw_only=True):
     """One line in words; `state` is that of a finding (ok, warning, error, unknown)."""
@@ -70,8 +72,9 @@ class Protocol(Struct, frozen=True, kw_only=True):
 
     @property
     def rows(self) -> tuple[ProtocolRow, ...]:
-        """All rows, subject by subject."""
-        return tuple([row for group in self.groups for row in group.rows])
+        """All rows, worst first, else subject by subject."""
+        every = [row for group in self.groups for row in group.rows]
+        return tuple(sorted(every, key=lambda row: WORST.index(row.state)))
 
 
 def protocol(made: Acceptance, rig: Rig, catalog: Catalog) -> Protocol:

@@ -18,6 +18,8 @@ from rigplanner.report.paper.sheet import Sheet, document
 
 COLUMNS = (0.31, 0.15, 0.15, 0.39)
 CAPTURE_COLUMNS = (0.2, 0.24, 0.56)
+LEAST = 150.0
+"""Points below a heading: its table begins with a head and a row of several lines."""
 PLAN_COLUMNS = (0.04, 0.3, 0.36, 0.2, 0.1)
 
 
@@ -35,9 +37,10 @@ def protocol_pdf(made: Protocol, paper: str = "A4") -> bytes:
         ),
         sheet.gap(8),
         sheet.banner(made.state, made.verdict, made.counts),
+        sheet.gap(8),
     ]
     for group in made.groups:
-        story += [*sheet.section(group.title), _group(group, sheet), sheet.gap(4)]
+        story += [*sheet.section(group.title, LEAST), _group(group, sheet), sheet.gap(8)]
     story += _since(made, sheet)
     story += _captures(made, sheet)
     story += [sheet.gap(30), sheet.together([_signatures(made, sheet)])]

@@ -385,12 +385,12 @@ def _costs(cost: Cost, jobs: tuple[str, ...]) -> list[str]:
             texts.append(tr(text, share=_percent(share)))
     for lost in cost.jobs:
         name = jobs[lost.job] if lost.job < len(jobs) else ""
-        texts.append(tr("{share} of {job}", share=_percent(lost.share), job=name))
+        texts.append(tr("{share} of the speed of {job}", share=_percent(lost.share), job=name))
     return texts
 
 
 def _percent(share: float) -> str:
-    return f"{fmt.number(round(100 * share, 1 if share < 0.1 else 0))}{THIN}%"
+    return f"{fmt.number(100 * share, 1 if share < 0.1 else 0)}{THIN}%"
 
 
 def counts_words(made: Acceptance) -> str:
