@@ -111,5 +111,5 @@ def test_the_output_on_the_front_page_is_what_the_commands_print(
     assert len(shown) == 3
     for command, output in shown:
         main(shlex.split(command)[1:])
-        printed = capsys.readouterr().out.splitlines()
+        printed = re.sub(r"[\u202f\u00a0]", " ", capsys.readouterr().out).splitlines()
         assert [line for line in output.splitlines() if line and line not in printed] == []
