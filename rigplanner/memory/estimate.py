@@ -10,6 +10,7 @@ from rigplanner.catalog.zoo import Zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.answer import MemoryEstimate, MemoryParts
 from rigplanner.memory.diffusion import diffuse
+from rigplanner.memory.drafts import with_drafts
 from rigplanner.memory.explain import steps_of
 from rigplanner.memory.inference import infer, pool
 from rigplanner.memory.mig import partition_of
@@ -21,8 +22,8 @@ from rigplanner.rig.workload import Workload
 from rigplanner.units import GIB
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.network import RECOMMENDER, Network, resolve
+from rigplanner.workload.resolved import resolved
 from rigplanner.workload.stacks import MemoryStack, group_of, interval, known_gib, memory_stack
-from rigplanner.workload.stored import formatted
 
 NCCL_GIB = 0.3
 """Buffers of one communicator beside the framework's memory (vLLM's logs at two and more GPUs: 0.4
@@ -51,13 +52,14 @@ def estimate_memory(
         raise WorkloadFault(f"hardware.count: expected 1 to 1000000 GPUs, found {count}.")
     if workload.mig is not None and gpu is not None:
         gpu = partition_of(workload, gpu)
-    made = formatted(workload, zoo)
+    made = resolved(workload, zoo)
     network = resolve(made.workload, zoo)
     job = read_job(made.workload, network, count, gpu is not None)
     if made.assumed:
         job = msgspec.structs.replace(job, assumed={**made.assumed, **job.assumed})
     stack = memory_stack(job.stack)
     demand, reservation = demand_of(network, job, stack, gpu)
+    demand = with_drafts(demand, made.workload, network, job, zoo)
     return answered(network, job, stack, demand, reservation, count, explained)
 
 

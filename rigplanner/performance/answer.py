@@ -42,6 +42,23 @@ class Anchor(Struct, frozen=True, kw_only=True):
     source: str
 
 
+class ServingAnswer(Struct, frozen=True, kw_only=True):
+    """What users of a served language model get: `users` at once, tokens and requests a second of
+    all, tokens a second of one and milliseconds to the first token, of the middle one and of the
+    slowest of twenty. `most_users`: that get what was asked for. `saturated`: requests come faster
+    than they are answered."""
+
+    users: float
+    tokens_s: float
+    requests_s: float
+    user_tokens_s: float
+    slow_user_tokens_s: float
+    first_token_ms: float
+    slow_first_token_ms: float
+    most_users: int | None = None
+    saturated: bool = False
+
+
 class SpeedEstimate(Struct, frozen=True, kw_only=True):
     """Speed of the whole system in `metric`, with its 80 % interval, the stack it holds for, what
     limits it and why.
@@ -51,7 +68,7 @@ class SpeedEstimate(Struct, frozen=True, kw_only=True):
     it (a code); `hours` and `energy_kwh` (of the GPUs) stand for the epochs or tokens that the
     workload asks for; `exchange_share` is what of the modelled step waits for the exchange between
     GPUs; `first_token_ms` and `next_token_ms` are the latencies of one stream of a language model
-    that writes."""
+    that writes; `serving` what each of several users gets."""
 
     metric: str
     value: float
@@ -72,3 +89,4 @@ class SpeedEstimate(Struct, frozen=True, kw_only=True):
     first_token_ms: float | None = None
     next_token_ms: float | None = None
     fits: Fits = "unknown"
+    serving: ServingAnswer | None = None

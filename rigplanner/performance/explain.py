@@ -14,6 +14,7 @@ from rigplanner.performance.modelled import Modelled, waiting_share
 from rigplanner.performance.offload import Offload, Waits
 from rigplanner.performance.roofline import passes_through
 from rigplanner.performance.serving import latency
+from rigplanner.performance.users import serving_answer
 from rigplanner.rig.workload import Workload
 
 SHOWN_ANCHORS = 5
@@ -90,6 +91,14 @@ def estimate(found: Finding) -> SpeedEstimate:
     hours = hours_to_train(found)
     stream = found.modelled.stream
     first_ms, next_ms = latency(job, found.samples_s, stream.streams) if stream else (None, None)
+    served = (
+        serving_answer(job, found.samples_s, stream, found.workload)
+        if stream and job.task == "serve"
+        else None
+    )
+    assumed = job.assumed
+    if served and not job.batch_given:
+        assumed = {**assumed, "users": f"{served.users:.0f}"}
     return SpeedEstimate(
         metric=found.metric,
         value=ends[1],
@@ -105,7 +114,7 @@ def estimate(found: Finding) -> SpeedEstimate:
         mfu=utilisation(job, found.samples_s) if times else None,
         scaling_efficiency=_efficiency(found),
         lift=LIFTS.get(bound),
-        assumed=job.assumed,
+        assumed=assumed,
         steps=steps_of(found),
         hours=hours,
         energy_kwh=hours * job.count * (found.gpu.tdp_w or 0.0) * TRAINING_POWER_SHARE / 1e3
@@ -113,6 +122,7 @@ def estimate(found: Finding) -> SpeedEstimate:
         else None,
         first_token_ms=first_ms,
         next_token_ms=next_ms,
+        serving=served,
     )
 
 

@@ -15,6 +15,7 @@ from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.machine.model import Machine
 from rigplanner.performance.arithmetic import arithmetic_of, usual_precision
+from rigplanner.performance.drafts import Drafts, drafts_of
 from rigplanner.performance.geometry.image_work import pictured
 from rigplanner.performance.geometry.resolve import resolve_shape
 from rigplanner.performance.geometry.shapes import Shape, asked_steps
@@ -89,7 +90,8 @@ class Job(Struct, frozen=True, kw_only=True):
     ZeRO and FSDP); `superchip`: the CPU is the GPU's own; `node_gbs`: the bus bandwidth within one
     node; `word_gbs`: what the link's word alone would give where `bus_gbs` is that of the machine's
     own links, else 0; `fused_attention`: as the workload says, else as the stack does; `host_pace`:
-    host time of a launch over the usual; `weight_bits`: of a stored weight over the whole file."""
+    host time of a launch over the usual; `weight_bits`: of a stored weight over the whole file;
+    `prefix_tokens`: of each prompt that all share; `drafts`: tokens drafted ahead."""
 
     shape: Shape
     silicon: Silicon
@@ -105,6 +107,8 @@ class Job(Struct, frozen=True, kw_only=True):
     accumulate: int
     input_tokens: int
     output_tokens: int
+    prefix_tokens: int
+    drafts: Drafts | None
     checkpointing: str
     count: int
     nodes: int
@@ -273,6 +277,8 @@ def _definite(
         accumulate=accumulate,
         input_tokens=workload.input_tokens or 0,
         output_tokens=workload.output_tokens or 0,
+        prefix_tokens=workload.prefix_tokens or 0,
+        drafts=drafts_of(workload, shape, zoo) if task in ("decode", "serve") else None,
         checkpointing=_checkpointing(workload, task, stack),
         count=count,
         nodes=nodes,
@@ -367,7 +373,8 @@ def _language_task(task: str, shape: Shape, workload: Workload) -> str:
     ):
         return task
     serves = not workload.stack or "serve" in find_stack(workload.stack, task).tasks
-    return "serve" if serves and (workload.batch_per_gpu or 1) > 1 else "decode"
+    many = (workload.users or workload.batch_per_gpu or 1) > 1 or workload.request_rate
+    return "serve" if serves and many else "decode"
 
 
 def _shares_a_copy(workload: Workload) -> bool:
@@ -417,7 +424,9 @@ def _batch(
     workload: Workload, shape: Shape, task: str, count: int, silicon: Silicon, precision: str
 ) -> tuple[float, bool]:
     together = _from_variant(workload, "global_batch")
-    if workload.batch_per_gpu:
+    if workload.users:
+        batch, given = workload.users / (count if task == "serve" else 1), True
+    elif workload.batch_per_gpu:
         batch, given = float(workload.batch_per_gpu), True
     elif together:
         batch, given = float(together) / count, True

@@ -36,8 +36,9 @@ from rigplanner.performance.roofline import ceiling
 from rigplanner.performance.sequence_to_sequence import halves, joined
 from rigplanner.performance.serving import decode_ceiling
 from rigplanner.performance.several_gpus.collective import predict_collective
+from rigplanner.performance.users import users_at_rate
 from rigplanner.rig.workload import Workload
-from rigplanner.workload.stored import formatted
+from rigplanner.workload.resolved import resolved
 
 NEIGHBOURS = 12
 LONG_PROMPT = 128
@@ -49,6 +50,8 @@ STRANGE_SILICON = 2.0
 UNMEASURED_GENERATION = 1.33
 """Factor within which the learned shares of the peak of four in five generations lie (deviation of
 their logarithms 0.22)."""
+RATE_PASSES = 2
+"""Times that the users of a rate of requests are reckoned anew with what measured rows say."""
 MOST_EFFICIENCY = 1.03
 """Several GPUs of the same batch do no more than this times their number; sharded states and noise
 explain the rest."""
@@ -81,7 +84,7 @@ def predict_speed(
         )
     if TASKS.get(workload.task or "") == "collective":
         return predict_collective(workload, gpu, count, nodes, link, machine, metric)
-    made, known = formatted(workload, zoo or shipped_zoo()), evidence or kept_evidence()
+    made, known = resolved(workload, zoo or shipped_zoo()), evidence or kept_evidence()
     told = _predicted(
         made.workload, gpu, count, nodes, link, zoo, machine, metric, known, allowed, power_limit_w
     )
@@ -139,7 +142,14 @@ def _of_gpus(
 ) -> SpeedEstimate:
     """The speed of a job that lies on the GPUs alone."""
     job = read_job(workload, gpu, count, nodes, link, zoo, machine)
-    found = _found(job, workload, gpu, metric or usual_metric(job), known, allowed)
+    asked = metric or usual_metric(job)
+    found = _found(job, workload, gpu, asked, known, allowed)
+    if workload.request_rate and job.task == "serve":
+        for _ in range(RATE_PASSES):
+            share = found.samples_s / found.modelled.samples_s
+            users = users_at_rate(job, workload.request_rate / share)
+            job = replace(job, batch=users / count, batch_given=True)
+            found = _found(job, workload, gpu, asked, known, allowed)
     told = estimate(_on_machine(found, machine, power_limit_w))
     if job.task == "decode" and job.stack.family == "local-llm" and job.input_tokens >= LONG_PROMPT:
         told = replace(told, first_token_ms=_first_token_ms(job, known, allowed))

@@ -291,12 +291,15 @@ def _joined(busy_s: float, launch_s: float) -> float:
 
 
 def decode(job: Job) -> Stream:
-    """Streams in step, token by token: every active weight is read once per token, the cache once
-    per stream; many streams wait for arithmetic instead."""
+    """Streams in step, token by token: every active weight is read once per step, the cache once
+    per stream; many streams wait for arithmetic instead. Tokens that are drafted ahead are checked
+    in one step like so many streams."""
     shape, degree = job.shape, _degree(job)
+    checked, kept = _checked(job)
     context = job.input_tokens + (job.output_tokens or 512) / 2
     read = (
-        stored_bytes(job, touched_m(shape, job.batch)) + shape.kv_values * 2 * context * job.batch
+        stored_bytes(job, touched_m(shape, job.batch * checked))
+        + shape.kv_values * 2 * context * job.batch
     )
     traffic = (
         read
@@ -304,17 +307,17 @@ def decode(job: Job) -> Stream:
         * _traffic_factor(job)
     )
     tail, launch = _overhead(job)
-    exchange = _exchange(job, job.batch)
+    exchange = _exchange(job, job.batch * checked)
     products, unpacking = (
-        matrix_seconds(job, 2 * shape.active_m * 1e6 * job.batch) / degree,
+        matrix_seconds(job, 2 * shape.active_m * 1e6 * job.batch * checked) / degree,
         _unpacking(job, shape.active_m * 1e6) / degree,
     )
     busy = max(traffic, products, unpacking)
-    total = _joined(busy + tail, launch) + exchange
+    total = _joined(busy + tail, launch) + exchange + _drafting(job)
     matrix = busy if busy > traffic * (BALANCED if unpacking > products else 1.0) else 0.0
     unpacks = matrix > products
     return Stream(
-        job.batch / total,
+        job.batch * kept / total,
         matrix,
         busy - matrix,
         total - busy,
@@ -324,11 +327,26 @@ def decode(job: Job) -> Stream:
     )
 
 
+def _checked(job: Job) -> tuple[int, float]:
+    """Tokens that a step works on for each stream, and those of them that it keeps."""
+    return (job.drafts.tokens + 1, job.drafts.kept) if job.drafts else (1, 1.0)
+
+
+def _drafting(job: Job) -> float:
+    """Seconds in which the tokens of a step are drafted, one after the other."""
+    if job.drafts is None or not job.drafts.params_m:
+        return 0.0
+    bandwidth = job.silicon.bandwidth_gbs * 1e9 * _degree(job) * DECODE_BANDWIDTH_SHARE
+    one = job.drafts.params_m * 1e6 * job.weight_bits / 8 / bandwidth * _traffic_factor(job)
+    return job.drafts.tokens * (one + _overhead(job)[0] / max(1, job.shape.layers))
+
+
 def decode_ceiling(job: Job) -> float:
     """Return the tokens per second at which reading the weights once per step takes all of the
     bandwidth that any reads."""
+    kept = _checked(job)[1]
     read = stored_bytes(job, touched_m(job.shape, job.batch))
-    return MOST_READ * job.batch * job.silicon.bandwidth_gbs * 1e9 * _degree(job) / read
+    return MOST_READ * kept * job.batch * job.silicon.bandwidth_gbs * 1e9 * _degree(job) / read
 
 
 def _chunk(job: Job) -> int:
@@ -342,7 +360,8 @@ def _chunk(job: Job) -> int:
 
 def prefill(job: Job) -> Stream:
     """The prompt in one pass: 2 FLOPs per active weight and token."""
-    shape, degree, tokens = job.shape, _degree(job), job.input_tokens or 512
+    shape, degree = job.shape, _degree(job)
+    tokens = max(1, (job.input_tokens or 512) - job.prefix_tokens)
     matrix = (
         _prompt_products(job, 2 * shape.active_m * 1e6 * tokens * job.batch)
         / degree
@@ -389,6 +408,7 @@ def serve(job: Job) -> Stream:
     instead)."""
     shape, n, experts = job.shape, job.count, job.shape.kind == "moe"
     inp, out = job.input_tokens or 128, job.output_tokens or 128
+    own, (checked, kept) = max(1, inp - job.prefix_tokens), _checked(job)
     copies, apart = (
         1 if experts else max(1, n // (job.tensor * job.pipeline)),
         experts and job.stack.attends_apart,
@@ -397,7 +417,7 @@ def serve(job: Job) -> Stream:
     value_bytes = 1.0 if job.precision in ("fp8", "fp4") and job.path != "half" else 2.0
     free = (job.silicon.memory_gib * 2**30 * 0.9 - ENGINE_RESERVES) * n - stored
     streams = max(
-        1.0, min(free / max(1.0, shape.kv_values * value_bytes * (inp + 0.6 * out)), MOST_STREAMS)
+        1.0, min(free / max(1.0, shape.kv_values * value_bytes * (own + 0.6 * out)), MOST_STREAMS)
     )
     if job.batch_given:
         streams = min(streams, job.batch * n)
@@ -409,15 +429,17 @@ def serve(job: Job) -> Stream:
         / speed_model().physics.serve_traffic
     )
     per_token = 2 * shape.active_m * 1e6
-    prompt = inp / out * (per_token + shape.attention_gflop * 1e9 / shape.tokens * 0.5)
-    read = _read_per_step(job, stored, streams, out)
+    prompt = own / out * (per_token + shape.attention_gflop * 1e9 / shape.tokens * 0.5)
+    read = _read_per_step(job, stored, streams * checked, out)
     traffic = (
         read * job.pipeline / streams + shape.kv_values * value_bytes * (inp + out / 2)
     ) / bandwidth
     traffic *= _plain_kernels(job)
-    matrix = matrix_seconds(job, per_token + prompt) / n * _plain_kernels(job)
+    matrix = matrix_seconds(job, per_token * checked + prompt * kept) / n * _plain_kernels(job)
     exchange = _exchange(
-        job, streams * (1 + inp / out), EXPERT_EXCHANGES if apart else EXCHANGES_PER_LAYER
+        job,
+        streams * (checked + kept * own / out),
+        EXPERT_EXCHANGES if apart else EXCHANGES_PER_LAYER,
     )
     starved = streams < FEW_STREAMS and not job.batch_given
     busy = (matrix + traffic) * streams * (1 + STAGE_LOSS * max(0, job.pipeline - 2))
@@ -427,9 +449,9 @@ def serve(job: Job) -> Stream:
         * streams
         / (n if apart else copies)
     )
-    step = _joined(busy + SERVED_TAIL * _overhead(job)[0], host) + exchange
+    step = _joined(busy + SERVED_TAIL * _overhead(job)[0], host) + exchange + _drafting(job)
     return Stream(
-        streams / step,
+        streams * kept / step,
         matrix * streams,
         traffic * streams,
         step - busy,

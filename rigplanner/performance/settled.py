@@ -8,7 +8,7 @@ from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.performance.job import read_job
 from rigplanner.rig.workload import Workload
-from rigplanner.workload.stored import formatted
+from rigplanner.workload.resolved import resolved
 
 
 class Settled(Struct, frozen=True):
@@ -25,7 +25,7 @@ def settle(
     """Return a workload with the format of its weights, the stack and the precision that its speed
     is told for, where it names none: what else is asked of the job, its memory above all, is then
     asked of the same one. A job that cannot be timed stays as it is, but for its format."""
-    made = formatted(workload, zoo or shipped_zoo())
+    made = resolved(workload, zoo or shipped_zoo())
     work, assumed = made.workload, dict(made.assumed)
     if work.stack and work.precision and not (work.task or "").startswith("train"):
         return Settled(work, assumed)

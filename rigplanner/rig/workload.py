@@ -21,6 +21,17 @@ class Parallelism(Struct, frozen=True, kw_only=True, omit_defaults=True):
     offload: str | None = None
 
 
+class Speculative(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Tokens drafted ahead and checked in one step: the `method` (mtp, eagle, ngram or draft, a
+    model of its own, which `model` names), how many `tokens` are drafted, and the share of drafted
+    tokens that are `accepted`."""
+
+    method: str = "mtp"
+    tokens: int = 2
+    accepted: float | None = None
+    model: str | None = None
+
+
 class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One job. Absent fields are None and get the stack's usual value, which the answer names.
 
@@ -29,6 +40,10 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     multiply-adds, millions of values) at `image_size` describe a net known by its figures only.
     `components`: millions of parameters of what a diffusion model brings along, by name;
     `weights_gib`: the weights as stored. `gradient_accumulation`: micro-batches per step.
+    `users`: streams in all, over all GPUs, where `batch_per_gpu` counts those of one; or
+    `request_rate`, requests a second that arrive by chance. `prefix_tokens`: of each prompt that
+    all share. `target_first_token_ms`, `target_tokens_s`: what each user shall get at least.
+    `dataset`: a set of prompts by name, for its lengths. `speculative`: tokens drafted ahead.
     `seq_len` beside `input_tokens` is the context that an engine reserves (llama.cpp, -c).
     `gpu_layers`: layers that a llama.cpp server keeps on the GPUs; `cpu_moe`, `n_cpu_moe`: all
     experts, or those of the first layers, stay in RAM; `override_tensors`: PATTERN=BUFFER as of
@@ -62,6 +77,13 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     images: int | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    users: int | None = None
+    request_rate: float | None = None
+    prefix_tokens: int | None = None
+    target_first_token_ms: float | None = None
+    target_tokens_s: float | None = None
+    dataset: str | None = None
+    speculative: Speculative | None = None
     message_bytes: int | None = None
     gradient_checkpointing: bool | str | None = None
     attention: str | None = None

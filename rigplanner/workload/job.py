@@ -200,8 +200,6 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
     task, precision = _kept(task, _precision(workload, task, network, assumed), assumed)
     check_workload(workload)
     batch = workload.batch_per_gpu or 1
-    if workload.batch_per_gpu is None:
-        assumed["batch_per_gpu"] = "1"
     image = image_of(workload, network, assumed)
     images = images_of(workload, network, assumed)
     places = images * places_of(network, image, assumed) if images else 0
@@ -218,6 +216,10 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
     flags = habits(workload.flags, workload.framework_text, stack)
     degrees = workload.parallelism or _usual_degrees(workload, network, task, stack, count, assumed)
     check_shares(degrees, count, network.heads, network.layers, network.experts)
+    if workload.users:
+        batch = -(-workload.users // _data(degrees, count))
+    elif workload.batch_per_gpu is None:
+        assumed["batch_per_gpu"] = "1"
     if unheard := unheard_flags(flags):
         assumed["flags_ignored"] = unheard
     quant = workload.quant.casefold() if workload.quant else None

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from operator import attrgetter
 
 from rigplanner.errors import WorkloadFault
-from rigplanner.rig.workload import Parallelism, Workload
+from rigplanner.rig.workload import Parallelism, Speculative, Workload
 from rigplanner.workload.quant import GGUF, SCALES
 
 LARGEST = {
@@ -20,8 +20,13 @@ LARGEST = {
     "gradient_accumulation": 1_000_000,
     "gpu_layers": 100_000,
     "n_cpu_moe": 100_000,
+    "users": 10_000_000,
+    "prefix_tokens": 100_000_000,
 }
 ABOVE_ZERO = (
+    "request_rate",
+    "target_first_token_ms",
+    "target_tokens_s",
     "params_m",
     "params_b",
     "gmacs",
@@ -125,7 +130,15 @@ HEARD = re.compile(
 LARGEST_EDGE = 100_000
 LARGEST_MESSAGE = 10**15
 MOST_NAMED = 8
-MAY_BE_NONE = ("output_tokens", "input_tokens", "lora_rank", "gpu_layers", "n_cpu_moe", "images")
+MAY_BE_NONE = (
+    "output_tokens",
+    "input_tokens",
+    "lora_rank",
+    "gpu_layers",
+    "n_cpu_moe",
+    "images",
+    "prefix_tokens",
+)
 
 
 def check_workload(workload: Workload) -> None:
@@ -154,6 +167,30 @@ def check_workload(workload: Workload) -> None:
             f" {workload.message_bytes}."
         )
     _check_sizes(workload)
+    if workload.speculative is not None:
+        _check_draft(workload.speculative)
+
+
+DRAFTS = ("mtp", "eagle", "eagle2", "eagle3", "medusa", "ngram", "draft")
+"""Words for how tokens are drafted ahead."""
+MOST_DRAFTED = 64
+
+
+def _check_draft(told: Speculative) -> None:
+    if told.method not in DRAFTS:
+        near = get_close_matches(told.method.casefold(), DRAFTS, 2, 0.5) or DRAFTS
+        raise WorkloadFault(
+            f"speculative.method: {told.method[:40]!r} is not known; the nearest are"
+            f" {', '.join(near)}."
+        )
+    if not 1 <= told.tokens <= MOST_DRAFTED:
+        raise WorkloadFault(
+            f"speculative.tokens: expected 1 to {MOST_DRAFTED}, found {told.tokens}."
+        )
+    if told.accepted is not None and not 0 <= told.accepted <= 1:
+        raise WorkloadFault(
+            f"speculative.accepted: expected a share from 0 to 1, found {told.accepted}."
+        )
 
 
 def _check_sizes(workload: Workload) -> None:

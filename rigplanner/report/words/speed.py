@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.evidence import Step
-from rigplanner.performance.answer import Anchor, SpeedEstimate
+from rigplanner.performance.answer import Anchor, ServingAnswer, SpeedEstimate
 from rigplanner.report.format import interval, number, percent, quantity
 from rigplanner.report.language import Words, listed, tr
 from rigplanner.report.words.workloads import LIFT_WORDS, assumed_text
@@ -120,6 +120,7 @@ def speed_facts(speed: SpeedEstimate) -> list[tuple[str, str]]:
                 tr("Between two tokens of one answer."),
             )
         )
+    made += _served(speed.serving) if speed.serving else []
     if speed.hours is not None:
         made.append(
             (
@@ -144,6 +145,44 @@ def speed_facts(speed: SpeedEstimate) -> list[tuple[str, str]]:
                 tr("Arithmetic used over the dense peak of the precision."),
             )
         )
+    return made
+
+
+def _served(told: ServingAnswer) -> list[tuple[str, str]]:
+    """What users of a served model get, each figure with what it means."""
+    of_twenty = tr("Of the middle user, and of the slowest of twenty.")
+    made = [
+        (
+            tr(
+                "{users} users at once, {requests}",
+                users=number(told.users),
+                requests=quantity(told.requests_s, "requests/s"),
+            ),
+            tr("Streams that the engine works on, and how many of them it answers."),
+        ),
+        (
+            tr(
+                "each user {speed} (slowest {slow})",
+                speed=quantity(told.user_tokens_s, "tokens/s"),
+                slow=quantity(told.slow_user_tokens_s, "tokens/s"),
+            ),
+            of_twenty,
+        ),
+        (
+            tr(
+                "first token under this load {time} (slowest {slow})",
+                time=_span_ms(told.first_token_ms),
+                slow=_span_ms(told.slow_first_token_ms),
+            ),
+            of_twenty,
+        ),
+    ]
+    if told.saturated:
+        tip = tr("The queue grows: fewer requests, more GPUs or shorter answers.")
+        made.append((tr("requests come faster than they are answered"), tip))
+    if told.most_users is not None:
+        tip = tr("Users of whom the middle one gets the speed and the first token asked for.")
+        made.append((tr("{users} users within the target", users=number(told.most_users)), tip))
     return made
 
 

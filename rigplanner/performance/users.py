@@ -1,0 +1,103 @@
+"""What does each of several users get, and how many get enough?"""
+
+import math
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from rigplanner.performance.answer import ServingAnswer
+from rigplanner.performance.job import Job
+from rigplanner.performance.serving import Stream, prefill, serve
+from rigplanner.rig.workload import Workload
+
+NINETY_FIFTH = 1.645
+"""Deviations of a normal distribution below which 95 % lie."""
+FULL = 0.98
+"""Load of the engine by prompts beyond which a queue is told to grow without end."""
+KEEPS_UP = 0.9
+"""Share of the requests that come which an engine that keeps up answers: users come in whole."""
+MOST_USERS = 4096
+SURE_OF_WAITING = 20.0
+"""Of twenty requests one waits longer than the slow one told."""
+
+
+def serving_answer(job: Job, tokens_s: float, stream: Stream, work: Workload) -> ServingAnswer:
+    """Return what users of a served language model get where all of them together get `tokens_s`:
+    tokens a second of each and the time to the first token, of the middle one and of the slowest of
+    twenty; and how many users get what the workload asks for."""
+    users = max(1.0, stream.streams)
+    factor = tokens_s / stream.tokens_s
+    told = _at(job, users, factor)
+    targets = (work.target_first_token_ms, work.target_tokens_s)
+    most = _most(job, factor, *targets) if any(targets) else None
+    if work.request_rate and told.requests_s < work.request_rate * KEEPS_UP:
+        told = replace(told, saturated=True)
+    return replace(told, most_users=most)
+
+
+def _at(job: Job, users: float, factor: float) -> ServingAnswer:
+    """What `users` get whom the engine serves `factor` times as fast as modelled."""
+    stream = serve(replace(job, batch=users / job.count, batch_given=True))
+    total, out = stream.tokens_s * factor, job.output_tokens or 128
+    alone = _prompt_s(job) / factor
+    rate = total / out
+    load = min(FULL, rate * alone)
+    step = stream.streams / total
+    waits = load * alone / (2 * (1 - load))
+    each = total / stream.streams
+    met = rate * out / each
+    slow = 1 / each + NINETY_FIFTH * math.sqrt(met) * alone / out
+    long = (
+        alone * math.log(SURE_OF_WAITING * load) / (1 - load) if SURE_OF_WAITING * load > 1 else 0
+    )
+    return ServingAnswer(
+        users=stream.streams,
+        tokens_s=total,
+        requests_s=rate,
+        user_tokens_s=each,
+        slow_user_tokens_s=1 / slow,
+        first_token_ms=1e3 * (alone + waits + step),
+        slow_first_token_ms=1e3 * (alone + max(waits, long) + 2 * step),
+    )
+
+
+def _prompt_s(job: Job) -> float:
+    """Seconds in which one prompt is read by itself: each replica reads its own."""
+    alone = prefill(replace(job, batch=1.0))
+    return alone.matrix_s + alone.traffic_s + alone.other_s
+
+
+def _most(job: Job, factor: float, first_ms: float | None, tokens_s: float | None) -> int:
+    """The most users of whom the middle one gets its first token within `first_ms` and `tokens_s`
+    afterwards; 0 where not even one does."""
+
+    def enough(users: int) -> bool:
+        told = _at(job, users, factor)
+        held = told.users >= users * FULL
+        quick = first_ms is None or told.first_token_ms <= first_ms
+        return held and quick and (tokens_s is None or told.user_tokens_s >= tokens_s)
+
+    return _largest(enough)
+
+
+def _largest(holds: Callable[[int], bool]) -> int:
+    """The largest number up to MOST_USERS for which what falls with it holds; 0 for none."""
+    low, high = 0, 1
+    while high <= MOST_USERS and holds(high):
+        low, high = high, high * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def users_at_rate(job: Job, rate: float) -> float:
+    """Return how many users are in work where `rate` requests a second arrive: the fewest that are
+    answered as fast as they come (Little's law), or all that memory holds, by physics alone."""
+    out = job.output_tokens or 128
+
+    def behind(users: int) -> bool:
+        stream = serve(replace(job, batch=users / job.count, batch_given=True))
+        return stream.tokens_s / out < rate and stream.streams >= users * FULL
+
+    return float(_largest(behind) + 1)

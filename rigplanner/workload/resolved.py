@@ -1,0 +1,59 @@
+"""The one resolved job: format, lengths, users and drafts of a workload, for whoever asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rigplanner.catalog.zoo import Zoo
+from rigplanner.errors import WorkloadFault
+from rigplanner.rig.workload import Workload
+from rigplanner.workload.prompt_sets import prompt_set
+from rigplanner.workload.stored import formatted
+
+
+class Resolved(Struct, frozen=True):
+    """A workload with what its words stand for, and what of it was not said, by field."""
+
+    workload: Workload
+    assumed: dict[str, str] = {}
+
+
+def resolved(workload: Workload, zoo: Zoo) -> Resolved:
+    """Return the workload with the format of its weights, the lengths of a set of prompts that it
+    names, and its streams. Asked again of its own answer it changes nothing. Raises WorkloadFault
+    for sets of prompts, users and drafts that mean nothing."""
+    made = formatted(workload, zoo)
+    fields: dict[str, Any] = _lengths(made.workload)
+    _check_serving(made.workload)
+    if not fields:
+        return Resolved(made.workload, made.assumed)
+    told = {name: str(value) for name, value in fields.items()}
+    return Resolved(replace(made.workload, **fields), made.assumed | told)
+
+
+def _lengths(work: Workload) -> dict[str, Any]:
+    if work.dataset is None or work.task not in ("inference", "serve", "decode", "prefill"):
+        return {}
+    found = prompt_set(work.dataset)
+    lengths = {"input_tokens": found.input, "output_tokens": found.output}
+    return {name: size for name, size in lengths.items() if getattr(work, name) is None and size}
+
+
+def _check_serving(work: Workload) -> None:
+    if work.users is not None and work.batch_per_gpu is not None:
+        raise WorkloadFault(
+            "users: expected users in all or batch_per_gpu, streams of each GPU; found both."
+        )
+    if work.request_rate is not None and (work.users or work.batch_per_gpu):
+        raise WorkloadFault(
+            "request_rate: expected requests a second or users, who ask again when they are"
+            " answered; found both."
+        )
+    prompt = work.input_tokens or work.seq_len
+    if work.prefix_tokens and prompt and work.prefix_tokens > prompt:
+        raise WorkloadFault(
+            f"prefix_tokens: expected at most the prompt's {prompt}, found {work.prefix_tokens}."
+        )
