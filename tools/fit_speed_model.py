@@ -35,7 +35,7 @@ from msgspec import Struct
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance import roofline, serving
 from rigplanner.performance.anchors.anchors import find_gpu, place
-from rigplanner.performance.anchors.kriging import Field
+from rigplanner.performance.anchors.kriging import Kernel, columns_of
 from rigplanner.performance.constants import Physics, SpeedModel, speed_model
 from rigplanner.performance.job import Job, read_job
 from rigplanner.performance.measured import Measured, shipped_measured
@@ -162,14 +162,10 @@ class Rows:
             ]
         )
         points = [place(job) for job in self.jobs]
-        field = Field(model, points)
         self.usual = np.array([model.scattered(point.family, point.kind) for point in points])
-        lower = np.zeros((len(points), len(points)))
-        for number, point in enumerate(points):
-            lower[number, : number + 1] = [
-                field.covariance(point, other) for other in points[: number + 1]
-            ]
-        self.shared, self.noise = lower + np.tril(lower, -1).T, model.variances["noise"]
+        columns = columns_of(points, {})
+        each = [Kernel(model).matrix(columns.taken([n]), columns)[0] for n in range(len(points))]
+        self.shared, self.noise = np.stack(each), model.variances["noise"]
 
     def speeds(self, physics: Physics) -> Floats:
         """Return the log speeds of all rows under a physics."""

@@ -12,7 +12,8 @@ from msgspec import Struct
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.error_figures import Errors, errors_of
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import find_gpu, shipped_evidence
+from rigplanner.performance.anchors.anchors import find_gpu
+from rigplanner.performance.anchors.evidence import shipped_evidence
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.silicon import generation_of

@@ -5,7 +5,8 @@ from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.evidence import Estimate, Step
-from rigplanner.performance.anchors.anchors import Anchored, cite
+from rigplanner.performance.anchors.anchors import cite
+from rigplanner.performance.anchors.points import Anchored
 from rigplanner.performance.answer import Anchor, Bound, SpeedEstimate
 from rigplanner.performance.job import Job
 from rigplanner.performance.limits.input_pipeline import Feed

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
 
 from rigplanner.performance.accuracy import Judged
-from rigplanner.performance.anchors.anchors import Placed
+from rigplanner.performance.anchors.points import Placed
 
 
 def same_network(item: Placed) -> Hashable:

@@ -4,6 +4,7 @@ interval and its reasons."""
 import math
 from collections.abc import Callable
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -14,10 +15,10 @@ from rigplanner.evidence import Estimate, Step
 from rigplanner.machine.model import Machine
 from rigplanner.performance import truncated_normal as truncated
 from rigplanner.performance import variants
-from rigplanner.performance.anchors.anchors import Anchored, Evidence, Placed, find_gpu, place
-from rigplanner.performance.anchors.kriging import Point
+from rigplanner.performance.anchors.anchors import find_gpu, place
 from rigplanner.performance.anchors.monotonicity import at_least
 from rigplanner.performance.anchors.own import kept_evidence
+from rigplanner.performance.anchors.points import Anchored, Placed, Point
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.capacity import exceeding, surely_exceeds
 from rigplanner.performance.constants import Nearness, speed_model
@@ -39,6 +40,9 @@ from rigplanner.performance.several_gpus.collective import predict_collective
 from rigplanner.performance.users import users_at_rate
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.resolved import resolved
+
+if TYPE_CHECKING:
+    from rigplanner.performance.anchors.evidence import Evidence
 
 NEIGHBOURS = 12
 LONG_PROMPT = 128
@@ -66,7 +70,7 @@ def predict_speed(
     zoo: Zoo | None,
     machine: Machine | None = None,
     metric: str | None = None,
-    evidence: Evidence | None = None,
+    evidence: "Evidence | None" = None,
     allowed: Callable[[Measured], bool] | None = None,
     power_limit_w: float | None = None,
 ) -> SpeedEstimate:
@@ -100,7 +104,7 @@ def _predicted(
     zoo: Zoo | None,
     machine: Machine | None,
     metric: str | None,
-    known: Evidence,
+    known: "Evidence",
     allowed: Callable[[Measured], bool] | None,
     power_limit_w: float | None,
 ) -> SpeedEstimate:
@@ -136,7 +140,7 @@ def _of_gpus(
     zoo: Zoo | None,
     machine: Machine | None,
     metric: str | None,
-    known: Evidence,
+    known: "Evidence",
     allowed: Callable[[Measured], bool] | None,
     power_limit_w: float | None,
 ) -> SpeedEstimate:
@@ -158,7 +162,9 @@ def _of_gpus(
     return exceeding(told) if surely_exceeds(job, workload, gpu, machine) else told
 
 
-def _first_token_ms(job: Job, known: Evidence, allowed: Callable[[Measured], bool] | None) -> float:
+def _first_token_ms(
+    job: Job, known: "Evidence", allowed: Callable[[Measured], bool] | None
+) -> float:
     """The time of a prompt as measured prompts correct it: engines for one user read networks of
     experts by kernels that the model of many streams does not know."""
     reading = replace(job, task="prefill", output_tokens=0)
@@ -169,7 +175,7 @@ def _first_token_ms(job: Job, known: Evidence, allowed: Callable[[Measured], boo
 
 
 def _leaning(
-    told: SpeedEstimate, point: Point, known: Evidence, allowed: Callable[[Measured], bool] | None
+    told: SpeedEstimate, point: Point, known: "Evidence", allowed: Callable[[Measured], bool] | None
 ) -> SpeedEstimate:
     """Return the speed that both halves of a job tell, corrected by measured rows of such jobs on
     its stack, if any."""
@@ -198,10 +204,12 @@ def _leaning(
 
 
 @lru_cache(2)
-def _measured_pairs(known: Evidence) -> Evidence:
+def _measured_pairs(known: "Evidence") -> "Evidence":
     """Return the rows of jobs that are told by their halves, placed by what the halves say without
     them."""
-    bare, placed = Evidence(known.placed), []
+    from rigplanner.performance.anchors.evidence import placed_evidence
+
+    bare, placed = placed_evidence(known.placed), []
     for row in known.paired:
         gpu = find_gpu(row.gpu)
         told = predict_speed(
@@ -209,7 +217,7 @@ def _measured_pairs(known: Evidence) -> Evidence:
         )
         point = place(read_job(row.workload, gpu, row.count, row.nodes, row.link, None))
         placed.append(Placed(row, point, math.log(row.value / told.value)))
-    return Evidence(placed)
+    return placed_evidence(placed)
 
 
 def _found(
@@ -217,7 +225,7 @@ def _found(
     workload: Workload,
     gpu: GPU,
     metric: str,
-    known: Evidence,
+    known: "Evidence",
     allowed: Callable[[Measured], bool] | None,
 ) -> Finding:
     """Return the speed that physics tells, corrected by the nearest measured rows and below its
@@ -294,7 +302,7 @@ def _on_machine(found: Finding, machine: Machine | None, power_limit_w: float | 
     )
 
 
-def _half_width(job: Job, point: Point, anchored: Anchored, known: Evidence) -> float:
+def _half_width(job: Job, point: Point, anchored: Anchored, known: "Evidence") -> float:
     """Return half the width of the 80 % interval in log units, before caps and heat."""
     near, deviation = nearness(point, anchored), anchored.correction.deviation
     width = speed_model().half_width(near, deviation, point.task, anchored.strange, point.family)
@@ -333,7 +341,7 @@ def nearness(point: Point, anchored: Anchored) -> Nearness:
     return "network" if of_network else "stack" if of_stack else "nothing"
 
 
-def _alone(job: Job, known: Evidence, allowed: Callable[[Measured], bool] | None) -> float | None:
+def _alone(job: Job, known: "Evidence", allowed: Callable[[Measured], bool] | None) -> float | None:
     """Anchored samples per second of one of the GPUs by itself, to tell the efficiency of scaling;
     None where nothing is scaled, and for experts and states that are spread, which one GPU would
     have to hold all."""

@@ -4,20 +4,16 @@ import itertools
 import math
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigplanner.performance.anchors.kriging import (
-    NO_BATCH,
-    TERMS,
-    Corrected,
-    Field,
-    Head,
-    Point,
-    neighbours,
-)
+from rigplanner.performance.anchors.evidence import Evidence, placed_evidence
+from rigplanner.performance.anchors.kriging import TERMS, Kernel, columns_of
+from rigplanner.performance.anchors.points import NO_BATCH, Corrected, Placed, Point
 from rigplanner.performance.constants import speed_model
+from rigplanner.performance.measured import shipped_measured
 
 BASE = Point(
     stack="pytorch-ngc",
@@ -48,26 +44,40 @@ FAR = msgspec.structs.replace(
 )
 NAMED = msgspec.structs.replace(BASE, release="24.10")
 VARIANCES = speed_model().variances
-FIELD = Field(speed_model(), ())
+KERNEL = Kernel(speed_model())
+SCATTER = speed_model().scattered(BASE.family, BASE.kind)
+ROW = shipped_measured()[0]
 
 
-def nearest(field: Field, target: Point, most: int) -> tuple[tuple[int, ...], list[Head]]:
-    return field.nearest(target, field.pool(field.words_told(target), field.settings.items()), most)
+def evidence(rows: list[Point], residuals: list[float]) -> Evidence:
+    """Rows of which each is known by its place, with residuals in usual units."""
+    return placed_evidence(
+        [
+            Placed(
+                msgspec.structs.replace(ROW, id=str(n)),
+                row,
+                residual * speed_model().scattered(row.family, row.kind),
+            )
+            for n, (row, residual) in enumerate(zip(rows, residuals, strict=True))
+        ]
+    )
 
 
 def krige(target: Point, rows: list[Point], residuals: list[float], own: float) -> Corrected:
-    field = Field(speed_model(), rows)
-    chosen, heads = nearest(field, target, len(rows))
-    found = neighbours(field, chosen, [residuals[n] for n in chosen]).correct(
-        field, target, heads, own
-    )
-    return Corrected(
-        found.mean, found.deviation, tuple(found.weights[chosen.index(n)] for n in range(len(rows)))
+    """The correction by all rows, their weights in the order of the rows."""
+    codes: dict[str, int] = {}
+    told, points = columns_of([target], codes), columns_of(rows, codes)
+    return KERNEL.corrected(
+        target,
+        KERNEL.matrix(told, points)[0],
+        KERNEL.neighbours(points, np.array(residuals)),
+        own,
     )
 
 
 def covariance(a: Point, b: Point) -> float:
-    return FIELD.covariance(a, b)
+    codes: dict[str, int] = {}
+    return float(KERNEL.matrix(columns_of([a], codes), columns_of([b], codes))[0, 0])
 
 
 def test_silicon_of_another_maker_shares_no_shape_of_the_silicon() -> None:
@@ -89,7 +99,7 @@ def test_the_widest_interval_is_that_of_all_terms() -> None:
 
 def test_the_same_row_is_returned_almost_as_measured() -> None:
     found = krige(BASE, [BASE], [0.3], 1e-9)
-    share = FIELD.prior(BASE) / (covariance(BASE, BASE) + VARIANCES["noise"])
+    share = KERNEL.prior(BASE) / (covariance(BASE, BASE) + VARIANCES["noise"])
     assert found.mean == pytest.approx(0.3 * share, rel=1e-6)
     assert found.weights[0] == pytest.approx(share, rel=1e-6)
     assert found.factor == pytest.approx(math.exp(found.mean))
@@ -117,19 +127,42 @@ def test_the_nearest_rows_of_a_pool_are_those_of_the_largest_covariance() -> Non
         )
         for step in (0.0, 0.3 * number)
     ]
-    field = Field(speed_model(), rows)
-    near = [field.covariance(NAMED, row) for row in rows]
+    near = [covariance(NAMED, row) for row in rows]
+    known = evidence(rows, [0.0] * len(rows))
     for most in (1, 5, len(rows)):
-        found, heads = nearest(field, NAMED, most)
+        found = [int(item.row.id) for item in known.correct(NAMED, most).rows]
         assert [near[n] for n in found] == pytest.approx(sorted(near, reverse=True)[:most])
-        assert field.covariances(NAMED, [rows[n] for n in found], heads) == pytest.approx(
-            [near[n] for n in found]
+
+
+def test_what_jobs_of_a_cell_share_gives_the_same_as_the_whole_covariance() -> None:
+    rows = [
+        msgspec.structs.replace(
+            NAMED,
+            model=("resnet-50", "vgg-16")[n % 2],
+            precision=("half", "single")[n // 2 % 2],
+            lane=("none", "pcie", "nvlink")[n % 3],
+            silicon=tuple(x + 0.1 * (n // 4) for x in BASE.silicon),
+            count=float(n % 3),
+            tokens=0.5 * n,
+            batch=float(n % 5),
+            year=2018.0 + n,
         )
+        for n in range(12)
+    ]
+    residuals = [0.1 * (n % 4) - 0.2 for n in range(12)]
+    for n, job in enumerate(rows):
+        job = msgspec.structs.replace(job, written=0.3, batch=2.5)
+        told = evidence(rows, residuals).correct(job, 12)
+        whole = krige(job, rows, residuals, VARIANCES["noise"])
+        ids = [int(item.row.id) for item in told.rows]
+        assert told.correction.mean == pytest.approx(SCATTER * whole.mean), n
+        assert told.correction.deviation == pytest.approx(SCATTER * whole.deviation)
+        assert told.correction.weights == pytest.approx([whole.weights[m] for m in ids])
 
 
 def test_releases_that_nobody_tells_are_shared_with_nobody() -> None:
     assert covariance(NAMED, NAMED) - covariance(BASE, BASE) == pytest.approx(VARIANCES["release"])
-    assert FIELD.prior(NAMED) - FIELD.prior(BASE) == pytest.approx(VARIANCES["release"])
+    assert KERNEL.prior(NAMED) - KERNEL.prior(BASE) == pytest.approx(VARIANCES["release"])
 
 
 def test_weights_solve_the_covariance_of_the_rows() -> None:
@@ -137,25 +170,18 @@ def test_weights_solve_the_covariance_of_the_rows() -> None:
         msgspec.structs.replace(NAMED, batch=float(n), count=float(n % 3), year=2020.0 + n)
         for n in range(5)
     ]
-    field = Field(speed_model(), rows)
-    chosen, heads = nearest(field, NAMED, 5)
-    weights = neighbours(field, chosen, [0.0] * 5).correct(field, NAMED, heads, 1e-4).weights
-    for n in chosen:
+    weights = krige(NAMED, rows, [0.0] * 5, 1e-4).weights
+    for n, row in enumerate(rows):
         told = sum(
-            weight * covariance(rows[n], rows[m]) for weight, m in zip(weights, chosen, strict=True)
+            weight * covariance(row, other) for weight, other in zip(weights, rows, strict=True)
         )
-        own = VARIANCES["noise"] * weights[chosen.index(n)]
-        assert told + own == pytest.approx(covariance(rows[n], NAMED))
+        assert told + VARIANCES["noise"] * weights[n] == pytest.approx(covariance(row, NAMED))
 
 
 def test_the_mean_alone_is_that_of_the_correction() -> None:
     rows = [msgspec.structs.replace(NAMED, batch=float(n)) for n in range(4)]
-    field = Field(speed_model(), rows)
-    chosen, heads = nearest(field, NAMED, 4)
-    found = neighbours(field, chosen, [0.1, 0.2, 0.3, 0.4])
-    assert found.mean(field, NAMED, heads) == pytest.approx(
-        found.correct(field, NAMED, heads, 1e-4).mean
-    )
+    known = evidence(rows, [0.1, 0.2, 0.3, 0.4])
+    assert known.factor(NAMED, 4) == pytest.approx(known.correct(NAMED, 4).correction.factor)
 
 
 def test_a_stranger_says_little() -> None:

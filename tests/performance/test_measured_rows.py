@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from rigplanner.catalog.load import CatalogFault
-from rigplanner.performance.anchors.anchors import find_gpu, shipped_evidence
+from rigplanner.performance.anchors.anchors import find_gpu
+from rigplanner.performance.anchors.evidence import shipped_evidence
 from rigplanner.performance.measured import Row, read_measured, shipped_measured
 from rigplanner.performance.metrics import METRICS
 from rigplanner.performance.stacks import find_stack

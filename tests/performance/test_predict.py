@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import find_gpu, place, shipped_evidence
+from rigplanner.performance.anchors.anchors import find_gpu, place
+from rigplanner.performance.anchors.evidence import shipped_evidence
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import read_job

@@ -5,7 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from rigplanner.performance.anchors.anchors import Placed, shipped_evidence
+from rigplanner.performance.anchors.evidence import shipped_evidence
+from rigplanner.performance.anchors.points import Placed
 from rigplanner.performance.noise_floor import same_job, same_network, told_by_others
 
 PLACED = next(

@@ -7,7 +7,7 @@ from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import Evidence
+from rigplanner.performance.anchors.evidence import Evidence
 from rigplanner.performance.anchors.own import with_own
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.measured import Measured

@@ -4,8 +4,9 @@ import msgspec
 import pytest
 
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.anchors.anchors import find_gpu, place, shipped_evidence
-from rigplanner.performance.anchors.kriging import Field
+from rigplanner.performance.anchors.anchors import find_gpu, place
+from rigplanner.performance.anchors.kriging import Kernel, columns_of
+from rigplanner.performance.constants import speed_model
 from rigplanner.performance.geometry.configs import usual_values
 from rigplanner.performance.job import Job, read_job
 from rigplanner.performance.modelled import model_speed
@@ -123,11 +124,12 @@ def test_sentences_of_unequal_length_wait_for_the_slowest_gpu() -> None:
 
 def test_residuals_are_shared_by_the_kind_of_net_in_a_family_of_stacks() -> None:
     asked = {"task": "inference", "stack": "tensorrt", "precision": "fp16", "batch_per_gpu": 8}
-    field: Field = shipped_evidence().field
-    detector, other, network = (
+    points = [
         place(job("T4", model=model, **asked)) for model in ("yolov8m", "yolov8x", "resnet50")
-    )
-    assert field.covariance(detector, other) > field.covariance(detector, network)
+    ]
+    detectors = columns_of(points, {})
+    detector, other, network = Kernel(speed_model()).matrix(detectors, detectors)[0]
+    assert detector > other > network
 
 
 def test_one_image_at_a_time_waits_for_the_ramps_of_kernels() -> None:

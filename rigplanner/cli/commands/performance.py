@@ -4,7 +4,7 @@ workloads of a rig, in text."""
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -22,7 +22,6 @@ from rigplanner.memory.capacity.mixed_gpus import card_plan, deals_layers
 from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.on_host import estimate_on_host
 from rigplanner.memory.usable_memory import SYSTEM_GIB, usable_gib
-from rigplanner.performance.anchors.anchors import Evidence
 from rigplanner.performance.anchors.own import read_own, with_own
 from rigplanner.performance.answer import Fits, SpeedEstimate
 from rigplanner.performance.capacity import within_memory
@@ -35,6 +34,9 @@ from rigplanner.report.words.memory import verdict
 from rigplanner.report.words.speed import speed_lines
 from rigplanner.rig.workload import Case, Workload
 from rigplanner.workload.cases import BadCase, read_cases
+
+if TYPE_CHECKING:
+    from rigplanner.performance.anchors.evidence import Evidence
 
 LINKS = ("none", "pcie", "nvlink-bridge", "nvlink-mesh", "nvswitch", "xgmi")
 
@@ -93,7 +95,7 @@ def _print_json(record: dict[str, Any]) -> None:
     sys.stdout.write(msgspec.json.encode(record).decode() + "\n")
 
 
-def _asked(args: argparse.Namespace, evidence: Evidence | None) -> int:
+def _asked(args: argparse.Namespace, evidence: "Evidence | None") -> int:
     cases = asked_cases(args)
     for case in cases:
         hardware = (
@@ -176,7 +178,7 @@ def _memory_line(needs: list[tuple[MemoryEstimate, GPU]]) -> str:
 
 
 def answer(
-    case: Case | BadCase, steps: bool = False, evidence: Evidence | None = None
+    case: Case | BadCase, steps: bool = False, evidence: "Evidence | None" = None
 ) -> dict[str, Any]:
     """Return the answer of one case, or its id with an `error`."""
     if isinstance(case, BadCase):
@@ -196,7 +198,7 @@ def answer(
         return {"id": case.id, "error": own_fault(fault)}
 
 
-def _predicted(case: Case, place: Place, evidence: Evidence | None) -> SpeedEstimate:
+def _predicted(case: Case, place: Place, evidence: "Evidence | None") -> SpeedEstimate:
     if place.gpu is None:
         raise WorkloadFault(place.fault)
     return predict_speed(

@@ -21,6 +21,8 @@ LIBRARIES = (
     ("Qt and PySide6", "LGPL 3"),
     ("msgspec", "BSD 3-clause"),
     ("openpyxl", "MIT"),
+    ("numpy", "BSD 3-clause"),
+    ("pandas", "BSD 3-clause"),
     ("reportlab", "BSD 3-clause"),
     ("requests", "Apache 2.0"),
     ("platformdirs", "MIT"),

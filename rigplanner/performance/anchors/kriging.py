@@ -4,21 +4,25 @@ The covariance of two rows is a sum of terms; each stands for something that two
 share (stack, network, silicon, machine, batch, link) and has a variance in squared log units.
 Variances and distances lie in `catalog/benchmarks/speed_model.json`, fitted to rows whose whole
 GPU, source, stack or network was left out (how: `tools/fit_speed_model.py`). Method:
-Gaussian-process regression (Rasmussen and Williams 2006, equations 2.25 and 2.26, algorithm 2.1) on
-the nearest rows only.
+Gaussian-process regression (Rasmussen and Williams 2006, equations 2.25 and 2.26) on the nearest
+rows only. With K the covariance of those rows with each other and the noise of a measurement on its
+diagonal, k theirs with the job, and r their residuals:
 
-Rows are met by what they share with a job by name: those of the same words, silicon and year lie in
-one spot. Kept are the sums of variances by what two points share, and the covariances of pairs of
-measured rows, which meet again and again."""
+    weights = K^-1 k        mean = r . weights        variance = prior - k . weights
+"""
 
 import math
-from collections.abc import Iterable, Sequence
-from functools import cached_property
-from operator import attrgetter, eq, itemgetter, mul
+from typing import Any
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
+from rigplanner.performance.anchors.points import WORDS, Corrected, Point
 from rigplanner.performance.constants import SpeedModel
+
+Floats = NDArray[np.floating[Any]]
+Codes = NDArray[np.integer[Any]]
 
 TERMS: dict[str, tuple[tuple[str, ...], str]] = {
     "family": (("family",), ""),
@@ -26,333 +30,219 @@ TERMS: dict[str, tuple[tuple[str, ...], str]] = {
     "cell": (("stack", "model", "precision", "task"), ""),
     "silicon_task": (("task", "precision", "maker"), "w"),
     "silicon_cell": (("stack", "model", "precision", "task"), "n"),
-    "row": (("stack", "model", "precision", "task", "silicon"), "bc"),
+    "row": (("stack", "model", "precision", "task"), "b"),
     "tokens": (("stack", "model"), "t"),
     "release": (("stack", "release"), ""),
     "year_stack": (("stack",), "y"),
     "year_model": (("stack", "model"), "y"),
-    "scale_stack": (("stack", "lane"), "m"),
+    "scale_stack": (("stack",), "m"),
 }
-"""Term of the covariance -> what two rows must share, and the factors that it falls with: distance
-of (w)ide and (n)arrow silicon, (b)atch, (c)ount, (t)okens, (y)ear of the stack; (m): it grows with
-the logarithm of the smaller count, 0 on one GPU. Silicon and lane are no words: they are compared
-where the distances are, in `covariance` and `covariances`."""
-WORDS = ("stack", "family", "model", "kind", "task", "precision", "release", "maker")
-BY_STACK = WORDS.index("model"), WORDS.index("release")
-"""Words that no term knows but together with the stack."""
-FACTORS = ("", "w", "n", "bc", "t", "y", "m")
-NO_BATCH = -100.0
-"""Stands for the logarithm of a batch that nobody named: as far from every real one as can be, and
-equal to itself."""
-NOBODY = math.nan
-"""A word shared with nobody: equal to nothing, itself included."""
-_words = attrgetter(*WORDS)
+"""Term of the covariance -> the words that two rows must share, and the factor that it falls with:
+distance of (w)ide and (n)arrow silicon; (b)atch and count on equal silicon; (t)okens; (y)ear of the
+stack; (m): it grows with the logarithm of the smaller count where the lanes are equal, 0 on one
+GPU."""
+FACTORS = ("", "w", "n", "b", "t", "y", "m")
+SILICON = 8
+"""Coordinates of a GPU."""
+NOBODY = -1
+"""Code of a word that is shared with nobody."""
 
 
-class Point(Struct, frozen=True, cache_hash=True, dict=True):
-    """Where a row lies: what it shares with others by name, and its coordinates. `release` is the
-    version of the stack, empty where unknown (and then shared with nobody); `data` says whether
-    samples were real or synthetic. `maker` made the GPU, whose coordinates `silicon` holds; `lane`
-    is the class of link of several GPUs, `year` that of the stack's release; `batch` is the log of
-    the batch per GPU or `NO_BATCH`; `count` the log2 of the GPUs; `tokens` and `written` are logs
-    too."""
+class Columns(Struct, frozen=True):
+    """n points as columns: `words` (8, n) holds codes in the order of `WORDS`, `NOBODY` where a
+    word is shared with nobody; `chip` (n) is the row of `silicon` (chips, 8) in which a point
+    lies; the others are (n) long and in the units of `Point`."""
 
-    stack: str
-    family: str
-    model: str
-    kind: str
-    task: str
-    precision: str
-    lane: str
-    release: str
-    maker: str
-    data: str
-    silicon: tuple[float, ...]
-    count: float
-    tokens: float
-    written: float
-    year: float
-    batch: float
+    words: Codes
+    lane: Codes
+    chip: Codes
+    silicon: Floats
+    count: Floats
+    tokens: Floats
+    written: Floats
+    year: Floats
+    batch: Floats
 
-    @cached_property
-    def words(self) -> tuple[object, ...]:
-        """What rows may share by name, in the order of `WORDS`."""
-        return tuple([word or NOBODY for word in _words(self)])
-
-
-class Corrected(Struct, frozen=True):
-    """Mean and standard deviation of the log correction, and the weight of each row used, in their
-    order."""
-
-    mean: float
-    deviation: float
-    weights: tuple[float, ...]
-
-    @property
-    def factor(self) -> float:
-        """What the modelled speed is multiplied with."""
-        return math.exp(self.mean)
-
-    def scaled(self, scatter: float) -> "Corrected":
-        """Return the correction of jobs whose residuals are `scatter` times as large."""
-        return Corrected(scatter * self.mean, scatter * self.deviation, self.weights)
+    def taken(self, numbers: Any) -> "Columns":
+        """Return some of the points, by their numbers."""
+        return Columns(
+            self.words[:, numbers],
+            self.lane[numbers],
+            self.chip[numbers],
+            self.silicon,
+            self.count[numbers],
+            self.tokens[numbers],
+            self.written[numbers],
+            self.year[numbers],
+            self.batch[numbers],
+        )
 
 
-Words = tuple[object, ...]
-Sums = tuple[float, ...]
-"""Variances that two points share, summed by factor in the order of `FACTORS`."""
-Head = tuple[float, float, float, float]
-"""What two points share whatever their sizes are, and what falls with the distance of batches,
-falls with that of tokens, and grows with the number of GPUs."""
-Spot = tuple[int, float, list[int]]
-"""Rows of the same words: their chip, their year and their numbers."""
-KEPT_SILICON = 1_000
-NO_CHIP = -1
-"""Stands for the chip of rows whose silicon does not matter."""
+def columns_of(points: list[Point], codes: dict[str, int]) -> Columns:
+    """Return points as columns; words that `codes` lacks are added to it."""
+
+    def code(word: str) -> int:
+        return codes.setdefault(word, len(codes)) if word else NOBODY
+
+    chips: dict[tuple[float, ...], int] = {}
+    chip = [chips.setdefault(point.silicon, len(chips)) for point in points]
+    figures = np.array(
+        [(p.count, p.tokens, p.written, p.year, p.batch) for p in points], np.float64
+    ).reshape(len(points), 5)
+    return Columns(
+        np.array([[code(getattr(point, word)) for point in points] for word in WORDS], np.int32),
+        np.array([code(point.lane) for point in points], np.int32),
+        np.array(chip, np.int32),
+        np.array(list(chips), np.float64).reshape(-1, SILICON),
+        *np.ascontiguousarray(figures.T),
+    )
 
 
-class Pool(Struct, frozen=True):
-    """Rows that a job may lean on: what those of each setting share with it, and their spots; the
-    chips and years among them."""
-
-    settings: list[tuple[Sums, list[Spot]]]
-    chips: set[int]
-    years: set[float]
+def equal_words(words: Codes, others: Codes) -> NDArray[np.uint8]:
+    """Return which words (8, ...) points share with others, as the bits of a number: the first word
+    is the highest bit."""
+    equal: NDArray[np.uint8] = np.packbits((words == others) & (words != NOBODY), axis=0)[0]
+    return equal
 
 
-class Field:
-    """The covariance of points under one set of constants, among them the measured `rows`, known by
-    their numbers, and found by their words in `settings`."""
+class Likeness(Struct, frozen=True):
+    """How alike one GPU's silicon is to that of each of many, 0 to 1: by the wide and by the narrow
+    distance, and whether it is the same."""
 
-    def __init__(self, model: SpeedModel, rows: Iterable[Point]) -> None:
+    wide: Floats
+    narrow: Floats
+    same: Floats
+
+
+class Heads(Struct, frozen=True):
+    """What a job shares with each of many rows whatever its sizes are (`always`), and what falls
+    with the distance of batches, falls with that of tokens, and grows with the number of GPUs; all
+    variances in squared log units."""
+
+    always: Floats
+    by_batch: Floats
+    by_tokens: Floats
+    by_count: Floats
+
+
+class Neighbours(Struct, frozen=True):
+    """The rows that the jobs of one cell lean on: the inverse of their covariance with the noise of
+    a measurement on its diagonal, and what it makes of their residuals."""
+
+    points: Columns
+    inverse: Floats
+    answer: Floats
+
+
+class Kernel:
+    """The covariance of points under one set of constants."""
+
+    def __init__(self, model: SpeedModel) -> None:
         v, d = model.variances, model.distances
-        self.rows, self.noise, self._per_year = tuple(rows), v["noise"], d["year"]
-        self._per_size = d["count"], d["batch"], d["tokens"], d["written"]
-        self._stretch = tuple(
-            tuple(map(math.sqrt, weights)) for weights in (model.wide, model.narrow)
-        )
-        self._terms = [
-            ([WORDS.index(key) for key in keys if key in WORDS], FACTORS.index(factor), v[name])
-            for name, (keys, factor) in TERMS.items()
-        ]
-        self._sums: dict[tuple[bool, ...], Sums] = {}
-        self._pairs: list[dict[int, float]] = [{} for _ in self.rows]
-        self._heard = {(row.stack, row.words[n]) for row in self.rows for n in BY_STACK}
-        chips, spots = (
-            dict[tuple[float, ...], int](),
-            dict[Words, dict[tuple[int, float], list[int]]](),
-        )
-        for number, row in enumerate(self.rows):
-            chip = chips.setdefault(row.silicon, len(chips))
-            spots.setdefault(row.words, {}).setdefault((chip, row.year), []).append(number)
-        self.settings = {
-            words: [(*place, numbers) for place, numbers in of.items()]
-            for words, of in spots.items()
-        }
-        self._chips = [self._stretched(silicon) for silicon in chips]
-        self._alike: dict[tuple[float, ...], dict[int, tuple[float, float, bool]]] = {}
-        self._constant = sum(
-            v[name] for name, (_, factor) in TERMS.items() if factor != "m" and name != "release"
-        )
-        self._per_count = sum(v[name] for name, (_, factor) in TERMS.items() if factor == "m")
-        self._released = v["release"]
+        self.noise, self.per_year = v["noise"], d["year"]
+        self._per_count, self._per_batch = d["count"], d["batch"]
+        self._per_token, self._per_written = d["tokens"], d["written"]
+        self._stretch = np.column_stack((model.wide, model.narrow))
+        self.sums = self._sums(v)
+        _, first, alike = np.unique(self.sums, axis=0, return_index=True, return_inverse=True)
+        self.alike: Codes = first[alike.reshape(-1)].astype(np.int32)
+        of = {factor: sum(v[n] for n, term in TERMS.items() if term[1] == factor) for factor in "m"}
+        self._prior_per_count, self._released = of["m"], v["release"]
+        self._prior = sum(v[name] for name, term in TERMS.items() if term[1] != "m") - v["release"]
 
-    def _shared(self, words: Words, others: Words) -> Sums:
-        """The sums of the variances of all terms whose words are among those that two points
-        share."""
-        equal = tuple(map(eq, words, others))
-        known = self._sums.get(equal)
-        if known is None:
-            sums = [0.0] * len(FACTORS)
-            for needed, factor, variance in self._terms:
-                if all(equal[word] for word in needed):
-                    sums[factor] += variance
-            known = self._sums[equal] = tuple(sums)
-        return known
-
-    def _stretched(self, silicon: tuple[float, ...]) -> tuple[tuple[float, ...], ...]:
-        """Where silicon lies when the wide and the narrow distance are plain ones."""
-        return tuple([tuple(map(mul, stretch, silicon)) for stretch in self._stretch])
-
-    def words_told(self, job: Point) -> Words:
-        """Return the words of a job; a network or release of which its stack has no row it shares
-        with nobody."""
-        stack, *words = job.words
-        return stack, *[
-            word if n not in BY_STACK or (stack, word) in self._heard else NOBODY
-            for n, word in enumerate(words, 1)
-        ]
-
-    def pool(self, words: Words, settings: Iterable[tuple[Words, list[Spot]]]) -> Pool:
-        """Return the rows of these settings for jobs of these words: those that share as much are
-        one setting, and one spot where silicon does not matter."""
-        shared: dict[Sums, dict[tuple[int, float], list[int]]] = {}
-        for others, spots in settings:
-            sums = self._shared(words, others)
-            known, by_chip = shared.setdefault(sums, {}), any(sums[1:4])
-            for chip, year, numbers in spots:
-                known.setdefault((chip if by_chip else NO_CHIP, year), []).extend(numbers)
-        met = {place for spots in shared.values() for place in spots}
-        found = [
-            (sums, [(*place, numbers) for place, numbers in spots.items()])
-            for sums, spots in shared.items()
-        ]
-        return Pool(found, {chip for chip, _ in met} - {NO_CHIP}, {year for _, year in met})
-
-    def nearest(self, job: Point, pool: Pool, most: int) -> tuple[tuple[int, ...], list[Head]]:
-        """Return the numbers of the `most` rows of a pool of the largest covariance with a job, and
-        what it shares with them. They are chosen as if they had its batch, length and one GPU, so
-        that all jobs of a cell lean on the same ones."""
-        likeness, per_year, job_year = (
-            self._likeness(job.silicon, pool.chips),
-            self._per_year,
-            job.year,
-        )
-        fresh = {year: math.exp(-per_year * (job_year - year) ** 2) for year in pool.years}
-        ranked = list[tuple[float, Sums, int, float, list[int]]]()
-        for sums, spots in pool.settings:
-            still, by_wide, by_narrow, by_batch, by_tokens, by_year, _ = sums
-            still += by_tokens
-            ranked += [
-                (
-                    still
-                    + by_wide * (like := likeness[chip])[0]
-                    + by_narrow * like[1]
-                    + by_batch * like[2]
-                    + by_year * fresh[year],
-                    sums,
-                    chip,
-                    year,
-                    numbers,
-                )
-                for chip, year, numbers in spots
-            ]
-        ranked.sort(key=itemgetter(0), reverse=True)
-        chosen, heads = list[int](), list[Head]()
-        for share, sums, chip, _, numbers in ranked:
-            taken, by_batch = numbers[: most - len(chosen)], sums[3] * likeness[chip][2]
-            chosen += taken
-            heads += [(share - by_batch - sums[4], by_batch, sums[4], sums[6])] * len(taken)
-            if len(chosen) == most:
-                break
-        return tuple(chosen), heads
-
-    def _likeness(
-        self, silicon: tuple[float, ...], chips: set[int]
-    ) -> dict[int, tuple[float, float, bool]]:
-        """How alike silicon is to that of rows, 0 to 1, by the wide and by the narrow distance, and
-        whether it is the same."""
-        if len(self._alike) >= KEPT_SILICON:
-            self._alike.clear()
-        found = self._alike.setdefault(silicon, {NO_CHIP: (0.0, 0.0, False)})
-        if missing := chips - found.keys():
-            dist, exp, known = math.dist, math.exp, self._chips
-            wide, narrow = place = self._stretched(silicon)
-            for n in missing:
-                far = known[n]
-                found[n] = (
-                    1 / (1 + dist(wide, far[0]) ** 2),
-                    exp(-0.5 * dist(narrow, far[1]) ** 2),
-                    place == far,
-                )
+    def _sums(self, variances: dict[str, float]) -> Floats:
+        """Variances that two points share, summed by factor (256, 7); the row is the number that
+        `equal_words` tells."""
+        equal = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(bool)
+        found = np.zeros((256, len(FACTORS)))
+        for name, (words, factor) in TERMS.items():
+            shared = equal[:, [WORDS.index(word) for word in words]].all(axis=1)
+            found[:, FACTORS.index(factor)] += np.where(shared, variances[name], 0.0)
         return found
 
-    def covariances(self, a: Point, points: Iterable[Point], heads: Iterable[Head]) -> list[float]:
-        """Return the covariance of one point with each of many, without the noise of a
+    def likeness(self, silicon: Floats, others: Floats) -> Likeness:
+        """Return how alike silicon (..., 8) is to other silicon (..., 8)."""
+        apart = np.square(silicon - others)
+        far = apart @ self._stretch
+        return Likeness(
+            1 / (1 + far[..., 0]), np.exp(-0.5 * far[..., 1]), (~apart.any(axis=-1)).astype(float)
+        )
+
+    def matrix(self, a: Columns, b: Columns) -> Floats:
+        """Return the covariances (n, m) of points with others, without the noise of a
         measurement."""
-        exp, (per_count, per_batch, per_token, per_written) = math.exp, self._per_size
-        count, batch, tokens, written, lane = a.count, a.batch, a.tokens, a.written, a.lane
-        found = []
-        for b, (total, by_batch, by_tokens, by_count) in zip(points, heads, strict=True):
-            if by_batch:
-                total += by_batch * exp(
-                    -per_count * (count - b.count) ** 2 - per_batch * (batch - b.batch) ** 2
-                )
-            if by_tokens:
-                total += by_tokens * exp(
-                    -per_token * (tokens - b.tokens) ** 2 - per_written * (written - b.written) ** 2
-                )
-            if by_count and count and lane == b.lane:
-                total += by_count * min(count, b.count)
-            found.append(total)
-        return found
-
-    def covariance(self, a: Point, b: Point) -> float:
-        """Return the covariance of two rows, without the noise of a measurement."""
-        s, year = self._shared(a.words, b.words), self._per_year * (a.year - b.year) ** 2
-        (wide, narrow), others = self._stretched(a.silicon), self._stretched(b.silicon)
-        like = (
-            1 / (1 + math.dist(wide, others[0]) ** 2),
-            math.exp(-0.5 * math.dist(narrow, others[1]) ** 2),
+        sums = self.sums[equal_words(a.words[:, :, None], b.words[:, None, :])]
+        like = self.likeness(a.silicon[a.chip][:, None, :], b.silicon[b.chip][None, :, :])
+        years = np.exp(-self.per_year * np.subtract.outer(a.year, b.year) ** 2)
+        heads = Heads(
+            sums[..., 0]
+            + sums[..., 1] * like.wide
+            + sums[..., 2] * like.narrow
+            + sums[..., 5] * years,
+            sums[..., 3] * like.same,
+            sums[..., 4],
+            sums[..., 6] * np.equal.outer(a.lane, b.lane),
         )
-        head = s[0] + s[1] * like[0] + s[2] * like[1] + s[5] * math.exp(-year)
-        return self.covariances(a, (b,), ((head, s[3] * (a.silicon == b.silicon), s[4], s[6]),))[0]
+        return self.at_sizes(
+            heads,
+            np.subtract.outer(a.count, b.count),
+            np.subtract.outer(a.batch, b.batch),
+            np.subtract.outer(a.tokens, b.tokens),
+            np.subtract.outer(a.written, b.written),
+            np.minimum.outer(a.count, b.count),
+        )
 
-    def known_covariances(self, number: int, others: Sequence[int]) -> list[float]:
-        """Return the covariances of a row with others, by their numbers."""
-        known = self._pairs[number]
-        for other in others:
-            if other not in known:
-                known[other] = self._pairs[other][number] = self.covariance(
-                    self.rows[number], self.rows[other]
-                )
-        return [known[other] for other in others]
+    def at_sizes(
+        self,
+        heads: Heads,
+        count: Floats,
+        batch: Floats,
+        tokens: Floats,
+        written: Floats,
+        smaller: Floats,
+    ) -> Floats:
+        """Return covariances at these distances of sizes; `smaller` is the smaller count."""
+        batches = np.exp(-self._per_count * count * count - self._per_batch * batch * batch)
+        lengths = np.exp(-self._per_token * tokens * tokens - self._per_written * written * written)
+        return (
+            heads.always
+            + heads.by_batch * batches
+            + heads.by_tokens * lengths
+            + heads.by_count * smaller
+        )
+
+    def near(self, point: Point, lane: int, rows: Columns, heads: Heads) -> Floats:
+        """Return the covariances (n) of a job with rows that it shares `heads` with."""
+        by_count = heads.by_count * (rows.lane == lane)
+        return self.at_sizes(
+            Heads(heads.always, heads.by_batch, heads.by_tokens, by_count),
+            rows.count - point.count,
+            rows.batch - point.batch,
+            rows.tokens - point.tokens,
+            rows.written - point.written,
+            np.minimum(rows.count, point.count),
+        )
 
     def prior(self, point: Point) -> float:
         """Return the variance of a point before any row is seen, without noise."""
         return (
-            self._constant
-            + self._per_count * point.count
+            self._prior
+            + self._prior_per_count * point.count
             + (self._released if point.release else 0.0)
         )
 
+    def neighbours(self, rows: Columns, residuals: Floats) -> Neighbours:
+        """Return rows with what their covariance makes of their residuals."""
+        with_noise = self.matrix(rows, rows)
+        with_noise.flat[:: len(with_noise) + 1] += self.noise
+        inverse = np.linalg.inv(with_noise)
+        return Neighbours(rows, inverse, inverse @ residuals)
 
-Triangle = list[list[float]]
-"""Rows of a lower triangular matrix, each with the inverse of its diagonal at its end."""
-
-
-def solved(lower: Triangle, values: Iterable[float]) -> list[float]:
-    """Return the solution of a triangular system."""
-    found = list[float]()
-    for line, value in zip(lower, values, strict=True):
-        found.append((value - sum(map(mul, line, found))) * line[-1])
-    return found
-
-
-class Neighbours(Struct, frozen=True):
-    """The rows that the jobs of one cell lean on: the Cholesky factor of their covariance with
-    noise on its diagonal, the same turned about (its transpose from the last row to the first), and
-    what the inverse of the covariance makes of their residuals."""
-
-    points: tuple[Point, ...]
-    lower: Triangle
-    turned: Triangle
-    answer: list[float]
-
-    def mean(self, field: Field, point: Point, heads: Sequence[Head]) -> float:
-        """Return the mean of the correction of a point that shares `heads` with the rows."""
-        return float(sum(map(mul, field.covariances(point, self.points, heads), self.answer)))
-
-    def correct(self, field: Field, point: Point, heads: Sequence[Head], own: float) -> Corrected:
-        """Return the correction of a point that shares `heads` with the rows; `own` is the variance
-        that no row can share, noise of a measurement included."""
-        near = field.covariances(point, self.points, heads)
-        half = solved(self.lower, near)
-        spread = field.prior(point) + own - sum(map(mul, half, half))
-        weights = solved(self.turned, reversed(half))[::-1]
+    def corrected(self, point: Point, near: Floats, rows: Neighbours, own: float) -> Corrected:
+        """Return the correction of a point of these covariances with the rows; `own` is the
+        variance that no row can share, noise of a measurement included."""
+        weights = rows.inverse @ near
+        spread = self.prior(point) + own - float(near @ weights)
         return Corrected(
-            sum(map(mul, near, self.answer)), math.sqrt(max(spread, own)), tuple(weights)
+            float(near @ rows.answer), math.sqrt(max(spread, own)), tuple(weights.tolist())
         )
-
-
-def neighbours(field: Field, numbers: Sequence[int], residuals: Sequence[float]) -> Neighbours:
-    """Return rows of a field as neighbours."""
-    lower: Triangle = []
-    for place, number in enumerate(numbers):
-        *near, variance = field.known_covariances(number, numbers[: place + 1])
-        line = solved(lower, near)
-        spread = max(variance + field.noise - sum(map(mul, line, line)), field.noise / 4)
-        lower.append([*line, 1 / math.sqrt(spread)])
-    turned = [[row[n] for row in lower[:n:-1]] + [lower[n][n]] for n in reversed(range(len(lower)))]
-    answer = solved(turned, reversed(solved(lower, residuals)))[::-1]
-    return Neighbours(tuple([field.rows[number] for number in numbers]), lower, turned, answer)

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from operator import attrgetter
 
-from rigplanner.performance.anchors.anchors import Placed, find_gpu
-from rigplanner.performance.anchors.kriging import Point
+from rigplanner.performance.anchors.anchors import find_gpu
+from rigplanner.performance.anchors.points import Placed, Point
 from rigplanner.performance.answer import TIME_METRICS
 from rigplanner.performance.job import Job
 from rigplanner.performance.metrics import samples_per_second

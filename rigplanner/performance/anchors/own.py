@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta, Struct
 
@@ -13,11 +13,13 @@ from rigplanner.catalog.imports.user_catalog import user_folder
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.decoding import JsonFault, convert, read_tree
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import Evidence, read_evidence, shipped_evidence
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.metrics import METRICS
 from rigplanner.rig.workload import Workload
 from rigplanner.whole_file import read_within, write_whole
+
+if TYPE_CHECKING:
+    from rigplanner.performance.anchors.evidence import Evidence
 
 NUMBERS = (
     "batch_per_gpu",
@@ -117,9 +119,11 @@ def keep_text(name: str, text: str) -> Path:
 
 
 @cache
-def kept_evidence() -> Evidence:
+def kept_evidence() -> "Evidence":
     """Return the shipped evidence, with the measurements that the user keeps where there are
     any."""
+    from rigplanner.performance.anchors.evidence import shipped_evidence
+
     rows, _ = _kept()
     return with_own(rows) if rows else shipped_evidence()
 
@@ -143,10 +147,15 @@ def _kept() -> tuple[list[Measured], tuple[str, ...]]:
     return rows, tuple(asides)
 
 
-def with_own(rows: Iterable[Measured]) -> Evidence:
+def with_own(rows: Iterable[Measured]) -> "Evidence":
     """Return the shipped evidence and the user's rows together."""
-    shipped, own = shipped_evidence(), read_evidence(rows, shipped_zoo())
-    return Evidence([*shipped.placed, *own.placed], [*shipped.paired, *own.paired])
+    from rigplanner.performance.anchors.evidence import (
+        joined_evidence,
+        read_evidence,
+        shipped_evidence,
+    )
+
+    return joined_evidence(shipped_evidence(), read_evidence(list(rows), shipped_zoo()))
 
 
 def _csv_rows(text: str) -> Iterable[tuple[int, dict[str, Any] | str]]:

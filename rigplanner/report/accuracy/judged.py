@@ -27,7 +27,8 @@ from rigplanner.performance.accuracy import (
     scaling,
     summarise,
 )
-from rigplanner.performance.anchors.anchors import find_gpu, shipped_evidence
+from rigplanner.performance.anchors.anchors import find_gpu
+from rigplanner.performance.anchors.evidence import shipped_evidence
 from rigplanner.performance.measured import Measured, shipped_measured
 from rigplanner.performance.noise_floor import same_job, same_network, told_by_others
 from rigplanner.report.accuracy.exchange import exchange_table, sizes_table
