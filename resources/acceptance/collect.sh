@@ -123,6 +123,7 @@ keep amd-smi-metric.txt amd-smi metric
 keep xpu-smi.txt xpu-smi discovery
 keep lscpu.txt lscpu
 keep numactl.txt numactl -H
+keep hwloc.xml lstopo-no-graphics --of xml --no-useless-caches
 keep lsblk.txt lsblk -d -b -o NAME,SIZE,TYPE,MODEL
 # The serial numbers of nvme list stand in a column: it is left empty.
 blank_serials() {

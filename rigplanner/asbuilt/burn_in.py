@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from rigplanner.asbuilt.promise import PromisedRate, promise_of
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.rules.assess import Assessment
 
 HOUR_S = 3600
+FIRST_TENSOR = 7
+"""Compute capability of the first GPUs with tensor cores (Volta)."""
 LARGEST_MESSAGE = "8G"
 """Largest all-reduce: bus bandwidth still grows at 512 MB on NVLink (NVIDIA/nccl-tests issue
 149)."""
@@ -52,7 +55,9 @@ def _steps(assessment: Assessment) -> Iterator[BurnInStep]:
     rates = {rate.metric: rate for rate in promise.rates if rate.job is None}
     count = len(promise.gpus)
     if "NVIDIA" in makers:
-        yield from _nvidia(promise.matrix, rates, count, [card.nvlinks for card in promise.gpus])
+        links = [card.nvlinks for card in promise.gpus]
+        tensor = all(_has_tensor_cores(node.gpu) for node in assessment.machine.gpus)
+        yield from _nvidia(promise.matrix, rates, count, links, tensor)
     if "AMD" in makers:
         yield from _amd(rates, count)
     if "Intel" in makers:
@@ -79,6 +84,7 @@ def _nvidia(
     rates: dict[str, PromisedRate],
     count: int,
     nvlinks: list[int | None],
+    tensor: bool,
 ) -> Iterator[BurnInStep]:
     if count > 1:
         letters = "; ".join(" ".join(row) for row in matrix)
@@ -95,10 +101,17 @@ def _nvidia(
     if "allreduce-busbw" in rates:
         command = f"all_reduce_perf -b 8M -e {LARGEST_MESSAGE} -f 2 -g {count}"
         yield _measured("allreduce-busbw", command, 300, rates["allreduce-busbw"])
-    yield BurnInStep(purpose="gpu-load", command=f"gpu_burn -tc {HOUR_S}", seconds=HOUR_S)
+    command = f"gpu_burn {'-tc ' if tensor else ''}{HOUR_S}"
+    yield BurnInStep(purpose="gpu-load", command=command, seconds=HOUR_S)
     yield BurnInStep(
         purpose="gpu-health", command="nvidia-smi -q -d PERFORMANCE,ECC,ROW_REMAPPER", seconds=5
     )
+
+
+def _has_tensor_cores(gpu: GPU) -> bool:
+    """gpu-burn's -tc crashes on cards without them (system76/docs pull request 1221)."""
+    major = (gpu.compute_capability or "0").partition(".")[0]
+    return major.isdigit() and int(major) >= FIRST_TENSOR and gpu.dense_tflops.fp16 is not None
 
 
 def _amd(rates: dict[str, PromisedRate], count: int) -> Iterator[BurnInStep]:

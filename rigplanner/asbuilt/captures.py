@@ -11,6 +11,7 @@ from rigplanner.asbuilt.readers.programs import READERS
 from rigplanner.asbuilt.seen import Fact
 from rigplanner.machine.formats.smi_matrix import MatrixFault
 from rigplanner.machine.formats.smi_query import QueryFault
+from rigplanner.machine.formats.xml_tree import XmlFault
 from rigplanner.whole_file import read_within
 
 LARGEST_TEXT = 4 * 2**20
@@ -104,7 +105,7 @@ def read_text(name: str, text: str, sha256: str = "") -> tuple[CapturedText, lis
             continue
         try:
             found = reader.read(text)
-        except (QueryFault, MatrixFault) as fault:
+        except (QueryFault, MatrixFault, XmlFault) as fault:
             said = said or str(fault)
             continue
         if found:

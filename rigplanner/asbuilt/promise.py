@@ -20,8 +20,8 @@ DRIVE_LEAST = 0.8
 class PromisedCard(Struct, frozen=True, kw_only=True):
     """A GPU, drive or network card: its name, the piece that it is, the place planned for it and
     the link there. `nvlinks` counts the NVLinks that shall be up; `cap_w` is the planned limit of
-    power, the card's own where none is planned; `bytes` and `read_gbs` are a drive's, `gbps` the
-    sum of a network card's ports."""
+    power, the card's own where none is planned, `base_mhz` the clock that its maker guarantees;
+    `bytes` and `read_gbs` are a drive's, `gbps` the sum of a network card's ports."""
 
     name: str
     piece: str = ""
@@ -36,6 +36,7 @@ class PromisedCard(Struct, frozen=True, kw_only=True):
     capped: bool = False
     memory_gib: float | None = None
     numa: int | None = None
+    base_mhz: float | None = None
     bytes: float | None = None
     read_gbs: float | None = None
     gbps: float | None = None
@@ -171,6 +172,7 @@ def _gpu(machine: Machine, node: GpuNode) -> PromisedCard:
         capped=node.power_cap_w is not None,
         memory_gib=card.memory_gib,
         numa=node.numa,
+        base_mhz=card.base_mhz,
     )
 
 

@@ -7,6 +7,7 @@ from functools import cache
 from msgspec import Struct
 
 from rigplanner.asbuilt.checks.line import Line, Verdict, View
+from rigplanner.asbuilt.promise import PromisedCard
 from rigplanner.asbuilt.seen import (
     EventKind,
     SeenDrive,
@@ -24,6 +25,10 @@ WORN_PERCENT = 5.0
 """Wear above which a drive was not new: a drive writes its own rating once before it shows one per
 cent; burn-in writes far less."""
 WORN_HOURS = 500
+BUSY_PERCENT = 50.0
+"""Use of a GPU above which its clock is that of its load."""
+CLOCK_LEAST = 0.97
+"""Share of the base clock that counts as the same: clocks step by 15 MHz."""
 EVENTS: dict[EventKind, tuple[str, Verdict, str]] = {
     "off-bus": ("off-bus", "broken", "off-bus"),
     "aer-uncorrected": ("link-errors", "broken", "signal"),
@@ -68,6 +73,7 @@ def health(view: View) -> Iterator[Line]:
     for pair in view.gpus:
         if pair.card is not None and pair.card.gpu is not None:
             yield from gpu_health(pair.card.gpu, pair.promised.piece)
+            yield from _clock(pair.card.gpu, pair.promised)
     paired = {pair.card.address for pair in view.gpus if pair.card is not None}
     for gpu in of_kind(view.facts, SeenGpu):
         if gpu.address not in paired:
@@ -143,6 +149,27 @@ def gpu_health(gpu: SeenGpu, subject: str) -> Iterator[Line]:
             unit="°C",
             cause="heat",
         )
+
+
+def _clock(gpu: SeenGpu, wanted: PromisedCard) -> Iterator[Line]:
+    """Compare the clock of a busy GPU with the one that its maker guarantees. A planned power cap
+    may take it lower, and so may the card's own limit."""
+    busy = (gpu.busy_percent or 0.0) >= BUSY_PERCENT
+    if not busy or gpu.clock_mhz is None or wanted.base_mhz is None:
+        return
+    slow = gpu.clock_mhz < CLOCK_LEAST * wanted.base_mhz
+    limited = wanted.capped or "power-cap" in gpu.throttled
+    yield Line(
+        code="gpu-clock",
+        group="health",
+        verdict="kept" if not slow else "remark" if limited else "broken",
+        subject=wanted.piece or wanted.name,
+        where=gpu.address,
+        promised=wanted.base_mhz,
+        seen=gpu.clock_mhz,
+        unit="MHz",
+        cause="" if not slow else "power-bound" if limited else "heat",
+    )
 
 
 def _heat(view: View) -> Iterator[Line]:

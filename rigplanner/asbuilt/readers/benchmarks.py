@@ -219,10 +219,23 @@ def read_mlperf(text: str) -> list[Fact]:
 
 
 def read_gpu_burn(text: str) -> list[Fact]:
-    """Return gpu-burn's verdict on each GPU."""
+    """Return gpu-burn's verdict on each GPU. It also says OK of a GPU that it could not start on,
+    or that computed nothing (wilicc/gpu-burn issues 14 and 123): those did not pass."""
     after = text[text.rfind("Tested ") :]
     rows = re.findall(r"GPU (\d{1,3}): (OK|FAULTY)", after)
-    return [SeenTest("gpu-burn", f"gpu{index}", word == "OK") for index, word in rows]
+    done = re.findall(r"proc'd: (.*?)\s{2,}errors:", text)
+    worked = (
+        [rate != "0" for rate in re.findall(r"\((\d{1,9}) Gflop/s\)", done[-1])] if done else []
+    )
+    started = "Couldn't init a GPU test" not in text
+    return [
+        SeenTest(
+            "gpu-burn",
+            f"gpu{index}",
+            word == "OK" and (worked[place] if place < len(worked) else started),
+        )
+        for place, (index, word) in enumerate(rows)
+    ]
 
 
 def read_stress_ng(text: str) -> list[Fact]:

@@ -28,7 +28,7 @@ def read_rocm_smi(text: str) -> list[Fact]:
         cards.setdefault(int(index), {}).setdefault(key.strip().lower(), value.strip())
     driver = re.search(r"Driver version: (\S+)", text)
     facts += [_rocm(index, fields, driver[1] if driver else "") for index, fields in cards.items()]
-    return [fact for fact in facts if not isinstance(fact, SeenGpu) or fact.name or fact.address]
+    return facts
 
 
 def _rocm(index: int, fields: dict[str, str], driver: str) -> SeenGpu:
@@ -37,10 +37,13 @@ def _rocm(index: int, fields: dict[str, str], driver: str) -> SeenGpu:
         address=whole_address(fields.get("pci bus", "")),
         index=index,
         name=name,
+        running=_rocm_link(fields),
         power_limit_w=_number(fields, "max graphics package power (w)"),
-        power_draw_w=_number(fields, "average graphics package power (w)"),
+        power_draw_w=_number(fields, "average graphics package power (w)")
+        or _number(fields, "current socket graphics package power (w)"),
         temperature_c=_number(fields, "temperature (sensor junction) (c)"),
         busy_percent=_number(fields, "gpu use (%)"),
+        replays=_count(fields, "pcie replay count"),
         driver=driver,
     )
 
@@ -48,6 +51,19 @@ def _rocm(index: int, fields: dict[str, str], driver: str) -> SeenGpu:
 def _number(fields: dict[str, str], key: str) -> float | None:
     match = re.match(r"(\d{1,7}(?:\.\d{1,4})?)", fields.get(key, ""))
     return float(match[1]) if match else None
+
+
+def _count(fields: dict[str, str], key: str) -> int | None:
+    value = _number(fields, key)
+    return None if value is None else int(value)
+
+
+def _rocm_link(fields: dict[str, str]) -> PcieLink:
+    """Return the link of "pcie clock level: 1 (16.0GT/s, x16 619Mhz)", which falls back at rest."""
+    told = re.search(r"\((\d{1,2}\.\d)GT/s,? x(\d{1,2})\b", fields.get("pcie clock level", ""))
+    if told is None:
+        return PcieLink()
+    return PcieLink(SPEEDS.get(told[1].removesuffix(".0")), int(told[2]) or None)
 
 
 def read_amd_smi(text: str) -> list[Fact]:

@@ -44,6 +44,7 @@ READERS: tuple[Reader, ...] = (
     Reader("/proc/meminfo", system.MEMINFO, system.read_meminfo),
     Reader("/proc/cmdline", system.CMDLINE, system.read_kernel),
     Reader("/proc/version", system.RELEASE, system.read_kernel),
+    Reader("hwloc", system.HWLOC, system.read_hwloc_file),
     Reader("sensors", system.SENSORS, system.read_sensors),
     Reader("nvme list", drives.NVME, drives.read_nvme_list),
     Reader("lsblk", drives.LSBLK, drives.read_lsblk),

@@ -1,5 +1,5 @@
 """CPUs, NUMA nodes, memory, kernel and temperatures: `lscpu`, `numactl -H`, /proc/meminfo,
-/proc/cmdline, /etc/os-release, /proc/version and `sensors`."""
+/proc/cmdline, /etc/os-release, /proc/version, `sensors` and hwloc's XML."""
 
 import re
 from typing import Literal
@@ -12,12 +12,14 @@ from rigplanner.asbuilt.seen import (
     SeenMemory,
     SeenNuma,
 )
+from rigplanner.machine.formats.hwloc_xml import read_hwloc
 
 LSCPU = re.compile(r"^(Socket\(s\)|CPU\(s\)|Thread\(s\) per core):\s", re.MULTILINE)
 NUMACTL = re.compile(r"^node \d+ (cpus|size): ?", re.MULTILINE)
 MEMINFO = re.compile(r"^MemTotal:\s+\d+ kB", re.MULTILINE)
 CMDLINE = re.compile(r"^(Kernel command line: )?BOOT_IMAGE=|^initrd=\S+ .*root=", re.MULTILINE)
 RELEASE = re.compile(r"^PRETTY_NAME=|^Linux version \d", re.MULTILINE)
+HWLOC = re.compile(r"<topology\b|<!DOCTYPE topology")
 SENSORS = re.compile(r"^Adapter: ", re.MULTILINE)
 HEAT = re.compile(r"^(.+?):\s+\+?(-?\d+(?:\.\d+)?) ?°?C\b(.*)$")
 LIMIT = re.compile(r"(?:high|crit)\s*=\s*\+?(\d+(?:\.\d+)?)")
@@ -85,6 +87,18 @@ def _iommu(line: str) -> Literal["off", "pt", "on", ""]:
     if {"iommu=off", "amd_iommu=off", "intel_iommu=off"} & set(words):
         return "off"
     return "on" if {"intel_iommu=on", "amd_iommu=on", "iommu=on"} & set(words) else ""
+
+
+def read_hwloc_file(text: str) -> list[Fact]:
+    """Return CPUs and memory of an hwloc XML file (lstopo). Raises XmlFault for other text."""
+    found = read_hwloc(text)
+    names = [name for name in found.cpus if name]
+    facts: list[Fact] = []
+    if names:
+        facts.append(SeenCpu(model=names[0], sockets=len(found.cpus)))
+    if found.memory_bytes:
+        facts.append(SeenMemory(sum(found.memory_bytes) // 2**20))
+    return facts
 
 
 def read_sensors(text: str) -> list[Fact]:
