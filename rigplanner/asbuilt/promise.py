@@ -2,12 +2,15 @@
 seen."""
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.asbuilt.seen import PcieLink
 from rigplanner.catalog.schema.parts import MemoryKit, Motherboard, NetworkCard, System
 from rigplanner.machine.model import GpuNode, Machine
 from rigplanner.machine.topology.collectives import allreduce
 from rigplanner.machine.topology.copies import copy_rates
+from rigplanner.machine.topology.interconnect import nodes_of
+from rigplanner.machine.topology.links import islands
 from rigplanner.rules.assess import Assessment
 
 HOST_SPREAD = (0.8, 1.1)
@@ -89,12 +92,16 @@ class Promise(Struct, frozen=True, kw_only=True):
 
 
 def promise_of(assessment: Assessment) -> Promise:
-    """Return what a rig promises."""
-    machine, rig = assessment.machine, assessment.rig
+    """Return what a rig promises; of several computers that only a network joins, what each does:
+    they are accepted one by one."""
+    machine, rig = one_node(assessment.machine), assessment.rig
+    count = _node_count(assessment.machine)
     boards = [piece.part for piece in machine.pieces if isinstance(piece.part, Motherboard)]
     systems = [piece.part for piece in machine.pieces if isinstance(piece.part, System)]
     cpu = machine.cpus[0].cpu if machine.cpus else None
     kits = [piece.part for piece in machine.pieces if isinstance(piece.part, MemoryKit)]
+    modules = sum(kit.modules for kit in kits) // count
+    memory_gib = sum(kit.modules * kit.module_gib for kit in kits) / count
     cells = machine.matrix[: len(machine.gpus)]
     return Promise(
         name=rig.name,
@@ -108,19 +115,64 @@ def promise_of(assessment: Assessment) -> Promise:
         nics=tuple(_nics(machine)),
         ports=tuple(_ports(machine)),
         matrix=tuple([row[: len(machine.gpus)] for row in cells]) if len(cells) > 1 else (),
-        modules=sum(kit.modules for kit in kits) or None,
-        memory_gib=sum(kit.modules * kit.module_gib for kit in kits) or None,
+        modules=modules or None,
+        memory_gib=memory_gib or None,
         memory_mts=_memory_mts(kits),
-        memory_least_mts=_memory_least(machine, kits),
+        memory_least_mts=_memory_least(machine, kits, modules),
         memory_type=kits[0].type if kits else "",
-        channels=_channels(machine, kits),
-        ecc=all(kit.ecc for kit in kits)
-        if kits and all(kit.ecc is not None for kit in kits)
-        else None,
-        rates=tuple(_rates(assessment)),
+        channels=min(_all_channels(machine), modules) or None,
+        ecc=_ecc(kits),
+        rates=tuple(_rates(machine, assessment)),
         software=rig.settings.software,
         peer=any(cell == "OK" for row in machine.p2p for cell in row),
     )
+
+
+def _node_count(machine: Machine) -> int:
+    return max(1, len(nodes_of(machine, tuple(range(len(machine.gpus))))))
+
+
+def one_node(machine: Machine) -> Machine:
+    """Return the first of several computers as a machine of its own, others whole; drives, memory
+    and network cards stay with the whole machine and are shared out by number."""
+    nodes = nodes_of(machine, tuple(range(len(machine.gpus))))
+    if len(nodes) < 2:
+        return machine
+    board, here = next(iter(nodes.items()))
+    gpus = [replace(machine.gpus[old], index=new) for new, old in enumerate(here)]
+    names = {f"gpu{old}": f"gpu{new}" for new, old in enumerate(here)}
+    elsewhere = {use.piece for use in machine.slots_in_use if use.board != board}
+    elsewhere |= {name for use in machine.drives if use.board != board for name in use.pieces}
+    gone = {f"gpu{old}" for old in range(len(machine.gpus))} - set(names)
+    edges = [
+        replace(edge, a=names.get(edge.a, edge.a), b=names.get(edge.b, edge.b))
+        for edge in machine.edges
+        if not {edge.a, edge.b} & gone
+    ]
+    return replace(
+        machine,
+        gpus=tuple(gpus),
+        cpus=tuple([cpu for cpu in machine.cpus if cpu.board in ("", board)]),
+        nics=(),
+        pieces=tuple([piece for piece in machine.pieces if piece.name not in elsewhere]),
+        storage=tuple([drive for drive in machine.storage if drive.piece not in elsewhere]),
+        edges=tuple(edges),
+        matrix=_part(machine.matrix, here),
+        p2p=_part(machine.p2p, here),
+        islands=islands(
+            len(here),
+            [(e.a, e.b) for e in edges if e.a.startswith("gpu") and e.b.startswith("gpu")],
+        ),
+    )
+
+
+def _part(cells: tuple[tuple[str, ...], ...], here: tuple[int, ...]) -> tuple[tuple[str, ...], ...]:
+    return tuple([tuple([cells[a][b] for b in here]) for a in here])
+
+
+def _ecc(kits: list[MemoryKit]) -> bool | None:
+    known = [kit.ecc for kit in kits]
+    return None if not known or None in known else all(known)
 
 
 def _memory_mts(kits: list[MemoryKit]) -> int | None:
@@ -129,14 +181,14 @@ def _memory_mts(kits: list[MemoryKit]) -> int | None:
     return min([speed for speed in speeds if speed is not None], default=None)
 
 
-def _memory_least(machine: Machine, kits: list[MemoryKit]) -> int | None:
+def _memory_least(machine: Machine, kits: list[MemoryKit], modules: int) -> int | None:
     """Return the speed that the memory controller takes without overclocking, with so many modules
     on each channel: below it something is wrong, up to the kit's own it is a setting."""
     wished, channels = _memory_mts(kits), _all_channels(machine)
     tables = [node.cpu.memory.speeds_mts for node in machine.cpus if node.cpu.memory]
     if wished is None or not tables or not channels:
         return None
-    deep = -(-sum(kit.modules for kit in kits) // channels)
+    deep = -(-modules // channels)
     official = [table[str(deep)] for table in tables if str(deep) in table]
     return min(wished, *official) if official else None
 
@@ -144,11 +196,6 @@ def _memory_least(machine: Machine, kits: list[MemoryKit]) -> int | None:
 def _all_channels(machine: Machine) -> int:
     sizes = [node.cpu.memory.channels for node in machine.cpus if node.cpu.memory]
     return sum(size for size in sizes if size)
-
-
-def _channels(machine: Machine, kits: list[MemoryKit]) -> int | None:
-    total, modules = _all_channels(machine), sum(kit.modules for kit in kits)
-    return min(total, modules) if total and modules else None
 
 
 def _gpu(machine: Machine, node: GpuNode) -> PromisedCard:
@@ -220,8 +267,7 @@ def _ports(machine: Machine) -> list[PromisedCard]:
     ]
 
 
-def _rates(assessment: Assessment) -> list[PromisedRate]:
-    machine = assessment.machine
+def _rates(machine: Machine, assessment: Assessment) -> list[PromisedRate]:
     rates: list[PromisedRate] = []
     ring = allreduce(machine)
     if ring is not None:
@@ -250,7 +296,8 @@ def _rates(assessment: Assessment) -> list[PromisedRate]:
                         program="p2pBandwidthLatencyTest",
                     )
                 )
-    return [*rates, *_host_rates(machine), *_drive_rates(machine), *_job_rates(assessment)]
+    jobs = _job_rates(assessment) if machine is assessment.machine else []
+    return [*rates, *_host_rates(machine), *_drive_rates(machine), *jobs]
 
 
 def _host_rates(machine: Machine) -> list[PromisedRate]:
