@@ -207,10 +207,18 @@ def _ggml(network: Network, job: Job, weights: float) -> Demand:
     )
 
 
+LATENT_HEAD = 192
+"""Values of a head that ik_llama.cpp unfolds of latent attention for every token of the context:
+its compute buffer for DeepSeek-R1 grows from 3,425 to 6,081 MiB between 32k and 64k (discussion
+258)."""
+
+
 def _compute_buffer(network: Network, job: Job, tokens: int) -> float:
     batch = min(job.piece, tokens)
     outputs = 4.0 * batch * (network.vocab + network.hidden) if network.kind != "encoder" else 0.0
     scores = 4.0 * network.heads * batch * tokens if job.eager else 0.0
+    if network.latent_values and job.stack == "ik_llama.cpp":
+        scores += 4.0 * network.heads * LATENT_HEAD * tokens
     return max(outputs, scores + 4.0 * batch * (network.ffn + 3 * network.hidden))
 
 
@@ -224,15 +232,25 @@ class GgmlParts(Struct, frozen=True, kw_only=True):
     rest: float
 
 
+BESIDE_EXPERTS_BITS = 5.5
+"""Bits per weight, at least, of all but the routed experts in files of fewer on average: makers of
+such files keep attention and shared experts finer. DeepSeek-R1 UD-Q2_K_XL 5.1 beside 2.6 of its
+experts, Qwen3-235B IQ3_K 6.7 beside 3.8 (buffer sizes in ik_llama.cpp discussions 258 and 357)."""
+
+
 def ggml_parts(network: Network, job: Job, weights: float) -> GgmlParts:
     """Return the parts of a file of `weights` bytes."""
-    causal = network.kind != "encoder"
-    head = weights * network.vocab * network.hidden / max(1.0, network.params)
-    table = 0.0 if network.tied and causal else head
+    other = max(1.0, network.params - network.expert_params)
     if job.precision == "mxfp4" and job.stored_bytes is None:
         experts = min(weights, network.expert_params * BITS["mxfp4"] / 8)
+    elif network.expert_params:
+        even = weights / max(1.0, network.params)
+        beside = other * max(even, BESIDE_EXPERTS_BITS / 8 if even < 2.0 else 0.0)
+        experts = weights - min(beside, 0.9 * weights)
     else:
-        experts = weights * min(1.0, network.expert_params / max(1.0, network.params))
+        experts = 0.0
+    head = (weights - experts) * min(1.0, network.vocab * network.hidden / other)
+    table = 0.0 if network.tied and network.kind != "encoder" else head
     rest = max(0.0, weights - table - head - experts)
     return GgmlParts(table=table, head=head, experts=experts, rest=rest)
 

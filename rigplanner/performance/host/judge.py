@@ -34,6 +34,12 @@ class Judged(Struct, frozen=True, kw_only=True):
     host: Host
     card: CardRates | None
 
+    @property
+    def setup(self) -> tuple[str, ...]:
+        """What a source measured at one context or several."""
+        row = self.row
+        return (row.source, row.host, row.stack, row.model, row.precision, row.placement)
+
     def decode(self, known: HostConstants) -> float:
         """Tokens per second that the law tells."""
         return 1 / token_time(self.reads, self.host, self.card, self.row.stack, known).total_s
@@ -118,10 +124,12 @@ def _with(known: HostConstants, logs: Point) -> HostConstants:
 
 
 def fitted(rows: Sequence[Judged], start: HostConstants, steps: int = 600) -> HostConstants:
-    """Return the constants that rows decide: each source counts with the root of its rows."""
+    """Return the constants that rows decide: a setup counts once at whatever contexts it was
+    measured, and a source with the root of its setups."""
     first = np.log([_get(start, name) for name in FITTED])
-    count = Counter(item.row.source for item in rows)
-    weights = np.array([count[item.row.source] ** -0.5 for item in rows])
+    of_setup = Counter(item.setup for item in rows)
+    of_source = Counter(setup[0] for setup in of_setup)
+    weights = np.array([of_source[item.row.source] ** -0.5 / of_setup[item.setup] for item in rows])
     measured = np.log([item.row.decode for item in rows])
 
     def loss(logs: Point) -> float:
@@ -160,16 +168,18 @@ def least(loss: Callable[[Point], float], start: Point, steps: int) -> Point:
     return points[int(np.argmin(values))]
 
 
-def held_out(rows: Sequence[Judged], start: HostConstants, folds: int) -> list[tuple[str, float]]:
-    """Return the logarithm of predicted over measured of each row, fitted without its source."""
+def held_out(
+    rows: Sequence[Judged], start: HostConstants, folds: int
+) -> dict[tuple[str, ...], float]:
+    """Return the logarithm of predicted over measured of each setup, the median of its contexts,
+    fitted without its source."""
     sources = sorted({item.row.source for item in rows})
-    found = []
+    found: dict[tuple[str, ...], list[float]] = {}
     for fold in range(folds):
         aside = set(sources[fold::folds])
         known = fitted([item for item in rows if item.row.source not in aside], start, 300)
-        found += [
-            (item.row.source, math.log(item.decode(known) / item.row.decode))
-            for item in rows
-            if item.row.source in aside
-        ]
-    return found
+        for item in rows:
+            if item.row.source in aside:
+                off = math.log(item.decode(known) / item.row.decode)
+                found.setdefault(item.setup, []).append(off)
+    return {setup: float(np.median(offs)) for setup, offs in found.items()}

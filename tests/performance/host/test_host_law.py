@@ -96,25 +96,11 @@ def test_a_streamed_prompt_is_told_within_a_fifth(rows: list[Judged]) -> None:
 def test_decoding_is_told_with_the_source_held_out(rows: list[Judged]) -> None:
     """The goal: median at most 18 %, 90th percentile 50 %, and four of five answers within the
     interval; one answer for each setup that a source measured, at whatever contexts."""
-    setups: dict[tuple[str, str], list[float]] = {}
-    for (source, off), item in zip(
-        held_out(rows, host_constants(), 6), _in_order(rows, 6), strict=True
-    ):
-        assert source == item.row.source
-        row = item.row
-        key = f"{row.host} {row.stack} {row.model} {row.precision} {row.placement}"
-        setups.setdefault((source, key), []).append(off)
-    offs = np.array([np.median(each) for each in setups.values()])
+    setups = held_out(rows, host_constants(), 6)
+    offs = np.array(list(setups.values()))
     errors = np.abs(np.exp(offs) - 1)
     assert len(setups) >= 60
     assert np.median(errors) <= 0.18
     assert np.quantile(errors, 0.9) <= 0.50
     inside = np.mean(np.abs(offs) <= math.log(host_constants().spread))
     assert 0.75 <= inside <= 0.90
-
-
-def _in_order(rows: list[Judged], folds: int) -> list[Judged]:
-    sources = sorted({item.row.source for item in rows})
-    return [
-        item for fold in range(folds) for item in rows if item.row.source in sources[fold::folds]
-    ]
