@@ -9,13 +9,15 @@ OWNER_BYTES = 20
 """Room for the number of a process; on Windows the byte behind it is locked, so that others may
 read the number."""
 
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
 
 def hold(path: Path) -> int | None:
     """Lock a file for this program and write its process number into it. Return the open file to be
     handed to `let_go`; None when another holds it, or where the file system knows no locks."""
     file = -1
     try:
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        file = os.open(path, os.O_RDWR | os.O_CREAT | NO_LINK, 0o600)
         _lock(file)
         os.truncate(file, 0)
         os.write(file, str(os.getpid()).encode())
@@ -38,7 +40,7 @@ def holder(path: Path) -> int | None:
     """Return the process that holds the lock of a file: 0 when somebody does who has not written
     who, None when nobody does."""
     try:
-        file = os.open(path, os.O_RDWR)
+        file = os.open(path, os.O_RDWR | NO_LINK)
     except OSError:
         return None
     try:

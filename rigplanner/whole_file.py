@@ -3,12 +3,12 @@ limit."""
 
 import contextlib
 import errno
+import hashlib
 import os
-import shutil
 import stat
-import tempfile
 import time
 from pathlib import Path
+from uuid import uuid4
 
 LEFT_AFTER_S = 3600.0
 """Nobody takes so long to write a file: a part of one that is older was left by a program that was
@@ -59,34 +59,65 @@ def clear_parts(folder: Path, name: str = "") -> None:
                 Path(entry).unlink()
 
 
-def write_whole(path: Path, content: bytes) -> None:
+LONGEST_NAME_BYTES = 255
+
+
+def beside(path: Path, suffix: str, prefix: str = "") -> Path:
+    """Return the name of a file that goes with another, in its folder; of a name that would be
+    longer than file systems hold, the end gives way to a digest of the whole."""
+    name = os.fsencode(path.name)
+    room = LONGEST_NAME_BYTES - len(os.fsencode(prefix + suffix))
+    if len(name) > room:
+        digest = b"~" + hashlib.sha256(name).hexdigest()[:8].encode()
+        name = name[: room - len(digest)].decode("utf-8", "ignore").encode() + digest
+    return path.with_name(prefix + os.fsdecode(name) + suffix)
+
+
+def write_whole(
+    path: Path, content: bytes, mode: int | None = None, follow_link: bool = True
+) -> None:
     """Write a file so that at every moment either the old or the new content stands under its name;
     into a device or pipe, which must not be replaced, straight. What killed programs left of
-    earlier attempts goes. Raises OSError."""
-    if path.is_dir():
+    earlier attempts goes.
+
+    The file keeps the mode of the one that stood there; a new one has what the umask allows. `mode`
+    gives another. A link is followed unless `follow_link` is false: then the link itself gives way.
+    Raises OSError."""
+    if path.is_dir() and (follow_link or not path.is_symlink()):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    if path.exists() and not path.is_file():
+    if follow_link and path.exists() and not path.is_file():
         path.write_bytes(content)
         return
     try:
-        target = path.resolve() if path.is_symlink() else path
+        target = path.resolve() if follow_link and path.is_symlink() else path
     except RuntimeError as fault:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from fault
     clear_parts(target.parent, target.name)
-    handle, name = tempfile.mkstemp(
-        prefix=_part_prefix(target.name), suffix=PART, dir=target.parent
-    )
+    if mode is None and target.exists() and not target.is_symlink():
+        mode = stat.S_IMODE(target.stat().st_mode)
+    part = target.parent / f"{_part_prefix(target.name)}{uuid4().hex[:12]}{PART}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    handle = os.open(part, flags, 0o666 if mode is None else 0o600)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        if target.exists():
-            shutil.copymode(target, name)
-        else:
-            Path(name).chmod(0o644)
-        Path(name).replace(target)
+        if mode is not None:
+            part.chmod(mode)
+        part.replace(target)
     except BaseException:
         with contextlib.suppress(OSError):
-            Path(name).unlink()
+            part.unlink()
         raise
+    _keep_name(target.parent)
+
+
+def _keep_name(folder: Path) -> None:
+    """Have the new name of a file survive a power cut, where folders can be written through."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

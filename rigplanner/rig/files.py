@@ -1,6 +1,7 @@
 """Rig files: read with care, written whole or not at all."""
 
 import math
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from rigplanner.catalog.schema.parts import AnyPart, System
 from rigplanner.decoding import JsonFault, beyond_sense, convert, read_tree
 from rigplanner.rig.document import FORMAT_VERSION, MOST_CIRCUITS, Rig, part_of
 from rigplanner.rig.edits import LARGEST_QUANTITY
-from rigplanner.whole_file import read_within, write_whole
+from rigplanner.whole_file import beside, read_within, write_whole
 
 LARGEST_FILE_BYTES = 32 * 2**20
 MOST_ITEMS = 2_000
@@ -163,8 +164,9 @@ def write_rig(rig: Rig, path: Path, catalog: Catalog) -> None:
     RigFault."""
     content = encode_rig(with_snapshot(rig, catalog))
     try:
-        if path.exists():
-            write_whole(path.with_name(path.name + ".bak"), path.read_bytes())
+        if path.is_file():
+            mode = stat.S_IMODE(path.stat().st_mode)
+            write_whole(beside(path, ".bak"), path.read_bytes(), mode, follow_link=False)
         write_whole(path, content)
     except OSError as fault:
         raise RigFault(

@@ -18,6 +18,9 @@ from rigplanner.rig.document import Rig
 from rigplanner.rig.files import LARGEST_FILE_BYTES, RigFault, decode_rig, encode_rig
 from rigplanner.whole_file import clear_parts, read_within, write_whole
 
+PRIVATE = 0o600
+"""Mode of a journal: a rig names customers and prices."""
+
 
 class Unsaved(Struct, frozen=True, kw_only=True):
     """What a journal file holds: the rig, the file it belongs to (None: never saved) and the
@@ -67,7 +70,7 @@ def record(journal: Path, rig: Rig, document: Path | None) -> None:
         _locks[journal] = lock
     name = text_of(document) if document else None
     header = _Header(document=name, process=os.getpid(), locked=journal in _locks)
-    write_whole(journal, msgspec.json.encode(header) + b"\n" + encode_rig(rig))
+    write_whole(journal, msgspec.json.encode(header) + b"\n" + encode_rig(rig), PRIVATE)
 
 
 def forget(journal: Path) -> None:

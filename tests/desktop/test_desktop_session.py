@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import os
 import threading
 import time
 from pathlib import Path
@@ -134,6 +135,31 @@ def test_one_window_per_file(session, catalog, tmp_path, qapp):
     session.close()
     assert other.open(path)
     other.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_two_windows_on_one_file_through_links(session, catalog, tmp_path, link):
+    path, again = tmp_path / "a.rig", tmp_path / "b.rig"
+    session.save(path)
+    link(path, again)
+    other = Session(catalog, PreferenceStore(None), today="2026-11-21")
+    told = messages(other)
+    assert not other.open(again)
+    assert "another window" in told[-1].text
+    assert other.path is None
+    session.close()
+    assert other.open(again)
+    other.close()
+    assert not list(tmp_path.glob(".*.lock"))
+
+
+def test_saving_under_another_name_of_ones_own_file(session, tmp_path, monkeypatch):
+    session.save(tmp_path / "a.rig")
+    monkeypatch.chdir(tmp_path)
+    session.edit("Name", name_edit("A"))
+    assert session.save(Path("a.rig"))
+    assert read_rig(tmp_path / "a.rig").name == "A"
 
 
 def test_the_journal_brings_unsaved_edits_back(session, catalog, tmp_path, qtbot, monkeypatch):

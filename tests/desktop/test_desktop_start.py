@@ -9,6 +9,7 @@ import pytest
 
 from rigplanner.desktop import start
 from rigplanner.desktop.start import NO_WINDOW, PACKAGES, open_window, why_no_window
+from rigplanner.desktop.start_page.view import StartView
 
 
 def test_no_display_is_said_and_nothing_crashes(monkeypatch, capsys):
@@ -92,3 +93,17 @@ def test_a_window_under_a_real_x_server(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[0] == "xcb"
     assert (tmp_path / "x.png").stat().st_size > 20_000
+
+
+def test_a_long_list_is_read_aside_and_may_be_cancelled(window, qtbot):
+    window.show_tab("Start")
+    start = window.findChild(StartView)
+    start.paste.setPlainText("2x RTX 3090\n" + "Ryzen 9 5950X\n" * 300)
+    start.make_from_list()
+    assert window.session.tasks.is_busy("list") and start.unmatched.text() == "Reading the list…"
+    start.cancel_list()
+    assert not window.session.tasks.is_busy("list") and start.unmatched.text() == "Stopped."
+    assert window.session.rig.items == ()
+    start.make_from_list()
+    qtbot.waitUntil(lambda: not window.session.tasks.is_busy("list"), timeout=60_000)
+    assert {item.quantity for item in window.session.rig.items} >= {2}

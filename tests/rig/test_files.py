@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 from pathlib import Path
 
 import msgspec
@@ -200,3 +201,51 @@ def test_all_samples_read_back_equal(samples: list[Path]) -> None:
     for path in samples:
         rig = read_rig(path)
         assert decode_rig(encode_rig(rig), path.name) == rig
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes and links of POSIX")
+def test_a_private_rig_and_its_backup_stay_private(tmp_path: Path, catalog: Catalog) -> None:
+    path = tmp_path / "a.rig"
+    before = os.umask(0o077)
+    try:
+        write_rig(Rig(name="first"), path, catalog)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    finally:
+        os.umask(before)
+    write_rig(Rig(name="second"), path, catalog)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "a.rig.bak").stat().st_mode) == 0o600
+    write_rig(Rig(name="open"), tmp_path / "b.rig", catalog)
+    assert stat.S_IMODE((tmp_path / "b.rig").stat().st_mode) == 0o666 & ~before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes and links of POSIX")
+def test_a_backup_does_not_follow_a_link(tmp_path: Path, catalog: Catalog) -> None:
+    other, path = tmp_path / "other", tmp_path / "a.rig"
+    other.write_text("somebody's")
+    (tmp_path / "a.rig.bak").symlink_to(other)
+    for name in ("first", "second"):
+        write_rig(Rig(name=name), path, catalog)
+    assert other.read_text() == "somebody's"
+    assert not (tmp_path / "a.rig.bak").is_symlink()
+    assert read_rig(tmp_path / "a.rig.bak").name == "first"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes and links of POSIX")
+def test_a_rig_behind_a_link_is_written_where_it_lies(tmp_path: Path, catalog: Catalog) -> None:
+    (tmp_path / "there").mkdir()
+    link = tmp_path / "a.rig"
+    link.symlink_to(tmp_path / "there" / "b.rig")
+    for name in ("first", "second"):
+        write_rig(Rig(name=name), link, catalog)
+    assert link.is_symlink() and read_rig(tmp_path / "there" / "b.rig").name == "second"
+
+
+@pytest.mark.parametrize("name", ["x" * 251, "é" * 125, "顯" * 83])
+def test_a_long_name_can_be_saved_again(tmp_path: Path, catalog: Catalog, name: str) -> None:
+    path = tmp_path / f"{name}.rig"
+    for text in ("first", "second", "third"):
+        write_rig(Rig(name=text), path, catalog)
+    (kept,) = (each for each in tmp_path.iterdir() if each != path)
+    assert (read_rig(path).name, read_rig(kept).name) == ("third", "second")
+    assert kept.name.endswith(".bak")

@@ -168,7 +168,9 @@ OTHER_MODEL = {
 """A word right after a name that makes it another model."""
 _MEMORY = re.compile(r"(\d{1,3})gb?")
 _YEAR = re.compile(r"20[12]\d")
-_JOINED = re.compile(r"([0-9a-z.+]+)-(?=([0-9a-z.+]+))")
+_JOINED = re.compile(r"(?<![0-9a-z.+])([0-9a-z.+]+)-(?=([0-9a-z.+]+))")
+LONGEST_LINE = 1_000
+"""Characters of a line that are looked at: no name of a part stands behind them."""
 
 
 class Naming(Struct, frozen=True):
@@ -196,6 +198,7 @@ class PhraseTable:
     def named_in(self, text: str, kind: str | None = None) -> Naming:
         """Return the part with the longest name that begins and ends with words of the text; one
         plain word ("desktop") names a part only beside its maker."""
+        text = text[:LONGEST_LINE]
         words, joined = shop_words(text), set(_JOINED.findall(text.casefold()))
         rates = {rate for memory, rate in pairwise(words) if memory.startswith("ddr")}
         for phrase, last, after in _runs(words):

@@ -1,11 +1,14 @@
 """The rig's file: locked against a second window, watched for other programs."""
 
+import contextlib
 import os
 from pathlib import Path
 
 from PySide6.QtCore import QLockFile, QObject, Signal
 
 from rigplanner.desktop.document.watch import Watch
+from rigplanner.file_lock import hold, holder, let_go
+from rigplanner.whole_file import beside
 
 Stamp = tuple[int, int]
 
@@ -24,21 +27,45 @@ class HeldFile(QObject):
         self._told: Stamp | None = None
         self._lock: QLockFile | None = None
         self._locked: Path | None = None
+        self._number: tuple[Path, int] | None = None
         self._watch = Watch(self)
         self._watch.changed.connect(self._look)
 
     def lock(self, path: Path) -> bool:
         """Lock a file in place of the former one; False when another window holds it. A folder that
         cannot be written to has no locks."""
-        if path == self._locked:
-            return True
-        lock = QLockFile(str(path.with_name(f".{path.name}.lock")))
+        real = real_path(path)
+        if real == self._locked:
+            return self._lock_number(real)
+        lock = QLockFile(str(beside(real, ".lock", ".")))
         lock.setStaleLockTime(0)
         if not lock.tryLock(0) and lock.error() == QLockFile.LockError.LockFailedError:
             return False
-        self.release()
-        self._lock, self._locked = lock, path
+        if not self._lock_number(real):
+            lock.unlock()
+            return False
+        if self._lock is not None:
+            self._lock.unlock()
+        self._lock, self._locked = lock, real
         return True
+
+    def _lock_number(self, real: Path) -> bool:
+        """Lock the number that the disk gives a file, which all its names share; each writing makes
+        it a file of another number. False when another window holds it."""
+        place = _place_of_number(real)
+        if place == (self._number[0] if self._number else None):
+            return True
+        if place is not None and holder(place) is not None:
+            return False
+        self._release_number()
+        held = hold(place) if place is not None else None
+        self._number = (place, held) if place is not None and held is not None else None
+        return True
+
+    def _release_number(self) -> None:
+        if self._number is not None:
+            let_go(*self._number)
+            self._number = None
 
     def follow(self, path: Path | None) -> None:
         """Take a file as it stands now for known, lock it if nobody else does, and watch it; None
@@ -69,6 +96,7 @@ class HeldFile(QObject):
 
     def release(self) -> None:
         """Give the lock back."""
+        self._release_number()
         if self._lock is not None:
             self._lock.unlock()
             self._lock = self._locked = None
@@ -77,6 +105,34 @@ class HeldFile(QObject):
         """Give the lock back and watch nothing."""
         self._watch.close()
         self.release()
+
+
+def real_path(path: Path) -> Path:
+    """Return a path without links, itself where they lead in circles."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return path
+
+
+def _place_of_number(real: Path) -> Path | None:
+    try:
+        status = real.stat()
+    except OSError:
+        return None
+    if not status.st_ino:
+        return None
+    return lock_folder() / f"{status.st_dev:x}-{status.st_ino:x}.lock"
+
+
+def lock_folder() -> Path:
+    """Return the folder of the locks on numbers of files, made if need be."""
+    import platformdirs
+
+    folder = platformdirs.user_state_path("rigplanner", appauthor=False) / "locks"
+    with contextlib.suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
 
 
 def stamp_of(path: Path | None) -> Stamp | None:

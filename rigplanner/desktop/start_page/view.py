@@ -34,13 +34,16 @@ from rigplanner.report.language import tr
 from rigplanner.rig import journal
 from rigplanner.rig.document import Rig, part_of
 from rigplanner.rig.files import RigFault, read_rig
-from rigplanner.rig.from_text.parts_list import read_parts_list, rig_from_entries
+from rigplanner.rig.from_text.parts_list import Entry, read_parts_list, rig_from_entries
 from rigplanner.rig.from_text.workbook_list import parts_list_of_workbook
+from rigplanner.whole_file import read_within
 
 COLUMNS = 4
 """Tiles stand in four columns; samples take the first three, recent files and the parts list the
 last."""
 LARGEST_LIST_BYTES = 2**20
+LONGEST_AT_ONCE = 2_000
+"""Characters of a list that is read before the window goes on; a longer one is read aside."""
 MOST_RECENT_SHOWN = 8
 MOST_RESTORED = 3
 TOUR = (
@@ -171,11 +174,10 @@ class StartView(QWidget):
         self.paste.setMinimumHeight(row_px() * 4)
         self.unmatched = label("", "small", wrap=True)
         self.unmatched.hide()
-        return (
-            self.paste,
-            self.unmatched,
-            panel(row(button(tr("Create rig"), self.make_from_list, "paste"), 1)),
-        )
+        self._make_list = button(tr("Create rig"), self.make_from_list, "paste")
+        self._cancel_list = button(tr("Cancel"), self.cancel_list)
+        self._cancel_list.hide()
+        return self.paste, self.unmatched, panel(row(self._make_list, self._cancel_list, 1))
 
     def focus_paste(self) -> None:
         """Put the cursor into the field for a parts list."""
@@ -185,8 +187,7 @@ class StartView(QWidget):
         """Put the text of a file, or of a workbook that we exported, into the field for a parts
         list, and make a rig of it."""
         try:
-            with path.open("rb") as file:
-                content = file.read(LARGEST_LIST_BYTES)
+            content = read_within(path, LARGEST_LIST_BYTES)
             text = (
                 parts_list_of_workbook(content)
                 if path.suffix.casefold() == ".xlsx"
@@ -208,12 +209,49 @@ class StartView(QWidget):
         self.make_from_list()
 
     def make_from_list(self) -> None:
-        """Start a rig with the best match of each line; lines without a match stay in the field."""
+        """Start a rig with the best match of each line; lines without a match stay in the field. A
+        long list is read aside and may be cancelled."""
+        text, index, today = self.paste.toPlainText(), self._session.index, self._session.today
+        if len(text) > LONGEST_AT_ONCE:
+            self._reading(True)
+            self._session.tasks.run_task(
+                "list",
+                lambda _: read_parts_list(text, index, today),
+                self._take_entries,
+                self._refuse_list,
+            )
+            return
+        try:
+            entries = read_parts_list(text, index, today)
+        except ValueError as fault:
+            self._say_unmatched(str(fault))
+            return
+        self._take_entries(entries)
+
+    def cancel_list(self) -> None:
+        """Read a list no further."""
+        self._session.tasks.cancel("list")
+        self._reading(False)
+        self._say_unmatched(tr("Stopped."))
+
+    def _reading(self, now: bool) -> None:
+        self._make_list.setVisible(not now)
+        self._cancel_list.setVisible(now)
+        if now:
+            self._say_unmatched(tr("Reading the list…"))
+
+    def _refuse_list(self, fault: Exception) -> None:
+        self._reading(False)
+        if not isinstance(fault, ValueError):
+            raise fault
+        self._say_unmatched(str(fault))
+
+    def _take_entries(self, entries: list[Entry]) -> None:
         from rigplanner.report.words.importing import list_notes, taken_text
 
+        self._reading(False)
         session, preferences = self._session, self._session.preferences.now
         try:
-            entries = read_parts_list(self.paste.toPlainText(), session.index, session.today)
             matched = [entry for entry in entries if entry.wish.parts]
             rig = rig_from_entries(tr("New rig from a parts list"), matched)
         except ValueError as fault:

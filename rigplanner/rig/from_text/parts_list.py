@@ -14,6 +14,7 @@ from msgspec.structs import replace as struct_replace
 
 from rigplanner.catalog.find.find import PartIndex, words_of
 from rigplanner.catalog.find.kits import is_very_kit
+from rigplanner.catalog.find.naming import LONGEST_LINE
 from rigplanner.catalog.prices.money import CURRENCY_OF_SIGN, read_amount
 from rigplanner.catalog.schema.parts import MemoryKit, Part, Price, kind_of
 from rigplanner.rig.document import Rig
@@ -69,8 +70,8 @@ _TRADEMARKS = re.compile("[®™©]")
 _RULE = re.compile(r"^[ |]*:?-{3,}:?\s*\|", re.MULTILINE)
 """The line under the heading of a Markdown table."""
 _BLOCK = re.compile(r"<(?:table|tr|ul|li|html|div)\b", re.IGNORECASE)
-_BREAK = re.compile(r"<(?:br|li|p)\b[^>]*>", re.IGNORECASE)
-_TAG = re.compile(r"</?[a-z]+\b[^>]*>", re.IGNORECASE)
+_BREAK = re.compile(r"<(?:br|li|p)\b[^<>]*>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z]+\b[^<>]*>", re.IGNORECASE)
 _TIMES = re.compile(r"(?<=[^\s*|])\s?\*\s?(?=\d{1,2}\b(?!\*))")
 """A star that multiplies, as no emphasis does: "16G*2"."""
 _EMPHASIS = re.compile(r"(?<!\w)_+|_+(?!\w)|[*`]")
@@ -147,7 +148,7 @@ def read_parts_list(text: str, index: PartIndex, day: str) -> list[Entry]:
             f"A parts list has at most {LONGEST_TEXT:,} characters; this has {len(text):,}."
         )
     text = _without_markup(unicodedata.normalize("NFKC", _TRADEMARKS.sub(" ", text)))
-    lines = [line for line in _own_table(text) if line.strip()]
+    lines = [line[:LONGEST_LINE] for line in _own_table(text) if line.strip()]
     if len(lines) > MOST_LINES:
         raise ValueError(f"A parts list has at most {MOST_LINES} lines; this has {len(lines)}.")
     entries: list[Entry] = []
