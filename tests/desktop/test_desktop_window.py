@@ -630,3 +630,23 @@ def test_ten_thousand_findings_show_a_page_at_a_time(qtbot, window, sample_folde
     assert len(view.cards()) == MOST_CARDS + 1 and view.more.isHidden()
     documents.new_rig(window)
     assert view._most == MOST_CARDS
+
+
+def test_the_head_of_the_catalog_says_whether_a_row_adds_or_replaces(
+    qtbot, window, sample_folder
+) -> None:
+    documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
+    settled_session(qtbot, window.session)
+    parts = window.parts
+    parts.browse("gpu")  # all slots are taken: one more has no place
+    assert parts.target.currentText() == "Replace GeForce RTX 3090"
+    assert parts.target.currentData() == "gpu"
+    parts.target.setCurrentIndex(0)
+    parts.target.activated.emit(0)
+    assert parts._uid == ""
+    parts.browse("storage")
+    assert parts.target.currentData() == ""
+    parts.browse("psu")
+    assert parts.target.currentData() == "psu"
+    parts.browse("nic")
+    assert parts.target.isHidden(), "nothing of this kind is in the rig"

@@ -4,7 +4,7 @@ rig."""
 from collections.abc import Iterator
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFontMetrics,
@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rigplanner.catalog.schema.parts import KINDS, AnyPart
+from rigplanner.catalog.schema.parts import KINDS, AnyPart, kind_of
 from rigplanner.desktop.controls.flow_row import flow_strip
 from rigplanner.desktop.controls.widgets import (
     button,
@@ -45,11 +45,13 @@ from rigplanner.desktop.parts.cells import PartsCells
 from rigplanner.desktop.parts.columns import FACETS
 from rigplanner.desktop.parts.details import Details
 from rigplanner.desktop.parts.model import NAME, PART_ROLE, Fit, PartsModel, Wish
-from rigplanner.desktop.words import KIND_WORDS, number
+from rigplanner.desktop.words import KIND_WORDS, number, shortened
 from rigplanner.report.language import tr, trn
 from rigplanner.rig.document import part_of
 
 Index = QModelIndex | QPersistentModelIndex
+SINGLE = frozenset({"motherboard", "system", "chassis", "psu", "cooler"})
+"""Kinds of which most rigs have one: a click on them means another one instead."""
 FILTER_DELAY_MS = 60
 BADGE_DELAY_MS = 120
 FIRST_ROWS = 40
@@ -136,6 +138,10 @@ class FilterField(QLineEdit):
 
     left_down = Signal()
 
+    def sizeHint(self) -> QSize:
+        """A field of few words: what is left of the line is given to it anyway."""
+        return QSize(row_px() * 5, super().sizeHint().height())
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.left_down.emit()
@@ -182,7 +188,19 @@ class PartsView(QWidget):
         self.kinds.setAccessibleName(tr("Kind of part"))
         for kind in KINDS:
             self.kinds.addItem(KIND_WORDS[kind], kind)
-        self.kinds.activated.connect(lambda _: self.show_kind(self.kinds.currentData(), ""))
+        self.kinds.activated.connect(lambda _: self.browse(self.kinds.currentData()))
+        self.target = QComboBox()
+        self.target.setAccessibleName(tr("Add, or replace a part of the rig"))
+        self.target.setToolTip(
+            tr(
+                "What choosing a row does, and what the badges answer for: the part beside those in"
+                " the rig, or instead of one."
+            )
+        )
+        self.target.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.target.activated.connect(
+            lambda _: self.show_kind(self.kinds.currentData(), self.target.currentData())
+        )
         self.words = FilterField()
         self.words.left_down.connect(self._enter_table)
         self.words.setAccessibleName(tr("Filter parts by words"))
@@ -207,9 +225,38 @@ class PartsView(QWidget):
             )
         )
         first = flow_strip(
-            self.kinds, self.words, self.narrow, self.fitting, self.starred, self.count
+            self.kinds, self.target, self.words, self.narrow, self.fitting, self.starred, self.count
         )
         return column(first, self._facet_strip, margins=(12, 6, 12, 6), spacing=4)
+
+    def browse(self, kind: str) -> None:
+        """Show the parts of a kind: beside those in the rig where there is room for one more,
+        else instead of the first of them."""
+        standing = self._standing(kind)
+        full = kind in SINGLE or (kind == "gpu" and not self._has_free_slot())
+        self.show_kind(kind, standing[0][0] if standing and full else "")
+
+    def _standing(self, kind: str) -> list[tuple[str, str]]:
+        """Return uid and name of the rig's items of a kind."""
+        rig, catalog = self._session.rig, self._session.catalog
+        parts = [(item.uid, part_of(rig, catalog, item.part)) for item in rig.items]
+        return [(uid, part.name) for uid, part in parts if part and kind_of(part) == kind]
+
+    def _has_free_slot(self) -> bool:
+        assessment = self._session.assessment
+        uses = assessment.machine.slots if assessment else ()
+        return not uses or any(not (use.disabled_by or use.piece or use.covered_by) for use in uses)
+
+    def _fill_target(self) -> None:
+        standing = self._standing(self.kinds.currentData())
+        self.target.blockSignals(True)
+        self.target.clear()
+        self.target.addItem(tr("Add"), "")
+        for uid, name in standing:
+            self.target.addItem(tr("Replace {name}", name=shortened(name, 24)), uid)
+        self.target.setCurrentIndex(max(0, self.target.findData(self._uid)))
+        self.target.blockSignals(False)
+        self.target.setVisible(bool(standing))
 
     def show_kind(self, kind: str, uid: str) -> None:
         """Show the parts of a kind; `uid` is the item that a choice would replace, "" to add one:
@@ -227,6 +274,7 @@ class PartsView(QWidget):
             self.words.blockSignals(False)
             self._make_facets(kind)
         self._say_context()
+        self._fill_target()
         self.apply_filter()
 
     def search(self, words: str, kind: str, part_id: str) -> None:
@@ -363,6 +411,7 @@ class PartsView(QWidget):
         if change.another and self.model.kind:
             self._choose_nothing()
         self._say_context()
+        self._fill_target()
         if not self.model.kind:
             return
         self.model.set_currency(self._session.rig.currency)
@@ -383,7 +432,7 @@ class PartsView(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not self.model.kind:
-            self.show_kind("gpu", "")
+            self.browse("gpu")
         elif self._stale:
             self._stale = False
             self._row_changed(self.table.currentIndex(), QModelIndex())
