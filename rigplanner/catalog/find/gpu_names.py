@@ -138,9 +138,10 @@ class GpuNames:
                 self._exact.setdefault(words, gpu)
                 self._named.append((words, gpu))
 
-    def meaning(self, text: str) -> GpuNaming:
+    def meaning(self, text: str, *, with_nearest: bool = True) -> GpuNaming:
         """Return what `text` means. A declared name or alias counts as it stands; of other names
-        every word must fit one card."""
+        every word must fit one card. Looking for the nearest of thousands of names takes time:
+        who does not show them leaves it out."""
         text = text[:LONGEST_NAME].casefold()
         for found in _PCI_ID.finditer(text):
             if (part_id := self._pci_ids.get(found.group())) in self._gpus:
@@ -176,7 +177,9 @@ class GpuNames:
             if len(only) == 1:
                 return GpuNaming(next(iter(only.values())))
         return GpuNaming(
-            None, tuple(fitting)[:NEAREST] or self._nearest(words), several=bool(fitting)
+            None,
+            tuple(fitting)[:NEAREST] or (self._nearest(words) if with_nearest else ()),
+            several=bool(fitting),
         )
 
     def _nearest(self, words: frozenset[str]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import combinations
 
 from msgspec import Struct
@@ -299,20 +300,21 @@ _BOARD_MAKERS = frozenset(
 
 def _gpu_named(words: str, index: PartIndex, kind: str | None) -> list[Part]:
     """Return the GPU that the words mean as drivers and papers write it ("A6000 Ada")."""
-    gpus = (
-        [part for part in index.find("", "gpu") if isinstance(part, GPU)]
-        if kind in (None, "gpu")
-        else []
-    )
     held = words_of(words)
-    if not gpus or not held:
+    if not held or kind not in (None, "gpu"):
         return []
     bare = [word for word in held if word not in _BOARD_MAKERS]
-    names = GpuNames(gpus)
-    meant = names.meaning(words).gpu or (
-        names.meaning(" ".join(bare)).gpu if 0 < len(bare) < len(held) else None
+    names = _names_of_gpus(index)
+    meant = names.meaning(words, with_nearest=False).gpu or (
+        names.meaning(" ".join(bare), with_nearest=False).gpu if 0 < len(bare) < len(held) else None
     )
     return [] if meant is None else [meant]
+
+
+@lru_cache(maxsize=1)
+def _names_of_gpus(index: PartIndex) -> GpuNames:
+    """Return the names of an index's GPUs, cut into words once for all lines of a list."""
+    return GpuNames(part for part in index.find("", "gpu") if isinstance(part, GPU))
 
 
 def rig_from_wishes(name: str, wishes: Sequence[Wish], start: Rig | None = None) -> Rig:
