@@ -105,6 +105,10 @@ MEASURES: tuple[tuple[Attribute, Callable[[Assessment], Value]], ...] = (
         Attribute(code="unknown", group="verdict", direction="less", counted=True),
         lambda a: float(a.report.count("unknown")),
     ),
+    (
+        Attribute(code="unverified", group="verdict", direction="less", counted=True),
+        lambda a: float(len(a.report.unverified)),
+    ),
     (Attribute(code="gpus", group="parts"), lambda a: _gpus(a.machine.gpus)),
     (
         Attribute(code="cpus", group="parts"),

@@ -2,10 +2,13 @@
 
 from msgspec.structs import replace
 
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.schema.parts import Part
 from rigplanner.rig.document import Rig, Waiver
-from rigplanner.rules.core.context import Context
+from rigplanner.rules.core.context import Context, is_built_in
 from rigplanner.rules.core.finding import SEVERITIES, CheckReport, Finding
 from rigplanner.rules.core.registry import judged
+from rigplanner.rules.core.rests import Figure, figures_of
 from rigplanner.rules.topics import RULES_BY_CODE
 
 ORDER: dict[str, int] = {severity: rank for rank, severity in enumerate(SEVERITIES)}
@@ -25,13 +28,39 @@ def check(context: Context) -> CheckReport:
         (ran if cases else idle).append(code)
         found.extend(_with_own_severity(rig, finding) for finding in findings)
     open_findings, waived = _apply_waivers(rig, found, context.today)
+    parts = chosen_parts(context)
+    open_findings = [_resting(finding, parts, context.catalog) for finding in open_findings]
     return CheckReport(
         findings=tuple(sorted(asked_once(open_findings), key=_rank)),
         waived=tuple(sorted(waived, key=_rank)),
         ran=tuple(ran),
         ignored=tuple(sorted(set(rig.ignored) & set(RULES_BY_CODE))),
         idle=tuple(idle),
+        deciding=deciding(ran, parts, context.catalog),
     )
+
+
+def chosen_parts(context: Context) -> dict[str, Part]:
+    """Return the part of each piece that the owner chose; its maker vouches for what is built
+    in."""
+    return {
+        piece.name: piece.part for piece in context.machine.pieces if not is_built_in(piece.name)
+    }
+
+
+def deciding(ran: list[str], parts: dict[str, Part], catalog: Catalog) -> tuple[Figure, ...]:
+    """Return the figures of the rig's parts by which these rules decide, each once."""
+    different = {part.id: part for part in parts.values()}.values()
+    found = (figure for code in ran for figure in figures_of(code, different, catalog))
+    return tuple({figure.fact: figure for figure in found}.values())
+
+
+def _resting(finding: Finding, parts: dict[str, Part], catalog: Catalog) -> Finding:
+    """Return a finding with the figures of its subjects that nobody verified."""
+    concerned = {parts[name].id: parts[name] for name in finding.subjects if name in parts}
+    figures = figures_of(finding.code, concerned.values(), catalog)
+    doubtful = tuple(figure for figure in figures if figure.state != "verified")
+    return replace(finding, rests=doubtful) if doubtful else finding
 
 
 def counted(context: Context, codes: tuple[str, ...]) -> list[Finding]:

@@ -4,6 +4,7 @@ from rigplanner.rules.core import completeness
 from rigplanner.rules.core.registry import RULES, Rule
 from rigplanner.rules.hardware import (
     backup,
+    close_limits,
     cooling,
     display,
     docks,
@@ -45,6 +46,7 @@ TOPICS = (
     mains,
     backup,
     plugs,
+    close_limits,
     docks,
     drives,
     data,

@@ -590,7 +590,7 @@ def test_a_new_rig_has_no_findings_and_no_verdict(qtbot, window, sample_folder):
     window.show_tab("Machine")
     assert "Choose a motherboard" in window.view("Machine").drawing.empty
     assert (
-        verdict_text(window.session.assessment)
+        verdict_text(window.session.assessment, window.session.catalog)
         == "No parts are chosen yet, so nothing was checked."
     )
 

@@ -170,7 +170,7 @@ CASES = (
         "PWR007",
         "unknown",
         MID,
-        {**UNLISTED, "gpu.card": {"connectors": (Plug("12v-2x6", 1),), "tdp_w": 575}},
+        {**UNLISTED, "gpu.card": {"connectors": (Plug("12v-2x6", 1),), "tdp_w": 440}},
     ),
     case("PWR007", "limit", MID, {**UNLISTED, "gpu.card": {"connectors": (Plug("pcie8", 3),)}}),
     case("PWR008", "fires", DESK_RIG, {"gpu.card": {"connectors": None, "tdp_w": 1200}}, "unknown"),

@@ -100,6 +100,18 @@ def _parts(*profiles: str):
     return bench_rig(gpu=(A30.id, 1, ("PCIE1",)), jobs=jobs)
 
 
+UNVERIFIED = Doubt(state="unverified")
+
+
+def _room(doubt: Doubt | None, room_mm: float) -> dict[str, dict[str, object]]:
+    """A card of 300 mm in a case of which somebody says how long a card it takes."""
+    doubts = {} if doubt is None else {"enclosure.gpu_length_mm": doubt}
+    return {
+        "gpu.card": {"length_mm": 300},
+        "case.tower": {"enclosure.gpu_length_mm": room_mm, "doubts": doubts},
+    }
+
+
 CASES = (
     case("SW001", "fires", bench_rig(cpu="cpu.small")),
     case(
@@ -675,4 +687,16 @@ CASES = (
         "RIG003", "limit", DESK_RIG, {"gpu.card": {"doubts": {"tdp_w": Doubt(state="unverified")}}}
     ),
     case("RIG003", "silent", DESK_RIG),
+    case(
+        "RIG003",
+        "limit",
+        DESK_RIG,
+        {"gpu.card": {"doubts": {"released": Doubt(state="conflict", values=("2020", "2021"))}}},
+    ),
+    case("RIG006", "fires", DESK_RIG, _room(UNVERIFIED, 308)),
+    case("RIG006", "limit", DESK_RIG, _room(UNVERIFIED, 310)),
+    case("RIG006", "limit", DESK_RIG, _room(None, 300)),
+    case("RIG006", "fires", DESK_RIG, _room(Doubt(state="conflict", values=("290", "400")), 400)),
+    case("RIG006", "limit", DESK_RIG, _room(Doubt(state="conflict", values=("310", "400")), 400)),
+    case("RIG006", "silent", bench_rig(chassis=None)),
 )

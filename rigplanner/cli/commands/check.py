@@ -16,8 +16,10 @@ from rigplanner.cli.terminal import tell
 from rigplanner.report.language import tr
 from rigplanner.report.words.findings import (
     counts_text,
+    fact_text,
     finding_text,
     fix_text,
+    rests_text,
     rule_title,
     subject_name,
     verdict_text,
@@ -28,6 +30,7 @@ from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.rules.assess import Assessment, assess
 from rigplanner.rules.check import ORDER
 from rigplanner.rules.core.finding import SEVERITIES, Finding
+from rigplanner.rules.core.rests import Figure
 
 SCHEMA = "rigplanner-check-1"
 MARKS = {"error": "x", "unknown": "?", "warning": "!", "info": "i"}
@@ -95,6 +98,20 @@ def check_record(
         "ignored": list(report.ignored),
         "idle": list(report.idle),
         "severities": dict(rig.severities),
+        "rests": {
+            "deciding": len(report.deciding),
+            "unverified": [_figure(figure, rig, catalog) for figure in report.unverified],
+        },
+    }
+
+
+def _figure(figure: Figure, rig: Rig, catalog: Catalog) -> dict[str, Any]:
+    return {
+        "part": figure.part,
+        "field": figure.field,
+        "state": figure.state,
+        "text": fact_text(figure.fact, rig, catalog),
+        "note": figure.note,
     }
 
 
@@ -109,6 +126,7 @@ def _record(finding: Finding, rig: Rig, catalog: Catalog) -> dict[str, Any]:
         "actual": finding.actual,
         "unit": finding.unit,
         "missing": list(finding.missing),
+        "rests": [_figure(figure, rig, catalog) for figure in finding.rests],
         "values": finding.values,
         "fixes": [
             {
@@ -144,6 +162,8 @@ def check_lines(assessment: Assessment, catalog: Catalog, severity: str = "info"
     report, rig = assessment.report, assessment.rig
     counts = counts_text(report)
     lines = [f"{rig.name}: {verdict_text(report)}{f' ({counts})' if counts else ''}."]
+    if rests := rests_text(report, rig, catalog):
+        lines.append(f"{rests}.")
     shown = [finding for finding in report.findings if ORDER[finding.severity] <= ORDER[severity]]
     for (word, code), alike in groupby(shown, key=lambda finding: (finding.severity, finding.code)):
         lines += ["", f"{MARKS[word]} {code} {rule_title(code)}"]

@@ -25,7 +25,7 @@ from rigplanner.planning.compare import CompareRow, Hires, job_behind, offers_be
 from rigplanner.report.comparison.content import ATTRIBUTE_WORDS, row_text, row_title, subject_text
 from rigplanner.report.language import listed, tr
 from rigplanner.report.words.faults import fault_text
-from rigplanner.report.words.findings import finding_text, rule_title
+from rigplanner.report.words.findings import STATE_WORDS, fact_text, finding_text, rule_title
 from rigplanner.report.words.hire import provider_text
 from rigplanner.rules.assess import Assessment
 
@@ -45,6 +45,8 @@ def compare_reason(
         made = _hire_reason(row, rig, assessments, hires)
     elif row.attribute.group == "workloads":
         made = _workload_reason(row, rig, assessments)
+    elif code == "unverified":
+        made = Reason("", "", _figure_steps(assessment, catalog))
     elif code in COUNTED or code == "verdict":
         made = Reason("", "", _finding_steps(assessment, COUNTED.get(code), catalog))
     elif code in ENERGY:
@@ -54,6 +56,21 @@ def compare_reason(
     else:
         made = MAKERS[code](assessment, catalog) if code in MAKERS else Reason("", "", ())
     return Reason(title, headline, (*made.steps, *_exchange_step(row, rig, assessment)), made.note)
+
+
+def _figure_steps(assessment: Assessment, catalog: Catalog) -> tuple[Step, ...]:
+    """Return the deciding figures that nobody verified, with what the catalog notes of them."""
+    return tuple(
+        Step(
+            fact_text(figure.fact, assessment.rig, catalog),
+            tr(STATE_WORDS[figure.state]),
+            {},
+            1.0,
+            "",
+            figure.note,
+        )
+        for figure in assessment.report.unverified
+    )
 
 
 def _exchange_step(row: CompareRow, rig: int, assessment: Assessment) -> tuple[Step, ...]:

@@ -103,7 +103,7 @@ class FindingsView(QWidget):
             )
             self._show_cards([])
             return
-        from rigplanner.report.words.findings import counts_text, verdict_text
+        from rigplanner.report.words.findings import counts_text, rests_text, verdict_text
 
         report = assessment.report
         if not assessment.rig.items:
@@ -111,10 +111,10 @@ class FindingsView(QWidget):
             self.counts.setText(tr("Add parts; findings appear here with ways to fix them."))
         else:
             self.verdict.show_text(verdict_text(report))
-            self.counts.setText(
-                counts_text(report)
-                or trn("{count} rule checked", "{count} rules checked", len(report.ran))
-            )
+            counts = counts_text(report)
+            ran = trn("{count} rule checked", "{count} rules checked", len(report.ran))
+            rests = rests_text(report, assessment.rig, self._session.catalog)
+            self.counts.setText("\n".join(filter(None, (counts or ran, rests))))
         self.copy.setVisible(bool(assessment.rig.items))
         self._show_cards([(f, False) for f in report.findings] + [(f, True) for f in report.waived])
         self._show_unchecked()

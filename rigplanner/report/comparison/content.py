@@ -21,6 +21,7 @@ ATTRIBUTE_WORDS = Words(
         "errors": "Errors",
         "warnings": "Warnings",
         "unknown": "Unknown",
+        "unverified": "Figures not verified",
         "gpus": "GPUs",
         "cpus": "CPUs",
         "gpu_memory": "GPU memory, all cards",

@@ -1,6 +1,7 @@
 """What a quote says: plain content without a toolkit, from which PDF, Markdown and the rest are
 made."""
 
+from collections.abc import Iterator
 from datetime import date, timedelta
 
 from msgspec import Struct
@@ -17,7 +18,14 @@ from rigplanner.report.quote.jobs import QuoteJob, job_content
 from rigplanner.report.quote.machine import SlotRow, links_text, noise_row, power_rows, slot_rows
 from rigplanner.report.quote.offered import Offered, alternatives_offered
 from rigplanner.report.quote.setup_sheet import SetupRow, setup_rows, software_sources
-from rigplanner.report.words.findings import finding_text, fix_text, rule_title
+from rigplanner.report.words.fields import FIELD_WORDS
+from rigplanner.report.words.findings import (
+    STATE_WORDS,
+    finding_text,
+    fix_text,
+    rests_text,
+    rule_title,
+)
 from rigplanner.report.words.machine import absent_texts
 from rigplanner.report.words.rates import uncounted_text
 from rigplanner.rig.document import Party, QuoteDetails, Rig, part_of
@@ -111,7 +119,7 @@ def quote_content(assessment: Assessment, catalog: Catalog, today: date) -> Quot
         sums=tuple(_sums(assessment)),
         money_notes=tuple(_money_notes(assessment, catalog)),
         verdict=report.verdict(),
-        verdict_text=verdict_text(assessment),
+        verdict_text=verdict_text(assessment, catalog),
         findings=tuple(_finding(f, rig, catalog) for f in report.findings),
         waived=tuple(_finding(f, rig, catalog) for f in report.waived),
         slots=tuple(slot_rows(assessment.machine)),
@@ -125,7 +133,7 @@ def quote_content(assessment: Assessment, catalog: Catalog, today: date) -> Quot
         offered=tuple(
             alternatives_offered(assessment, catalog, today.isoformat() if rig.waivers else "")
         ),
-        unchecked=tuple(_unchecked(assessment, catalog)),
+        unchecked=(*_unchecked(assessment, catalog), *_unverified(assessment, catalog)),
         ran=len(report.ran),
         sources=tuple(_sources(assessment, catalog)),
         terms=details.terms,
@@ -143,8 +151,8 @@ def _day(text: str | None) -> date | None:
         return None
 
 
-def verdict_text(assessment: Assessment) -> str:
-    """Return the one sentence that a reader of the quote sees first."""
+def verdict_text(assessment: Assessment, catalog: Catalog) -> str:
+    """Return what a reader of the quote sees first: the verdict, and on what it rests."""
     report = assessment.report
     if not assessment.rig.items:
         return tr("No parts are chosen yet, so nothing was checked.")
@@ -179,7 +187,9 @@ def verdict_text(assessment: Assessment) -> str:
     if report.waived:
         rest.append(trn("{count} finding waived", "{count} findings waived", len(report.waived)))
     ran = trn("{count} rule was checked.", "{count} rules were checked.", len(report.ran))
-    return listed([listed([head, *rest], "; "), ran], ". ")
+    rests = rests_text(report, assessment.rig, catalog, most=0)
+    told = listed([head, *rest], "; ")
+    return listed([told, rests, ran] if rests else [told, ran], ". ")
 
 
 def _lines(assessment: Assessment, catalog: Catalog) -> list[QuoteLine]:
@@ -341,6 +351,24 @@ def _finding(finding: Finding, rig: Rig, catalog: Catalog) -> QuoteFinding:
         fix=tr(" or ").join(fix_text(fix, rig, catalog) for fix in finding.fixes[:2]),
         waived=waived,
     )
+
+
+def _unverified(assessment: Assessment, catalog: Catalog) -> Iterator[str]:
+    """Yield one line a part: its deciding figures that nobody verified, by state."""
+    report, rig = assessment.report, assessment.rig
+    for part_id in dict.fromkeys(figure.part for figure in report.unverified):
+        part = part_of(rig, catalog, part_id)
+        alike: dict[str, list[str]] = {}
+        for figure in report.unverified:
+            if figure.part == part_id:
+                word = tr(FIELD_WORDS.get(figure.fact.partition(":")[2], figure.field))
+                alike.setdefault(tr(STATE_WORDS[figure.state]), []).append(word)
+        figures = listed((f"{listed(words)} ({state})" for state, words in alike.items()), "; ")
+        yield tr(
+            "Not verified of {part}: {figures}.",
+            part=part.name if part else part_id,
+            figures=figures,
+        )
 
 
 def _unchecked(assessment: Assessment, catalog: Catalog) -> list[str]:

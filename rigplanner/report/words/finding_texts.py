@@ -114,7 +114,12 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
             " place for the drive leaves it more."
         ),
     },
-    "PCI002": {"": "{a} in {b} runs at {actual} of {needed}: another card takes the rest."},
+    "PCI002": {
+        "": "{a} in {b} runs at {actual} of {needed}: {by} takes the rest.",
+        "cpu": "{a} in {b} runs at {actual} of {needed}: {by} gives this slot no more.",
+        "riser": "{a} in {b} runs at {actual} of {needed}: {by} carries no more.",
+        "board": "{a} in {b} runs at {actual} of {needed}: the board wires no more.",
+    },
     "PCI003": {
         "": "{a} is in {b}, a chipset slot: it shares one link to the CPU with drives and network."
     },
@@ -579,6 +584,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "RIG004": {
         "": "{a} contains itself: {path}.",
         "switch": "The PCIe switches of {a} hang on each other: {path}.",
+    },
+    "RIG006": {
+        "": "{fact}: {actual}, which nobody verified, for the {needed} that are needed. Measure"
+        " it before you buy.",
     },
     "RIG005": {
         "": "{word} is no software that any rule knows: it is not judged.",

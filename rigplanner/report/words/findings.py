@@ -7,7 +7,7 @@ from typing import Any
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import CPU, PowerSupply
 from rigplanner.report.format import money, number, quantity
-from rigplanner.report.language import listed, tr, trn
+from rigplanner.report.language import Words, listed, tr, trn
 from rigplanner.report.words.fields import FIELD_WORDS, VALUE_WORDS
 from rigplanner.report.words.finding_texts import FINDING_TEXTS, FIX_TEXTS
 from rigplanner.rig.document import Rig, part_of
@@ -50,6 +50,49 @@ def counts_text(report: CheckReport) -> str:
         else []
     )
     return listed([*counts, *waived])
+
+
+STATE_WORDS = Words(
+    {
+        "verified": "verified",
+        "one source": "read in one place",
+        "recalled": "commonly known, no page was read",
+        "derived": "derived from other figures",
+        "conflict": "sources disagree",
+    }
+)
+FIGURES_NAMED = 3
+"""Figures that a verdict names; the rest are counted."""
+
+
+def rests_text(report: CheckReport, rig: Rig, catalog: Catalog, most: int = FIGURES_NAMED) -> str:
+    """Return on what a verdict rests: how many of its deciding figures nobody verified, and `most`
+    of them by name; "" where nothing was judged by figures."""
+    if not report.deciding:
+        return ""
+    order = ("conflict", "recalled", "derived", "one source")
+    doubtful = sorted(report.unverified, key=lambda figure: order.index(figure.state))
+    if not doubtful:
+        return trn(
+            "{count} deciding figure, verified",
+            "{count} deciding figures, all verified",
+            len(report.deciding),
+        )
+    if not most:
+        return tr(
+            "{count} of {all} deciding figures not verified",
+            count=len(doubtful),
+            all=len(report.deciding),
+        )
+    named = [fact_text(figure.fact, rig, catalog) for figure in doubtful[:most]]
+    if len(doubtful) > len(named):
+        named.append(tr("{count} more", count=len(doubtful) - len(named)))
+    return tr(
+        "{count} of {all} deciding figures not verified: {figures}",
+        count=len(doubtful),
+        all=len(report.deciding),
+        figures=listed(named),
+    )
 
 
 def count_text(severity: str, count: int) -> str:
@@ -130,6 +173,9 @@ def finding_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
     values["disputes"] = "; ".join(
         f"{_field_words(field)} {', '.join(said)}" for field, said in disputes.items()
     )
+    if fact := finding.values.get("fact"):
+        said = fact_text(fact, rig, catalog)
+        values["fact"] = said[:1].upper() + said[1:]
     values["a"], values["b"] = (*names, "", "")[:2]
     values["all"] = _joined(names)
     values["needed"] = amount(finding.needed, finding.unit, rig, catalog)

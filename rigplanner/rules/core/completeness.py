@@ -5,13 +5,14 @@ from typing import Literal
 
 from msgspec import Struct
 
-from rigplanner.catalog.schema.parts import GPU, Part, System
+from rigplanner.catalog.schema.parts import GPU, Part, System, kind_of
 from rigplanner.rig.document import Item
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.core.context import Context
 from rigplanner.rules.core.finding import Finding, Named
 from rigplanner.rules.core.fixes import fix
 from rigplanner.rules.core.registry import rule
+from rigplanner.rules.core.rests import MEASURED, deciding_fields
 
 
 class Listed(Named, frozen=True):
@@ -100,12 +101,23 @@ def not_chosen(context: Context, case: Lack) -> Iterator[Finding]:
 
 
 def disputed(context: Context) -> Iterator[Listed]:
-    """Items with a field about which sources disagree."""
+    """Items with a field about which sources disagree, and by which some rule decides."""
     for case in items(context):
-        if case.part is not None and any(
-            doubt.state == "conflict" for doubt in case.part.doubts.values()
-        ):
+        if disputes(case.part):
             yield case
+
+
+def disputes(part: Part | None) -> dict[str, list[str]]:
+    """Return what sources say of the disputed fields of a part that decide something. Of lengths
+    and heights RIG006 says whether the narrower decides otherwise."""
+    if part is None:
+        return {}
+    fields = deciding_fields(kind_of(part))
+    return {
+        field: list(doubt.values)
+        for field, doubt in part.doubts.items()
+        if doubt.state == "conflict" and field in fields and field not in MEASURED
+    }
 
 
 @rule(
@@ -118,13 +130,7 @@ def disputed(context: Context) -> Iterator[Listed]:
 )
 def conflict(context: Context, case: Listed) -> Iterator[Finding]:
     """Name the disputed fields of a part with what the sources say."""
-    doubts = case.part.doubts.items() if case.part else ()
-    yield conflict.finding(
-        case,
-        disputes={
-            field: list(doubt.values) for field, doubt in doubts if doubt.state == "conflict"
-        },
-    )
+    yield conflict.finding(case, disputes=disputes(case.part))
 
 
 @rule(

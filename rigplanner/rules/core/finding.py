@@ -5,6 +5,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from rigplanner.rig.edits import Edit
+from rigplanner.rules.core.rests import Figure
 
 Severity = Literal["error", "warning", "info", "unknown"]
 """error: does not work or is unsafe; warning: works worse or on a condition; info: worth knowing;
@@ -26,7 +27,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     """`needed` and `actual` in `unit`; `subjects` are pieces ("gpu.0"), places ("PCIE2") or
     workloads ("workload.0"); `missing` names the fields ("asrock.deskmini.250:cooler_height_mm")
     that an unknown waits for; `values` fill the words; `rated` is the rule's own severity where the
-    rig gives it another."""
+    rig gives it another; it `rests` on these figures that nobody verified."""
 
     code: str
     severity: Severity
@@ -39,6 +40,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     fixes: tuple[Fix, ...] = ()
     waived_by: str | None = None
     rated: Severity | None = None
+    rests: tuple[Figure, ...] = ()
 
     @property
     def told_as(self) -> Severity:
@@ -49,13 +51,20 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 class CheckReport(Struct, frozen=True, kw_only=True):
     """All findings, worst first, and what stands beside them: rules that ran, were ignored, had
-    nothing to judge."""
+    nothing to judge; `deciding` are the figures of the rig's parts by which rules that ran decide,
+    silent ones too."""
 
     findings: tuple[Finding, ...]
     waived: tuple[Finding, ...]
     ran: tuple[str, ...]
     ignored: tuple[str, ...]
     idle: tuple[str, ...]
+    deciding: tuple[Figure, ...] = ()
+
+    @property
+    def unverified(self) -> tuple[Figure, ...]:
+        """The deciding figures that nobody verified."""
+        return tuple(figure for figure in self.deciding if figure.state != "verified")
 
     def count(self, severity: Severity) -> int:
         """Return how many findings have this severity."""

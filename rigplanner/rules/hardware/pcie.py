@@ -4,6 +4,7 @@ firmware."""
 import math
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 from msgspec import Struct
 
@@ -96,32 +97,55 @@ def _narrows(case: Lanes, drive: Drive) -> bool:
 
 @rule(
     "PCI002",
-    "GPU shares its lanes with another card",
+    "GPU gets fewer lanes than card and slot have",
     "info",
     over=in_slots,
     needs=("card.edge_width", "use.slot.width", "link.width"),
-    reason="Boards split the lanes of one root over several slots.",
+    reason="Boards split the lanes of one root over slots; some CPUs and risers have fewer.",
     source="Board manuals, lane tables",
 )
 def lanes_shared(context: Context, case: Lanes) -> Iterator[Finding]:
-    """Say that the link is narrower than slot and card allow when no drive is the cause: a warning
-    below eight lanes, or where the class of CPU is the cause."""
+    """Say that the link is narrower than slot and card allow when no drive is the cause, and what
+    takes the lanes: a warning below eight, or where the CPU gives no more."""
     width = case.link.width or 0
-    if width < wanted_width(case) and not any(_narrows(case, drive) for drive in context.drives):
-        by_cpu = _narrowed_by_cpu(context, case)
-        yield lanes_shared.finding(
-            case,
-            "info" if width >= 8 and not by_cpu else "warning",
-            by_cpu=by_cpu,
-            needed=wanted_width(case),
-            actual=width,
-            unit="lanes",
-            fixes=(
-                ()
-                if by_cpu
-                else better_moves(context, (*_neighbours(context, case), case.name), case.name)
-            ),
-        )
+    if width >= wanted_width(case) or any(_narrows(case, drive) for drive in context.drives):
+        return
+    cause, by = _narrowed_by(context, case)
+    fixes = (
+        better_moves(context, (*_neighbours(context, case), case.name), case.name)
+        if cause in ("card", "board")
+        else ()
+    )
+    yield lanes_shared.finding(
+        case,
+        "info" if width >= PAIR_LANES and cause != "cpu" else "warning",
+        subjects=(*case.subjects, *by),
+        by_cpu=cause == "cpu",
+        needed=wanted_width(case),
+        actual=width,
+        unit="lanes",
+        fixes=fixes,
+        variant="" if cause == "card" else cause,
+        by=[*by],
+    )
+
+
+Cause = Literal["riser", "cpu", "card", "board"]
+
+
+def _narrowed_by(context: Context, case: Lanes) -> tuple[Cause, tuple[str, ...]]:
+    """Return what narrows a slot's link, and the pieces that do: a riser of fewer lanes, a CPU that
+    gives a slot no more, cards in slots that share its lanes, else the board's own wiring."""
+    held = context.held_of.get(case.name)
+    riser = context.pieces.get(held.riser) if held and held.riser else None
+    width = case.link.width or 0
+    if riser is not None and isinstance(riser.part, Riser) and riser.part.width == width:
+        return "riser", (riser.name,)
+    cpus = [(name, cpu) for name, cpu in context.cpus if cpu.peg_width == width]
+    beside = tuple(_neighbours(context, case))
+    if _narrowed_by_cpu(context, case) or (cpus and not beside):
+        return "cpu", tuple(name for name, _ in cpus or context.cpus)[:1]
+    return ("card", beside) if beside else ("board", ())
 
 
 def _neighbours(context: Context, case: Lanes) -> list[str]:
@@ -181,7 +205,8 @@ def slow_link(context: Context, case: Lanes) -> Iterator[Finding]:
     if able is None or actual is None or actual >= MIN_GPU_GBS or actual > able / 2:
         return
     beside = _neighbours(context, case)
-    if beside and case.link.gen == case.card.edge_gen and (case.link.width or 0) >= PAIR_LANES:
+    own_rate = case.link.gen == case.card.edge_gen and (case.link.width or 0) >= PAIR_LANES
+    if own_rate and (isinstance(case.board, System) or _narrowed_by(context, case)[0] == "card"):
         return
     fixes = better_moves(context, (case.name, *beside), case.name)
     yield slow_link.finding(

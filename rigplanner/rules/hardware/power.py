@@ -93,9 +93,10 @@ def supply(context: Context, case: Load) -> Iterator[Finding]:
             *cap_fix(context, watts[0] - watts[1] * HEADROOM),
             *larger_supply(context, case, watts[0] / HEADROOM),
         )
+        spare = watts[0] <= whole and makers_own(context, case)
         yield supply.finding(
             case,
-            "error" if certain else "warning",
+            "error" if certain else "info" if spare else "warning",
             needed=round(watts[0]),
             actual=round(watts[1]),
             unit="W",
