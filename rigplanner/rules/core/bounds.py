@@ -22,8 +22,7 @@ Bound = Callable[[Any, Any, tuple[str, ...]], Bounds | None]
 
 
 def with_value(owner: Any, path: str, value: Any) -> Any:
-    """Return a struct with one value replaced, named by its path
-    ("chassis.enclosure.bays_25")."""
+    """Return a struct with one value replaced, named by its path ("chassis.enclosure.bays_25")."""
     field, _, rest = path.partition(".")
     given = with_value(getattr(owner, field), rest, value) if rest else value
     return replace(owner, **{field: given})
