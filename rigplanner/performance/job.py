@@ -23,6 +23,7 @@ from rigplanner.performance.limits.host import host_pace
 from rigplanner.performance.link_rates import bus_gbs, check_link, lane
 from rigplanner.performance.measured import release_of
 from rigplanner.performance.offload import Offload, offload_of
+from rigplanner.performance.readiness import Ready, ready
 from rigplanner.performance.silicon import (
     Silicon,
     arithmetic_path,
@@ -91,7 +92,8 @@ class Job(Struct, frozen=True, kw_only=True):
     node; `word_gbs`: what the link's word alone would give where `bus_gbs` is that of the machine's
     own links, else 0; `fused_attention`: as the workload says, else as the stack does; `host_pace`:
     host time of a launch over the usual; `weight_bits`: of a stored weight over the whole file;
-    `prefix_tokens`: of each prompt that all share; `drafts`: tokens drafted ahead."""
+    `ready`: how the stack runs the format on the GPU; `prefix_tokens`: of each prompt that all
+    share; `drafts`: tokens drafted ahead."""
 
     shape: Shape
     silicon: Silicon
@@ -128,6 +130,7 @@ class Job(Struct, frozen=True, kw_only=True):
     fused_attention: bool = True
     offload: Offload | None = None
     host_pace: float = 1.0
+    ready: Ready | None = None
 
 
 PIPELINES = ("diffusion", "dit", "video_diffusion")
@@ -228,12 +231,24 @@ def _definite(
         task.startswith("train") and named.family in ENGINES and named.tasks[-1] != "train_lora"
     ):
         named = usual_stack(
-            task, shape.kind, precision, gpu, silicon.generation, _shares_a_copy(workload)
+            task,
+            shape.kind,
+            precision,
+            gpu,
+            silicon.generation,
+            _shares_a_copy(workload),
+            workload.quant,
         )
         assumed["stack"] = named.slug
-    if fault := why_not(named, gpu, shape.kind, precision):
+    if fault := why_not(named, gpu, shape.kind, precision, workload.quant):
         usual = usual_stack(
-            task, shape.kind, precision, gpu, silicon.generation, _shares_a_copy(workload)
+            task,
+            shape.kind,
+            precision,
+            gpu,
+            silicon.generation,
+            _shares_a_copy(workload),
+            workload.quant,
         )
         meant = f"; usual for this job on this GPU: {usual.slug}" if usual is not named else ""
         raise WorkloadFault(f"stack: {named.framework} {fault}{meant}.")
@@ -301,7 +316,14 @@ def _definite(
             offload_of(workload, gpu, machine, stack.sharded) if task.startswith("train") else None
         ),
         host_pace=host_pace(machine),
+        ready=ready(named.slug, gpu, precision, workload.quant),
     )
+
+
+def _usual(workload: Workload, task: str, shape: Shape, precision: str | None, gpu: GPU) -> Stack:
+    shared = _shares_a_copy(workload)
+    generation = silicon_of(gpu).generation
+    return usual_stack(task, shape.kind, precision, gpu, generation, shared, workload.quant)
 
 
 def _stored_bits(precision: str, workload: Workload, zoo: Zoo | None) -> float:

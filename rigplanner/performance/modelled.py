@@ -45,6 +45,7 @@ def model_speed(job: Job) -> Modelled:
     """Return the modelled speed of a job; a stack known by its kin gets the kin's speed times their
     ratio."""
     ratio = job.named.kin.ratio if job.named.kin else 1.0
+    ratio *= (job.ready.share or 1.0) if job.ready else 1.0
     if job.task in WRITING:
         stream = _STREAMS[job.task](job)
         return Modelled(stream.tokens_s * ratio, 0.0, stream=stream)

@@ -54,6 +54,8 @@ STRANGE_SILICON = 2.0
 UNMEASURED_GENERATION = 1.33
 """Factor within which the learned shares of the peak of four in five generations lie (deviation of
 their logarithms 0.22)."""
+SLOW_WITHIN = 2.0
+"""Factor either way within which the speed of fallbacks lies that no row measures (estimate)."""
 RATE_PASSES = 2
 """Times that the users of a rate of requests are reckoned anew with what measured rows say."""
 MOST_EFFICIENCY = 1.03
@@ -310,6 +312,8 @@ def _half_width(job: Job, point: Point, anchored: Anchored, known: "Evidence") -
         width = math.hypot(width, math.log(STRANGE_SILICON))
     elif job.silicon.generation not in known.generations:
         width = math.hypot(width, math.log(UNMEASURED_GENERATION))
+    if job.ready and job.ready.how == "slow":
+        width = math.hypot(width, math.log(SLOW_WITHIN))
     return math.hypot(width, math.log(job.named.kin.spread if job.named.kin else job.named.spread))
 
 

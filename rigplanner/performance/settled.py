@@ -1,5 +1,7 @@
 """The one resolved job: what memory, speed, rules, comparisons and quotes are asked of."""
 
+from functools import cache
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -7,8 +9,16 @@ from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.performance.job import read_job
+from rigplanner.performance.stacks import shipped_stacks
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.resolved import resolved
+from rigplanner.workload.stacks import memory_stacks
+
+
+@cache
+def _of_memory() -> frozenset[str]:
+    """The stacks whose memory alone is known."""
+    return frozenset(memory_stacks()) - frozenset(shipped_stacks())
 
 
 class Settled(Struct, frozen=True):
@@ -24,14 +34,18 @@ def settle(
 ) -> Settled:
     """Return a workload with the format of its weights, the stack and the precision that its speed
     is told for, where it names none: what else is asked of the job, its memory above all, is then
-    asked of the same one. A job that cannot be timed stays as it is, but for its format."""
+    asked of the same one. A job that cannot be timed stays as it is, but for its format. Raises
+    WorkloadFault for a stack that nothing knows, that does not run on the GPU or that does not load
+    the format: memory and speed refuse it alike."""
     made = resolved(workload, zoo or shipped_zoo())
     work, assumed = made.workload, dict(made.assumed)
-    if work.stack and work.precision and not (work.task or "").startswith("train"):
-        return Settled(work, assumed)
     try:
         job = read_job(work, gpu, count, nodes, link, zoo)
-    except WorkloadFault:
+    except WorkloadFault as fault:
+        if str(fault).startswith("stack: ") and (work.stack or "").casefold() not in _of_memory():
+            raise
+        return Settled(work, assumed)
+    if work.stack and work.precision and not job.task.startswith("train"):
         return Settled(work, assumed)
     stack = job.named.slug if "stack" in job.assumed or not work.stack else work.stack
     precision = work.precision or (None if work.quant else job.precision)

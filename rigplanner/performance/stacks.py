@@ -11,6 +11,7 @@ from rigplanner.catalog.schema.parts import GPU
 from rigplanner.data import data_path
 from rigplanner.decoding import read_json
 from rigplanner.errors import WorkloadFault
+from rigplanner.performance.readiness import format_of, ready
 from rigplanner.workload.quant import GGUF
 
 
@@ -145,7 +146,13 @@ ROCm's builds CDNA 2 or RDNA 3)."""
 
 
 def usual_stack(
-    task: str, kind: str, precision: str | None, gpu: GPU, generation: str, shared: bool
+    task: str,
+    kind: str,
+    precision: str | None,
+    gpu: GPU,
+    generation: str,
+    shared: bool,
+    quant: str | None = None,
 ) -> Stack:
     """Return the stack that most people run such a job with (a convention, named in the answer's
     `assumed`) among those that run on the GPU; `shared` says that the job asks for one copy of the
@@ -158,12 +165,22 @@ def usual_stack(
     suiting = (
         stack
         for stack in stacks
-        if task in stack.tasks and why_not(stack, gpu, kind, precision) is None
+        if task in stack.tasks
+        and why_not(stack, gpu, kind, precision, quant) is None
+        and _quick(stack, gpu, precision, quant)
     )
     return next(suiting, find_stack(words[0]))
 
 
-ELSEWHERE = {True: ("hf-transformers", "hf-trainer"), False: ("diffusers", "pytorch-eager")}
+def _quick(stack: Stack, gpu: GPU, precision: str | None, quant: str | None) -> bool:
+    found = ready(stack.slug, gpu, precision, quant)
+    return found is None or found.how != "slow"
+
+
+ELSEWHERE = {
+    True: ("llama.cpp", "hf-transformers", "hf-trainer"),
+    False: ("diffusers", "pytorch-eager"),
+}
 """Stacks that run wherever PyTorch does, for chips that the usual one does not serve: of language
 models, and of others."""
 
@@ -203,7 +220,9 @@ def _limits(slug: str) -> tuple[Runs, ...]:
     return tuple(row for row in _file().runs if slug in row.stacks)
 
 
-def why_not(stack: Stack, gpu: GPU, kind: str, precision: str | None) -> str | None:
+def why_not(
+    stack: Stack, gpu: GPU, kind: str, precision: str | None, quant: str | None = None
+) -> str | None:
     """Return why no release of a stack runs a network of `kind` on a GPU, as a phrase; None where
     it may: what the catalog does not know of a GPU refuses nothing."""
     for row in _limits(stack.slug):
@@ -211,7 +230,15 @@ def why_not(stack: Stack, gpu: GPU, kind: str, precision: str | None) -> str | N
             fault = _of_maker(row, gpu) or _of_capability(row, gpu)
             if fault or (row.kinds and kind not in row.kinds):
                 return fault or f"runs networks of {', '.join(row.kinds)}, not of {kind}"
-    return None
+    found = ready(stack.slug, gpu, precision, quant)
+    if found is None or found.how != "none":
+        return None
+    files = format_of(precision, quant)
+    return (
+        f"has no kernels for weights in {files} on {gpu.name}"
+        if found.makers
+        else f"does not load weights in {files}"
+    )
 
 
 def _of_maker(row: Runs, gpu: GPU) -> str | None:

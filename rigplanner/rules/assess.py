@@ -245,11 +245,14 @@ def _on_host(workload: Workload) -> MemoryEstimate | None:
 
 def _settled(workload: Workload, gpu: GPU, count: int, link: str) -> Workload:
     """The job that the speed is told for: memory takes the same stack and precision where none is
-    named."""
+    named. One that its stack does not run stays as it is: the speed says why."""
     from rigplanner.catalog.zoo import shipped_zoo
     from rigplanner.performance.settled import settled
 
-    return settled(workload, gpu, count, 1, link, shipped_zoo())
+    try:
+        return settled(workload, gpu, count, 1, link, shipped_zoo())
+    except WorkloadFault:
+        return workload
 
 
 def _memory_as_timed(link: str, workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:

@@ -26,7 +26,15 @@ from rigplanner.rules.hardware import (
 from rigplanner.rules.hardware import known_issues as known
 from rigplanner.rules.jobs import cluster, data, feeding, partitions, vram, wording
 from rigplanner.rules.jobs import parallelism as shape
-from rigplanner.rules.software import branches, frameworks, kernels, makers, platforms, software
+from rigplanner.rules.software import (
+    branches,
+    frameworks,
+    kernels,
+    makers,
+    platforms,
+    readiness,
+    software,
+)
 
 TOPICS = (
     completeness,
@@ -58,6 +66,7 @@ TOPICS = (
     platforms,
     makers,
     kernels,
+    readiness,
     vram,
     partitions,
     shape,

@@ -491,6 +491,17 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "SW017": {
         "": "The kernels for {method} weights need compute capability {needed}, {b} has {actual}."
     },
+    "SW024": {
+        "": "{stack} does not run weights in {files} on {b} ({title}).",
+        "slow": (
+            "{stack} runs weights in {files} on {b} by a fallback, several times slower than an"
+            " engine with kernels for them ({title})."
+        ),
+        "stored": (
+            "{stack} stores the weights in {files} on {b} and widens them for each product: they"
+            " take less memory, prompts gain nothing ({title})."
+        ),
+    },
     "SW018": {
         "": "Compiled code (Triton) needs compute capability {needed}, {b} has {actual}.",
         "assembler": (
