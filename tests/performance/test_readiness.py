@@ -75,7 +75,7 @@ def test_memory_and_speed_refuse_a_stack_with_the_same_words(
     fields: dict[str, str], gpu: str
 ) -> None:
     work, card = Workload(task="inference", **fields), find_gpu(gpu)  # type: ignore[arg-type]
-    with pytest.raises(WorkloadFault, match="^stack: ") as speed:
+    with pytest.raises(WorkloadFault, match=r"^stack: ") as speed:
         predict_speed(work, card, 1, 1, "none", shipped_zoo())
     with pytest.raises(WorkloadFault) as memory:
         settle(work, card, 1, 1, "none", shipped_zoo())
