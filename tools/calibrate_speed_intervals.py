@@ -40,7 +40,7 @@ def print_errors(model: Path, scheme: str, fold: int) -> None:
     from rigplanner.performance import predict
     from rigplanner.performance.accuracy import judge
     from rigplanner.performance.measured import Measured, shipped_measured
-    from rigplanner.performance.stacks import find_stack
+    from rigplanner.performance.software.stacks import find_stack
 
     seen: dict[str, tuple[str, float]] = {}
     current, nearness = "", predict.nearness

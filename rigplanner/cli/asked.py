@@ -13,7 +13,7 @@ from rigplanner.cli.faults import InputFault
 from rigplanner.decoding import JsonFault, convert, read_tree
 from rigplanner.errors import WorkloadFault
 from rigplanner.performance.anchors.anchors import find_gpu
-from rigplanner.performance.stacks import shipped_stacks
+from rigplanner.performance.software.stacks import shipped_stacks
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.rig.workload import Case, Hardware, Parallelism, Workload
 from rigplanner.workload.readers import UNREAD, model_fields

@@ -3,7 +3,7 @@ units for it."""
 
 from rigplanner.performance.geometry.shapes import Shape
 from rigplanner.performance.silicon import BF16_ERA, GENERATIONS, MATRIX_PRECISIONS, Silicon
-from rigplanner.performance.stacks import Stack
+from rigplanner.performance.software.stacks import Stack
 
 
 def arithmetic_of(

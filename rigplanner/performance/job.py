@@ -23,7 +23,6 @@ from rigplanner.performance.limits.host import host_pace
 from rigplanner.performance.link_rates import bus_gbs, check_link, lane
 from rigplanner.performance.measured import release_of
 from rigplanner.performance.offload import Offload, offload_of
-from rigplanner.performance.readiness import Ready, ready
 from rigplanner.performance.silicon import (
     Silicon,
     arithmetic_path,
@@ -31,7 +30,8 @@ from rigplanner.performance.silicon import (
     silicon_of,
     weight_bits,
 )
-from rigplanner.performance.stacks import Stack, find_stack, usual_stack, why_not
+from rigplanner.performance.software.readiness import Ready, ready
+from rigplanner.performance.software.stacks import Stack, find_stack, usual_stack, why_not
 from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.workload.job import OPTIMIZERS
 from rigplanner.workload.limits import LARGEST, check_shares, check_workload

@@ -13,7 +13,7 @@ from rigplanner.catalog.load import CatalogFault
 from rigplanner.data import data_path
 from rigplanner.decoding import JsonFault, read_json
 from rigplanner.evidence import Source
-from rigplanner.performance.stacks import released
+from rigplanner.performance.software.stacks import released
 from rigplanner.rig.workload import Workload
 
 NUMBER = re.compile(r"\d+\.\d+")

@@ -12,7 +12,7 @@ from rigplanner.errors import WorkloadFault
 from rigplanner.evidence import Step
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.job import TASKS
-from rigplanner.performance.stacks import find_stack
+from rigplanner.performance.software.stacks import find_stack
 from rigplanner.rig.workload import Workload
 
 FAMILIES = (

@@ -9,7 +9,7 @@ from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.performance.job import read_job
-from rigplanner.performance.stacks import shipped_stacks
+from rigplanner.performance.software.stacks import shipped_stacks
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.resolved import resolved
 from rigplanner.workload.stacks import memory_stacks

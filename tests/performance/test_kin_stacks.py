@@ -14,7 +14,7 @@ from rigplanner.performance.job import read_job
 from rigplanner.performance.modelled import modelled_samples_per_second
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.settled import settled
-from rigplanner.performance.stacks import find_stack, shipped_stacks
+from rigplanner.performance.software.stacks import find_stack, shipped_stacks
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.stacks import memory_stacks
 

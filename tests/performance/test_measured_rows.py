@@ -10,7 +10,7 @@ from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.evidence import shipped_evidence
 from rigplanner.performance.measured import Row, read_measured, shipped_measured
 from rigplanner.performance.metrics import METRICS
-from rigplanner.performance.stacks import find_stack
+from rigplanner.performance.software.stacks import find_stack
 
 
 def test_every_row_names_a_known_gpu_stack_metric_and_source() -> None:

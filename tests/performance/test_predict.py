@@ -14,7 +14,7 @@ from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import read_job
 from rigplanner.performance.predict import nearness, predict_speed
 from rigplanner.performance.several_gpus.scaling import exchange_bytes, expert_seconds
-from rigplanner.performance.stacks import shipped_stacks
+from rigplanner.performance.software.stacks import shipped_stacks
 from rigplanner.rig.workload import Workload
 
 

@@ -6,9 +6,9 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.predict import predict_speed
-from rigplanner.performance.readiness import readiness_rows, readiness_source, ready
 from rigplanner.performance.settled import settle
-from rigplanner.performance.stacks import shipped_stacks
+from rigplanner.performance.software.readiness import readiness_rows, readiness_source, ready
+from rigplanner.performance.software.stacks import shipped_stacks
 from rigplanner.rig.workload import Workload
 
 

@@ -10,7 +10,7 @@ from rigplanner.errors import WorkloadFault
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.job import Job, read_job
 from rigplanner.performance.predict import predict_speed
-from rigplanner.performance.stacks import _file, shipped_stacks
+from rigplanner.performance.software.stacks import _file, shipped_stacks
 from rigplanner.rig.workload import Parallelism, Workload
 
 

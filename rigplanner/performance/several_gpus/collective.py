@@ -9,7 +9,7 @@ from rigplanner.machine.model import Machine
 from rigplanner.machine.topology.collective_time import busbw_of_message
 from rigplanner.machine.topology.collectives import allreduce, allreduce_of_link
 from rigplanner.performance.answer import SpeedEstimate
-from rigplanner.performance.stacks import find_stack
+from rigplanner.performance.software.stacks import find_stack
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.limits import check_workload
 

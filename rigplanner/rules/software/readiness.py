@@ -5,7 +5,13 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import GPU
-from rigplanner.performance.readiness import How, format_of, readiness_source, ready, rows_for
+from rigplanner.performance.software.readiness import (
+    How,
+    format_of,
+    readiness_source,
+    ready,
+    rows_for,
+)
 from rigplanner.rules.core.context import Context, JobFacts
 from rigplanner.rules.core.finding import Finding, Severity
 from rigplanner.rules.core.registry import rule

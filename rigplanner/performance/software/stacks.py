@@ -11,7 +11,7 @@ from rigplanner.catalog.schema.parts import GPU
 from rigplanner.data import data_path
 from rigplanner.decoding import read_json
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.readiness import format_of, ready
+from rigplanner.performance.software.readiness import format_of, ready
 from rigplanner.workload.quant import GGUF
 
 
