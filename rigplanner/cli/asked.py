@@ -15,7 +15,7 @@ from rigplanner.errors import WorkloadFault
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.software.stacks import shipped_stacks
 from rigplanner.rig.files import RigFault, read_rig
-from rigplanner.rig.workload import Case, Hardware, Parallelism, Workload
+from rigplanner.rig.workload import Case, Hardware, Parallelism, Workload, in_own_words
 from rigplanner.workload.readers import UNREAD, model_fields
 from rigplanner.workload.stacks import memory_stacks
 
@@ -115,7 +115,7 @@ def with_fields(
         _put(over if one.partition("=")[0] in told else fields, one)
     if over.get("precision", told["precision"]) != told["precision"]:
         fields = {key: value for key, value in fields.items() if key not in told}
-    fields = {**fields, **over}
+    fields = in_own_words({**fields, **over})
     _refuse_unknown(fields, Workload, "a workload", "")
     if isinstance(fields.get("parallelism"), dict):
         _refuse_unknown(fields["parallelism"], Parallelism, "parallelism", "parallelism.")

@@ -34,7 +34,12 @@ from rigplanner.performance.software.readiness import Ready, ready
 from rigplanner.performance.software.stacks import Stack, find_stack, usual_stack, why_not
 from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.workload.job import OPTIMIZERS
-from rigplanner.workload.limits import LARGEST, check_shares, check_workload
+from rigplanner.workload.limits import (
+    LARGEST,
+    check_shares,
+    check_workload,
+    split_of,
+)
 from rigplanner.workload.mixes import file_bits
 from rigplanner.workload.network import resolve
 from rigplanner.workload.quant import GGUF, frozen_as, stored_as
@@ -303,8 +308,7 @@ def _definite(
         tensor=degrees.tensor,
         pipeline=degrees.pipeline,
         zero=degrees.zero or (3 if stack.sharded else 0),
-        split_by_layer=count > 1
-        and (stack.splits_layers or workload.variant.get("split") == "layer"),
+        split_by_layer=count > 1 and _splits_layers(workload, stack),
         release=release_of(workload.framework_text),
         variant=workload.variant,
         assumed=assumed,
@@ -422,10 +426,18 @@ def _degrees_in_words(workload: Workload) -> Parallelism | None:
     )
 
 
+def _splits_layers(workload: Workload, stack: Stack) -> bool:
+    """Whether several cards take whole layers in turn: as the workload says, else as the stack
+    does. Row split is no faster than layers on cards of today (llama.cpp, server README)."""
+    told = split_of(workload)
+    return stack.splits_layers if told is None else told != "tensor"
+
+
 def _degrees(workload: Workload, task: str, count: int, stack: Stack, shape: Shape) -> Parallelism:
     asked = workload.parallelism or _degrees_in_words(workload)
     if asked is None:
-        whole = task in ("decode", "prefill", "serve") and count > 1 and not stack.splits_layers
+        whole = task in ("decode", "prefill", "serve") and count > 1
+        whole = whole and not _splits_layers(workload, stack)
         tensor = _from_variant(workload, "tp") or (count if whole else 1)
         asked = Parallelism(tensor=tensor, zero=3 if stack.sharded else 0)
     used = asked.tensor * asked.pipeline * asked.context * asked.expert * (asked.data or 1)

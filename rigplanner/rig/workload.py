@@ -48,7 +48,7 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `gpu_layers`: layers that a llama.cpp server keeps on the GPUs; `cpu_moe`, `n_cpu_moe`: all
     experts, or those of the first layers, stay in RAM; `override_tensors`: PATTERN=BUFFER as of
     --override-tensor; `kv_on_host`: the cache stays in RAM; `cpu_offload_gb`: weights that each GPU
-    reads over its link (vLLM); `split`: how several cards share a model (layer, row, tensor, none);
+    reads over its link (vLLM); `split`: how several cards share a model (layer, row, tensor);
     `tensor_split`: the share of each GPU. `images`: pictures of `image_size` in every sample of a
     language model that sees; the positions that they take come on top of `seq_len` and
     `input_tokens`, which count text. `memory_utilization`: the share of a card that a serving
@@ -114,6 +114,42 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     dataset_decoding: str | None = None
     epochs: float | None = None
     train_tokens: float | None = None
+
+
+ENGINE_WORDS = {
+    "ngl": "gpu_layers",
+    "n_gpu_layers": "gpu_layers",
+    "num_gpu": "gpu_layers",
+    "cmoe": "cpu_moe",
+    "ncmoe": "n_cpu_moe",
+    "ot": "override_tensors",
+    "override_tensor": "override_tensors",
+    "nkvo": "kv_on_host",
+    "no_kv_offload": "kv_on_host",
+    "sm": "split",
+    "split_mode": "split",
+    "ts": "tensor_split",
+    "ctx_size": "seq_len",
+    "num_ctx": "seq_len",
+    "max_model_len": "seq_len",
+    "ctk": "kv_precision",
+    "cache_type_k": "kv_precision",
+    "kv_cache_dtype": "kv_precision",
+    "gpu_memory_utilization": "memory_utilization",
+}
+"""Fields of a workload as llama.cpp, ollama and vLLM call them."""
+
+
+def in_own_words(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return fields under a workload's own names; what is said under both keeps its own."""
+    found: dict[str, Any] = {}
+    for name, value in fields.items():
+        plain = name.lstrip("-").replace("-", "_")
+        own = ENGINE_WORDS.get(plain, plain if name.startswith("-") else name)
+        if own in fields and own != name:
+            continue
+        found[own] = [value] if own == "flags" and isinstance(value, str) else value
+    return found
 
 
 def changed(workload: Workload, fields: dict[str, Any]) -> Workload:

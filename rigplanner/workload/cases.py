@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.decoding import JsonFault, convert, read_tree
-from rigplanner.rig.workload import Case, Hardware, Workload
+from rigplanner.rig.workload import Case, Hardware, Workload, in_own_words
 
 LONGEST_LINE = 4 * 2**20
 """Bytes; a longer line is not a case."""
@@ -66,6 +66,8 @@ def _case(name: str | int, raw: dict[str, Any]) -> Case:
     """A nested case as it is; of a flat line the known fields are the workload, the rest describe
     it."""
     flat = "workload" not in raw
+    if not flat and isinstance(raw["workload"], dict):
+        raw = {**raw, "workload": in_own_words(raw["workload"])}
     given = (
         {key: value for key, value in raw.items() if key in _fields} if flat else raw["workload"]
     )

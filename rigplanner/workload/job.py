@@ -12,8 +12,10 @@ from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.workload.host_placement import HostPlacement, told_placement
 from rigplanner.workload.limits import (
     LARGEST,
+    SHARED_LAYERS,
     check_shares,
     check_workload,
+    split_of,
     unheard_flags,
     unheard_quant,
 )
@@ -386,6 +388,8 @@ def _usual_degrees(
     """How several GPUs share a job that does not say: serving engines split a language model over
     all of them (its heads, and where they do not divide its layers), sharding trainers its states;
     else each holds all."""
+    if count > 1 and not task.startswith("train") and split_of(workload) in SHARED_LAYERS:
+        return Parallelism(tensor=count)
     if count > 1 and task.startswith("train") and (workload.stack or "").casefold() in SHARDING:
         assumed["parallelism.zero"] = "3"
         return Parallelism(zero=3)

@@ -38,7 +38,9 @@ ABOVE_ZERO = (
 )
 """Figures that are amounts: none may be negative."""
 _counts, _amounts = attrgetter(*LARGEST), attrgetter(*ABOVE_ZERO)
-SPLITS = ("none", "layer", "row", "tensor")
+SHARED_LAYERS = ("row", "tensor")
+"""Ways to split a model in which each card works on a part of each layer (llama.cpp, -sm)."""
+SPLITS = ("layer", *SHARED_LAYERS)
 ATTENTIONS = (
     "eager",
     "sdpa",
@@ -351,3 +353,9 @@ def unheard_flags(flags: Collection[str]) -> str:
         f"{flag[:60]} ({known}?)" if known else flag[:60]
         for flag, known in list(zip(unheard, meant, strict=True))[:MOST_NAMED]
     )
+
+
+def split_of(workload: Workload) -> str | None:
+    """Return how several cards share a model, where the workload says it."""
+    told = workload.split or workload.variant.get("split")
+    return told if isinstance(told, str) else None

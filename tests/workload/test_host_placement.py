@@ -4,7 +4,7 @@ import pytest
 
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
-from rigplanner.rig.workload import Workload
+from rigplanner.rig.workload import Workload, in_own_words
 from rigplanner.workload.host_placement import (
     HostPlacement,
     dense_layers,
@@ -69,3 +69,15 @@ def test_ktransformers_keeps_its_experts_in_ram_by_itself() -> None:
 def test_patterns_that_mean_nothing_are_told(words: str) -> None:
     with pytest.raises(WorkloadFault, match="override_tensors"):
         placed("gpt-oss-20b", override_tensors=words)
+
+
+def test_engines_words_are_heard_and_own_words_win() -> None:
+    told = {"ngl": 20, "--n-cpu-moe": 3, "num_ctx": 8192, "flags": "cpu_moe=2", "ts": [1, 2]}
+    assert in_own_words(told) == {
+        "gpu_layers": 20,
+        "n_cpu_moe": 3,
+        "seq_len": 8192,
+        "flags": ["cpu_moe=2"],
+        "tensor_split": [1, 2],
+    }
+    assert in_own_words({"ngl": 5, "gpu_layers": 7}) == {"gpu_layers": 7}

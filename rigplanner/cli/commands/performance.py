@@ -26,6 +26,7 @@ from rigplanner.performance.anchors.own import read_own, with_own
 from rigplanner.performance.answer import Fits, SpeedEstimate
 from rigplanner.performance.capacity import within_memory
 from rigplanner.performance.host.predict import predict_hosted
+from rigplanner.performance.host.verify import verifying_command
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.settled import settled
 from rigplanner.report.format import quantity
@@ -63,6 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=("text", "json"),
         help="default: json for cases, text for a model or a rig",
+    )
+    parser.add_argument(
+        "--verify", action="store_true", help="print the engine's own command that would check it"
     )
     parser.add_argument(
         "--steps", action="store_true", help="print the steps of each calculation too"
@@ -117,10 +121,29 @@ def _asked(args: argparse.Namespace, evidence: "Evidence | None") -> int:
             continue
         name = tr("{name} on {count} × {gpu}", name=case.id, count=place.count, gpu=place.gpu.name)
         memory = _memory_line(needs)
-        sys.stdout.write(
-            "\n".join(speed_lines(name, found, memory, open_catalog(), args.steps)) + "\n"
-        )
+        lines = speed_lines(name, found, memory, open_catalog(), args.steps)
+        lines += _verifying(case, found, place, args)
+        sys.stdout.write("\n".join(lines) + "\n")
     return FINE
+
+
+def _verifying(
+    case: Case, found: SpeedEstimate, place: Place, args: argparse.Namespace
+) -> list[str]:
+    """The command that would check a speed, where it is asked for and the engine has one."""
+    if not args.verify:
+        return []
+    told = {
+        name: int(value)
+        for name, value in found.assumed.items()
+        if name in ("n_cpu_moe", "gpu_layers") and value.isdigit()
+    }
+    named = {"precision": found.assumed["precision"]} if "precision" in found.assumed else {}
+    work = msgspec.structs.replace(case.workload, **told, **named)
+    command = verifying_command(work, found.stack, 0 if place.alone else place.count)
+    if command is None:
+        return ["  " + tr("No command of this engine is known that would check it.")]
+    return ["  " + tr("Check it with: {command}", command=command)]
 
 
 def _print_alone(case: Case, place: Place, args: argparse.Namespace) -> None:
@@ -131,7 +154,9 @@ def _print_alone(case: Case, place: Place, args: argparse.Namespace) -> None:
         return
     assert place.machine is not None
     name = tr("{name} on {cpu}", name=case.id, cpu=place.machine.cpus[0].cpu.name)
-    sys.stdout.write("\n".join(speed_lines(name, found, "", open_catalog(), args.steps)) + "\n")
+    lines = speed_lines(name, found, "", open_catalog(), args.steps)
+    lines += _verifying(case, found, place, args)
+    sys.stdout.write("\n".join(lines) + "\n")
 
 
 def _on_cpu(case: Case, place: Place) -> SpeedEstimate:

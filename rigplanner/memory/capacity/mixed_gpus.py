@@ -24,6 +24,7 @@ from rigplanner.memory.usable_memory import visible_gib
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.host_placement import dense_layers
 from rigplanner.workload.job import Job, read_job
+from rigplanner.workload.limits import SHARED_LAYERS, split_of
 from rigplanner.workload.network import Network, resolve
 from rigplanner.workload.stacks import memory_stack
 
@@ -109,6 +110,8 @@ def deals_layers(workload: Workload, stack: str) -> bool:
     """Whether the stack deals out whole layers by itself, as llama.cpp does unless the job names
     its degrees."""
     ways = workload.parallelism
+    if split_of(workload) in SHARED_LAYERS:
+        return False
     return stack == "llama.cpp" and (ways is None or ways.tensor * ways.pipeline == 1)
 
 

@@ -4,10 +4,12 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.memory.estimate import estimate_memory
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.best_format import proposals
 from rigplanner.performance.host.predict import predict_hosted
+from rigplanner.performance.host.verify import verifying_command
 from rigplanner.performance.predict import predict_speed
 from rigplanner.rig.workload import Workload
 
@@ -89,3 +91,41 @@ def test_the_best_is_the_largest_good_format_that_the_cards_hold() -> None:
     assert all(way.gpu_layers is not None for way in ways if not way.whole)
     only = proposals(replace(OSS, precision=None), [find_gpu("RTX 4090")], None, ZOO)
     assert [way.precision for way in only] == ["mxfp4"] and only[0].n_cpu_moe
+
+
+def test_tensor_split_shares_each_layer_and_layers_take_turns() -> None:
+    work = replace(OSS, model="llama-3.1-70b", precision="q4_k_m")
+    turns, shared = (speed(replace(work, split=how), count=2) for how in ("layer", "tensor"))
+    assert turns.value == pytest.approx(speed(work, count=2).value)
+    assert 1.3 * turns.value < shared.value < 2 * turns.value
+    need = estimate_memory(replace(work, split="tensor"), find_gpu("RTX 3090"), 2, ZOO)
+    whole = estimate_memory(work, find_gpu("RTX 3090"), 1, ZOO)
+    assert need.parts.weights_gib == pytest.approx(whole.parts.weights_gib / 2, rel=0.02)
+
+
+BENCH = "llama-bench -m gpt-oss-120b-MXFP4.gguf -p 1000 -n 500 -fa 1 -ngl"
+LATENCY = "vllm bench latency --model gpt-oss-120b --input-len 1000 --output-len 500"
+COMMANDS = (
+    (
+        "llama.cpp",
+        {"n_cpu_moe": 26, "kv_precision": "q8_0"},
+        2,
+        " 99 -ncmoe 26 -ctk q8_0 -ctv q8_0",
+    ),
+    ("llama.cpp", {}, 0, " 0"),
+    (
+        "vllm",
+        {"cpu_offload_gb": 8.0},
+        2,
+        " --batch-size 1 --tensor-parallel-size 2 --cpu-offload-gb 8",
+    ),
+)
+
+
+@pytest.mark.parametrize(("stack", "fields", "cards", "rest"), COMMANDS)
+def test_the_engines_own_command_would_check_it(
+    stack: str, fields: dict[str, object], cards: int, rest: str
+) -> None:
+    start = BENCH if stack == "llama.cpp" else LATENCY
+    assert verifying_command(replace(OSS, **fields), stack, cards) == start + rest
+    assert verifying_command(OSS, "ktransformers", 1) is None
