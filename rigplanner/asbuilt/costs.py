@@ -8,10 +8,11 @@ from msgspec.structs import replace
 from rigplanner.asbuilt.checks.line import Cost, JobLoss, Line
 from rigplanner.catalog.load import Catalog
 from rigplanner.economics.totals import price_of
-from rigplanner.machine.model import Edge, GpuNode, Machine
+from rigplanner.machine.graph import graph_of, islands, only
+from rigplanner.machine.model import GpuNode, Machine
+from rigplanner.machine.nodes import Edge, Pair, gpu_node, pair_of
 from rigplanner.machine.pcie import link_gbs
 from rigplanner.machine.topology.collectives import allreduce
-from rigplanner.machine.topology.links import islands
 from rigplanner.rules.assess import Assessment, job_on
 
 LEAST_SHARE = 0.005
@@ -67,11 +68,11 @@ def _changed(line: Line, machine: Machine) -> Machine | None:
         gpus = [replace(gpu, power_cap_w=line.seen) if gpu is node else gpu for gpu in machine.gpus]
         return replace(machine, gpus=tuple(gpus))
     if node is not None and line.code == "nvlink":
-        return without_nvlink(machine, {f"gpu{node.index}"}, int(line.seen or 0))
+        return without_nvlink(machine, {node.index}, int(line.seen or 0))
     if line.code == "matrix" and line.cause in ("bridge-missing", "bridge-partial"):
-        left = str(line.seen)
-        links = int(left[2:]) if left.startswith("NV") and left[2:].isdigit() else 0
-        return without_nvlink(machine, set(line.subject.split("-")), links)
+        ends = {gpu_node(gpu.index).name: gpu.index for gpu in machine.gpus}
+        joined = {ends[end] for end in line.subject.split("-") if end in ends}
+        return without_nvlink(machine, joined, pair_of(str(line.seen)).links)
     return None
 
 
@@ -80,7 +81,7 @@ def with_link(
 ) -> Machine:
     """Return the machine with another PCIe link of one GPU."""
     rate = link_gbs(generation, width)
-    name = f"gpu{node.index}"
+    name = gpu_node(node.index)
 
     def edge_of(edge: Edge) -> Edge:
         if edge.b != name or edge.kind != "pcie":
@@ -96,9 +97,10 @@ def with_link(
     )
 
 
-def without_nvlink(machine: Machine, names: set[str], links: int) -> Machine:
-    """Return the machine with only so many NVLinks left at these GPUs ("gpu0"): on each bridge
+def without_nvlink(machine: Machine, gpus: set[int], links: int) -> Machine:
+    """Return the machine with only so many NVLinks left at these GPUs: on each bridge
     between them, or on all of one GPU."""
+    names = set(map(gpu_node, gpus))
     touching = [edge for edge in machine.edges if edge.kind in ("nvlink", "nvswitch")]
     hit = (
         [edge for edge in touching if names <= {edge.a, edge.b}]
@@ -109,7 +111,7 @@ def without_nvlink(machine: Machine, names: set[str], links: int) -> Machine:
     if not total:
         return machine
     edges: list[Edge] = []
-    matrix = [list(row) for row in machine.matrix]
+    pairs = [list(row) for row in machine.pairs]
     for edge in machine.edges:
         if edge not in hit:
             edges.append(edge)
@@ -117,16 +119,14 @@ def without_nvlink(machine: Machine, names: set[str], links: int) -> Machine:
         left = edge.links * links // total
         if left and edge.gbs is not None:
             edges.append(replace(edge, links=left, gbs=edge.gbs * left / edge.links))
-        if edge.b.startswith("gpu"):
-            a, b = int(edge.a[3:]), int(edge.b[3:])
-            matrix[a][b] = matrix[b][a] = f"NV{left}" if left else "PHB"
-    joined = [(edge.a, edge.b) for edge in edges if edge.kind == "nvlink"]
-    direct = [pair for pair in joined if pair[0].startswith("gpu") and pair[1].startswith("gpu")]
+        if edge.b.kind == "gpu":
+            a, b = int(edge.a.key), int(edge.b.key)
+            pairs[a][b] = pairs[b][a] = Pair("nvlink", left) if left else Pair("phb")
     return replace(
         machine,
         edges=tuple(edges),
-        matrix=tuple([tuple(row) for row in matrix]),
-        islands=islands(len(machine.gpus), direct),
+        pairs=tuple([tuple(row) for row in pairs]),
+        islands=islands(only(graph_of(edges), ("nvlink",)), len(machine.gpus)),
     )
 
 

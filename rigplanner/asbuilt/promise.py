@@ -1,17 +1,22 @@
 """What a plan promises of the machine that will be delivered, in the terms in which it can be
 seen."""
 
+from typing import TypeVar
+
 from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.asbuilt.seen import PcieLink
 from rigplanner.catalog.schema.parts import MemoryKit, Motherboard, NetworkCard, System
+from rigplanner.machine.graph import graph_of, islands
 from rigplanner.machine.model import GpuNode, Machine
+from rigplanner.machine.nodes import gpu_node
 from rigplanner.machine.topology.collectives import allreduce
 from rigplanner.machine.topology.copies import copy_rates
 from rigplanner.machine.topology.interconnect import nodes_of
-from rigplanner.machine.topology.links import islands
 from rigplanner.rules.assess import Assessment
+
+T = TypeVar("T")
 
 HOST_SPREAD = (0.8, 1.1)
 """Host copies against the calibrated rate of the link: what pinned copies of nvbandwidth reach on
@@ -140,10 +145,10 @@ def one_node(machine: Machine) -> Machine:
         return machine
     board, here = next(iter(nodes.items()))
     gpus = [replace(machine.gpus[old], index=new) for new, old in enumerate(here)]
-    names = {f"gpu{old}": f"gpu{new}" for new, old in enumerate(here)}
+    names = {gpu_node(old): gpu_node(new) for new, old in enumerate(here)}
     elsewhere = {use.piece for use in machine.slots_in_use if use.board != board}
     elsewhere |= {name for use in machine.drives if use.board != board for name in use.pieces}
-    gone = {f"gpu{old}" for old in range(len(machine.gpus))} - set(names)
+    gone = {gpu_node(old) for old in range(len(machine.gpus))} - set(names)
     edges = [
         replace(edge, a=names.get(edge.a, edge.a), b=names.get(edge.b, edge.b))
         for edge in machine.edges
@@ -157,16 +162,13 @@ def one_node(machine: Machine) -> Machine:
         pieces=tuple([piece for piece in machine.pieces if piece.name not in elsewhere]),
         storage=tuple([drive for drive in machine.storage if drive.piece not in elsewhere]),
         edges=tuple(edges),
-        matrix=_part(machine.matrix, here),
+        pairs=_part(machine.pairs, here),
         p2p=_part(machine.p2p, here),
-        islands=islands(
-            len(here),
-            [(e.a, e.b) for e in edges if e.a.startswith("gpu") and e.b.startswith("gpu")],
-        ),
+        islands=islands(graph_of(edges), len(here)),
     )
 
 
-def _part(cells: tuple[tuple[str, ...], ...], here: tuple[int, ...]) -> tuple[tuple[str, ...], ...]:
+def _part(cells: tuple[tuple[T, ...], ...], here: tuple[int, ...]) -> tuple[tuple[T, ...], ...]:
     return tuple([tuple([cells[a][b] for b in here]) for a in here])
 
 
@@ -203,7 +205,7 @@ def _gpu(machine: Machine, node: GpuNode) -> PromisedCard:
     card = node.gpu
     links = 0
     for edge in machine.edges:
-        if edge.kind in ("nvlink", "nvswitch") and f"gpu{node.index}" in (edge.a, edge.b):
+        if edge.kind in ("nvlink", "nvswitch") and gpu_node(node.index) in (edge.a, edge.b):
             links += edge.links
     return PromisedCard(
         name=card.name,

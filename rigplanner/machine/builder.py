@@ -3,15 +3,17 @@ matrix."""
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.schema.parts import GPU, NetworkCard, Storage
+from rigplanner.machine.cache import Kept
+from rigplanner.machine.graph import Graph, graph_of, islands, pairs_between
 from rigplanner.machine.model import (
     CpuNode,
     DriveUse,
-    Edge,
     GpuNode,
     GpuPart,
     Held,
@@ -24,6 +26,7 @@ from rigplanner.machine.model import (
     StorageNode,
     held,
 )
+from rigplanner.machine.nodes import Edge, Node, Pair, Pairs, gpu_node, nic_node, printed
 from rigplanner.machine.pcie import link_gbs
 from rigplanner.machine.pieces import Board, Pieces
 from rigplanner.machine.placement.locate import (
@@ -45,12 +48,18 @@ from rigplanner.machine.placement.uses import (
     slots_in_use,
 )
 from rigplanner.machine.power.power import power_tree
-from rigplanner.machine.topology.links import bridge_edges, fabric_edges, islands, labels
-from rigplanner.machine.topology.matrix import Device, matrix
+from rigplanner.machine.topology.links import bridge_edges, fabric_edges
 from rigplanner.machine.topology.peer import peer_access
-from rigplanner.machine.topology.uplinks import host_gbs, lanes_used, parent_of, trunk_edges
+from rigplanner.machine.topology.uplinks import (
+    host_gbs,
+    lanes_used,
+    parent_of,
+    root_above,
+    trunk_edges,
+)
 from rigplanner.rig.document import Rig
 
+_pairs: Kept[Pairs] = Kept(64)
 NOWHERE = Location((), "", None, None)
 MOST_HOMELESS = 64
 """GPUs without a place that are still listed; the problems name them all."""
@@ -83,8 +92,7 @@ PLACES = (
     "_grounds",
     "_standing",
     "_placed",
-    "_ports",
-    "_labels",
+    "nics",
     "problems",
     "slots",
     "slots_in_use",
@@ -92,7 +100,7 @@ PLACES = (
     "drives_in_use",
     "gpu_parts",
     "edges",
-    "matrix",
+    "pairs",
     "islands",
     "lanes_used",
 )
@@ -178,13 +186,9 @@ class Growth:
         return tuple([GpuPart(node.piece, node.gpu) for node in self._placed[0]])
 
     @cached_property
-    def _ports(self) -> tuple[list[NicNode], list[Device]]:
-        return _nics(self._standing)
-
-    @property
     def nics(self) -> tuple[NicNode, ...]:
         """The network ports that the matrix lists."""
-        return tuple(self._ports[0])
+        return tuple(_nics(self._standing))
 
     @cached_property
     def storage(self) -> tuple[StorageNode, ...]:
@@ -198,9 +202,7 @@ class Growth:
         edges = [
             edge for ground in self._grounds for edge in trunk_edges(ground.populated, ground.tree)
         ]
-        edges += _leaf_edges(
-            self._standing, gpus, self._ports[0], self._grounds, self.drives_in_use
-        )
+        edges += _leaf_edges(self._standing, gpus, self.nics, self._grounds, self.drives_in_use)
         for ground in self._grounds:
             edges += bridge_edges(
                 ground.populated.settled.bridges, list(ground.populated.bridges), gpus
@@ -209,27 +211,37 @@ class Growth:
         return tuple(edges)
 
     @cached_property
-    def _labels(self) -> dict[tuple[str, str], str]:
-        return labels(self.edges)
+    def graph(self) -> Graph:
+        """The machine as one graph."""
+        return graph_of(self.edges)
 
     @cached_property
+    def pairs(self) -> Pairs:
+        """The ways between GPUs and network ports."""
+        gpus = [gpu_node(gpu.index) for gpu in self.gpus]
+        devices = [*gpus, *(nic_node(nic.index) for nic in self.nics)]
+        if len(devices) < 2:
+            return tuple([(Pair("self"),) for _ in devices])
+        return _pairs.get(
+            (self.edges, tuple(devices)), None, lambda: pairs_between(self.graph, devices)
+        )
+
+    @property
     def matrix(self) -> tuple[tuple[str, ...], ...]:
         """The letters of GPUs and network ports."""
-        gpus, places = self._placed
-        devices = [
-            Device(f"gpu{gpu.index}", gpu.piece, places[gpu.index][1]) for gpu in gpus
-        ] + self._ports[1]
-        return matrix(devices, self._labels)
+        return printed(self.pairs)
 
     @cached_property
     def islands(self) -> tuple[tuple[int, ...], ...]:
         """The groups of GPUs that links join."""
-        return islands(len(self.gpus), self._labels)
+        count = len(self.gpus)
+        joined = any(pair.linked for row in self.pairs[:count] for pair in row[:count])
+        return islands(self.graph, count) if joined else tuple((gpu,) for gpu in range(count))
 
     @cached_property
     def p2p(self) -> tuple[tuple[str, ...], ...]:
         """Peer access between GPUs."""
-        return peer_access(self._rig, self.pieces, self.gpus, self.matrix, self._labels)
+        return peer_access(self._rig, self.pieces, self.gpus, self.pairs)
 
     @cached_property
     def power(self) -> PowerTree:
@@ -333,7 +345,7 @@ def _gpus(
         assert isinstance(part, GPU)
         location = spot.location if spot else NOWHERE
         if part.dies > 1:
-            location = replace(location, chain=(name, *location.chain))
+            location = replace(location, chain=(Node("card", name), *location.chain))
         for _ in range(part.dies):
             places[len(gpus)] = (spot, location)
             gpus.append(
@@ -359,11 +371,10 @@ def _host_gbs(spot: _Spot) -> float | None:
     return host_gbs(spot.ground.populated.board.layout, spot.origin, link_gbs(spot.gen, spot.width))
 
 
-def _nics(standing: list[_Seat]) -> tuple[list[NicNode], list[Device]]:
+def _nics(standing: list[_Seat]) -> list[NicNode]:
     """Return the ports that the matrix lists: those of RDMA cards, one column each, by board and
     socket; their driver numbers them in no known order beyond that."""
     nics: list[NicNode] = []
-    devices: list[Device] = []
     for seat in sorted(standing, key=lambda seat: bus_rank(seat.location)[:2]):
         part = seat.card.part
         if not isinstance(part, NetworkCard) or not in_matrix(part):
@@ -382,8 +393,7 @@ def _nics(standing: list[_Seat]) -> tuple[list[NicNode], list[Device]]:
                     bridge=where.bridge or None,
                 )
             )
-            devices.append(Device(f"nic{index}", seat.card.name, seat.location))
-    return nics, devices
+    return nics
 
 
 def in_matrix(nic: NetworkCard) -> bool:
@@ -417,50 +427,68 @@ def _storage(
 
 def _leaf_edges(
     standing: list[_Seat],
-    gpus: list[GpuNode],
-    nics: list[NicNode],
+    gpus: Sequence[GpuNode],
+    nics: Sequence[NicNode],
     grounds: list[Ground],
     drives: Sequence[DriveUse],
 ) -> list[Edge]:
     """Return the PCIe edges from switches and roots down to cards and drives."""
-    edges: list[Edge] = []
-    nodes_of: dict[str, list[str]] = {}
+    nodes_of: dict[str, list[Node]] = {}
     for gpu in gpus:
-        nodes_of.setdefault(gpu.piece, []).append(f"gpu{gpu.index}")
+        nodes_of.setdefault(gpu.piece, []).append(gpu_node(gpu.index))
     for nic in nics:
-        nodes_of.setdefault(nic.piece, []).append(f"nic{nic.index}")
-    for seat in standing:
-        parent = parent_of(seat.ground.tree, seat.origin) or host_node(seat.ground.populated.board)
-        below = nodes_of.get(seat.card.name, [])
-        use = seat.slot
-        if len(below) > 1 and below[0].startswith("gpu"):
+        nodes_of.setdefault(nic.piece, []).append(nic_node(nic.index))
+    edges = [
+        edge for seat in standing for edge in _card_edges(seat, nodes_of.get(seat.card.name, []))
+    ]
+    homeless = nodes_of.keys() - {seat.card.name for seat in standing}
+    edges += [
+        Edge(a=Node("card", name), b=node, kind="pcie")
+        for name in sorted(homeless)
+        for node in nodes_of[name]
+        if len(nodes_of[name]) > 1
+    ]
+    trees = {ground.populated.board.name: ground.tree for ground in grounds}
+    for use in drives:
+        tree, port = trees[use.board], use.port
+        above = parent_of(tree, port.origin)
+        for piece in use.pieces if above is not None else ():
+            assert above is not None
             edges.append(
                 Edge(
-                    a=parent,
-                    b=seat.card.name,
+                    a=above,
+                    b=nodes_of.get(piece, [Node("drive", piece)])[0],
                     kind="pcie",
                     width=use.width,
                     gen=use.gen,
-                    gbs=use.gbs,
+                    gbs=link_gbs(use.gen, use.width) if port.kind != "sata" else None,
+                    root=root_above(above, tree.locate(port.origin, port.id)),
+                    slot=Node("slot", port.id, tree.board.index),
                 )
             )
-            parent = seat.card.name
-        nodes = below or [seat.card.name]
-        edges += [
-            Edge(a=parent, b=node, kind="pcie", width=use.width, gen=use.gen, gbs=use.gbs)
-            for node in nodes
-        ]
-    trees = {ground.populated.board.name: ground.tree for ground in grounds}
-    for port in drives:
-        above = parent_of(trees[port.board], port.port.origin)
-        for piece in port.pieces:
-            node = next((f"gpu{gpu.index}" for gpu in gpus if gpu.piece == piece), piece)
-            if above is not None:
-                rate = link_gbs(port.gen, port.width) if port.port.kind != "sata" else None
-                edges.append(
-                    Edge(a=above, b=node, kind="pcie", width=port.width, gen=port.gen, gbs=rate)
-                )
     return edges
+
+
+def _card_edges(seat: _Seat, below: list[Node]) -> list[Edge]:
+    """Return the edges down to a card and, of one with several GPUs, on to them."""
+    board, use = seat.ground.populated.board, seat.slot
+    parent = parent_of(seat.ground.tree, seat.origin) or host_node(board)
+    kind: Literal["drive", "card"] = "drive" if isinstance(seat.card.part, Storage) else "card"
+    card = Node(kind, seat.card.name)
+    several = len(below) > 1 and below[0].kind == "gpu"
+    link = Edge(
+        a=parent,
+        b=card,
+        kind="pcie",
+        width=use.width,
+        gen=use.gen,
+        gbs=use.gbs,
+        root=root_above(parent, seat.location),
+        slot=Node("slot", use.slot.id, board.index),
+    )
+    if several:
+        return [link, *(replace(link, a=card, b=node, root=None, slot=None) for node in below)]
+    return [replace(link, b=node) for node in below or [card]]
 
 
 def _fabric(
@@ -480,8 +508,8 @@ def _fabric(
             and gpu.place is not None
         ):
             by_place.setdefault(gpu.place, []).append(gpu)
-    index = ground.populated.board.index
-    return fabric_edges(fabric, by_place, "nvswitch" if index == 0 else f"{index}:nvswitch")
+    switch = Node("nvswitch", board=ground.populated.board.index)
+    return fabric_edges(fabric, by_place, switch)
 
 
 def _unknown(grounds: list[Ground], gpus: int) -> tuple[str, ...]:

@@ -1,12 +1,15 @@
 """The machine that a rig becomes: frozen, plain, without words. `assemble` makes it, everything
 above reads it."""
 
-from typing import Literal
+from functools import cached_property
+from typing import Any
 
 from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import CPU, GPU, AnyPart, DrivePort, Slot, Storage
 from rigplanner.evidence import Step
+from rigplanner.machine.graph import graph_of
+from rigplanner.machine.nodes import Edge, Pairs, printed
 
 
 class Piece(Struct, frozen=True):
@@ -117,19 +120,6 @@ class StorageNode(Struct, frozen=True, kw_only=True):
     width: int | None = None
 
 
-class Edge(Struct, frozen=True, kw_only=True):
-    """A link between two nodes of the tree ("cpu0", "chipset", "plx0", "gpu0", "nic0", "gpu.0";
-    "host" where a baseboard's CPUs are not part of it): rate one way in GB/s."""
-
-    a: str
-    b: str
-    kind: Literal["pcie", "nvlink", "nvswitch", "xgmi", "c2c", "cpu", "chipset", "memory"]
-    links: int = 1
-    width: int | None = None
-    gen: int | None = None
-    gbs: float | None = None
-
-
 class PlacementProblem(Struct, frozen=True, kw_only=True):
     """A piece for which no place was found, or whose wished place cannot be: `reason` is a code
     (no-slot, slot-missing, slot-taken, slot-covered, slot-disabled, wrong-kind, too-narrow,
@@ -178,9 +168,9 @@ class PowerTree(Struct, frozen=True, kw_only=True):
     steps: tuple[Step, ...] = ()
 
 
-class Machine(Struct, frozen=True, kw_only=True):
-    """The assembled machine. `matrix` holds `nvidia-smi topo -m` letters for GPUs, then NICs (""
-    where unknown)."""
+class Machine(Struct, frozen=True, kw_only=True, dict=True):
+    """The assembled machine. `pairs` holds the way between each two of its GPUs, then network
+    ports."""
 
     pieces: tuple[Piece, ...]
     cpus: tuple[CpuNode, ...]
@@ -190,7 +180,7 @@ class Machine(Struct, frozen=True, kw_only=True):
     slots: tuple[SlotUse, ...]
     drives: tuple[DriveUse, ...]
     edges: tuple[Edge, ...]
-    matrix: tuple[tuple[str, ...], ...]
+    pairs: Pairs
     islands: tuple[tuple[int, ...], ...]
     p2p: tuple[tuple[str, ...], ...]
     problems: tuple[PlacementProblem, ...]
@@ -198,6 +188,16 @@ class Machine(Struct, frozen=True, kw_only=True):
     lanes_used: int | None = None
     lanes_total: int | None = None
     unknown: tuple[str, ...] = ()
+
+    @cached_property
+    def graph(self) -> Any:
+        """The machine as one networkx.MultiGraph (see `machine/graph.py`)."""
+        return graph_of(self.edges)
+
+    @property
+    def matrix(self) -> tuple[tuple[str, ...], ...]:
+        """The letters of `nvidia-smi topo -m` for GPUs, then network ports ("" where unknown)."""
+        return printed(self.pairs)
 
     @property
     def gpu_parts(self) -> tuple[GpuPart, ...]:

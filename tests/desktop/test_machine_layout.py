@@ -65,13 +65,13 @@ def test_links_between_gpus_are_drawn_once_each(machine):
     direct = [
         edge
         for edge in machine.edges
-        if edge.kind in ("nvlink", "xgmi") and {edge.a, edge.b} <= placed
+        if edge.kind in ("nvlink", "xgmi") and {edge.a.name, edge.b.name} <= placed
     ]
     switched = {
         end
         for edge in machine.edges
         if edge.kind == "nvswitch"
-        for end in (edge.a, edge.b)
+        for end in (edge.a.name, edge.b.name)
         if end in placed
     }
     wires = [wire for wire in machine_drawing(machine, 23).wires if wire.fabric]

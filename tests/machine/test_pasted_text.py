@@ -184,7 +184,7 @@ def test_linked_amd_gpus_become_a_machine() -> None:
     )
     machine = machine_of_matrix(parse_rocm(rocm("0 XGMI/XGMI 0")), card)
     assert machine.islands == ((0, 1),)
-    assert [edge.kind for edge in machine.edges if edge.a == "gpu0"] == ["xgmi"]
+    assert [edge.kind for edge in machine.edges if edge.a.name == "gpu0"] == ["xgmi"]
     with pytest.raises(MatrixFault, match="has no xGMI links"):
         machine_of_matrix(parse_rocm(rocm("0 XGMI/XGMI 0")), linked_gpu())
 

@@ -125,7 +125,7 @@ def test_a_matrix_becomes_a_machine() -> None:
     assert machine.p2p == (("X", "OK"), ("OK", "X"))
     switches = parse_matrix(table("GPU0 X PIX PHB 0", "GPU1 PIX X PHB 0", "GPU2 PHB PHB X 0"))
     edges = machine_of_matrix(switches, gpu()).edges
-    assert [(edge.a, edge.b) for edge in edges] == [
+    assert [(edge.a.name, edge.b.name) for edge in edges] == [
         ("cpu0", "switch0"),
         ("switch0", "gpu0"),
         ("switch0", "gpu1"),

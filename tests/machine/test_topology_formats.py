@@ -21,6 +21,7 @@ from rigplanner.machine.formats.smi_matrix import MatrixFault
 from rigplanner.machine.formats.smi_query import QueryFault, parse_query
 from rigplanner.machine.formats.xml_tree import XmlFault, parse_xml
 from rigplanner.machine.model import Machine
+from rigplanner.machine.nodes import gpu_node, nic_node
 from rigplanner.machine.pcie import link_gbs
 from rigplanner.machine.topology.collectives import allreduce
 from rigplanner.machine.topology.interconnect import path_up
@@ -99,9 +100,8 @@ def test_the_shared_example_reads_as_a_bridged_pair(shared: Path) -> None:
 def switches_above(machine: Machine) -> list[list[tuple[int | None, int | None]]]:
     """The uplinks of the switches above each GPU and port."""
     above = {edge.b: edge for edge in machine.edges if edge.kind in ("pcie", "chipset")}
-    nodes = [f"gpu{gpu.index}" for gpu in machine.gpus] + [
-        f"nic{nic.index}" for nic in machine.nics
-    ]
+    nodes = [gpu_node(gpu.index) for gpu in machine.gpus]
+    nodes += [nic_node(nic.index) for nic in machine.nics]
     return [[(edge.gen, edge.width) for edge in path_up(node, above)[1:]] for node in nodes]
 
 

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import GPU
-from rigplanner.machine.model import Edge, Machine
+from rigplanner.machine.model import Machine
+from rigplanner.machine.nodes import Edge, gpu_node
 from rigplanner.report.drawing.gpu_tracks import gpu_tracks
 from rigplanner.report.drawing.machine import machine_picture
 from rigplanner.report.drawing.shapes import Box, Label, Line, Picture, cut, svg, text_width
@@ -137,7 +138,11 @@ def test_links_of_one_gpu_never_lie_on_each_other(machines: dict[str, Machine]) 
 
 def test_more_links_make_a_thicker_line(machines: dict[str, Machine]) -> None:
     machine = machines["dgx-1-v100"]
-    links = {f"{edge.a}|{edge.b}": edge.links for edge in machine.edges if edge.kind == "nvlink"}
+    links = {
+        f"{edge.a.name}|{edge.b.name}": edge.links
+        for edge in machine.edges
+        if edge.kind == "nvlink"
+    }
     lines = [
         s for s in machine_picture(machine).shapes if isinstance(s, Line) and s.subject in links
     ]
@@ -148,7 +153,7 @@ def test_more_links_make_a_thicker_line(machines: dict[str, Machine]) -> None:
 def test_a_full_mesh_is_one_bar(machines: dict[str, Machine]) -> None:
     ends = {f"gpu{n}": (100.0, 20.0 * n) for n in range(8)}
     edges = tuple(
-        Edge(a=f"gpu{a}", b=f"gpu{b}", kind="xgmi", links=1)
+        Edge(a=gpu_node(a), b=gpu_node(b), kind="xgmi", links=1)
         for a, b in itertools.combinations(range(8), 2)
     )
     shapes, _ = gpu_tracks(replace(machines["dgx-1-v100"], edges=edges), ends, 17.0)

@@ -10,7 +10,8 @@ from itertools import pairwise
 
 from rigplanner.desktop.machine.leaves import WEIGHTS, Leaf, leaves
 from rigplanner.desktop.machine.shapes import NARROWEST, TALLEST, WIDEST, Box, Drawing, Scale, Wire
-from rigplanner.machine.model import Edge, Machine
+from rigplanner.machine.model import Machine
+from rigplanner.machine.nodes import Edge
 from rigplanner.report.drawing.gpu_tracks import clear_height
 from rigplanner.report.format import quantity
 from rigplanner.report.language import tr, trn
@@ -108,10 +109,12 @@ class _Draft:
     def _parent(self, origin: str) -> str:
         """The node towards the CPU, by the machine's edges; the first socket when none says it."""
         for edge in self.machine.edges:
-            if edge.kind in ("pcie", "chipset") and origin in (edge.a, edge.b):
-                other = edge.b if edge.a == origin else edge.a
-                if _is_socket(other) or other == "chipset":
-                    return other
+            ends = {edge.a.name: edge.b, edge.b.name: edge.a}
+            other = ends.get(origin)
+            if other is None or edge.kind not in ("pcie", "chipset"):
+                continue
+            if other.kind == "socket" or other.name == "chipset":
+                return other.name
         return "cpu0"
 
     def _socket(self, name: str) -> None:
@@ -188,9 +191,7 @@ class _Draft:
 
     def _hub_link(self, hub: str) -> Edge | None:
         parent = self.parents[hub]
-        return next(
-            (edge for edge in self.machine.edges if {edge.a, edge.b} == {hub, parent}), None
-        )
+        return next((e for e in self.machine.edges if {e.a.name, e.b.name} == {hub, parent}), None)
 
     def _hub(self, name: str) -> float:
         top = self.y
@@ -316,8 +317,9 @@ class _Draft:
         where = self._gpu_rows()
         pairs: list[tuple[Edge, float, float]] = []
         for edge in self.machine.edges:
-            if edge.kind in ("nvlink", "xgmi") and edge.a in where and edge.b in where:
-                top, bottom = sorted((where[edge.a], where[edge.b]))
+            ends = [where[node.name] for node in (edge.a, edge.b) if node.name in where]
+            if edge.kind in ("nvlink", "xgmi") and len(ends) == 2:
+                top, bottom = sorted(ends)
                 pairs.append((edge, top, bottom))
         edge_x = self._switched(right, where)
         if edge_x:
@@ -385,7 +387,7 @@ class _Draft:
             (edge, end)
             for edge in self.machine.edges
             if edge.kind == "nvswitch"
-            for end in (edge.a, edge.b)
+            for end in (edge.a.name, edge.b.name)
             if end in where
         ]
         rows = sorted({where[end] for _, end in ends})
@@ -435,7 +437,8 @@ def _hub_tip(socket: str, hub: str, link: Edge | None) -> str:
 
 
 def _fabric_tip(edge: Edge) -> str:
-    return tr("{a} to {b}: {links}", a=edge.a.upper(), b=edge.b.upper(), links=_links_words(edge))
+    a, b = edge.a.name.upper(), edge.b.name.upper()
+    return tr("{a} to {b}: {links}", a=a, b=b, links=_links_words(edge))
 
 
 def _links_words(edge: Edge) -> str:

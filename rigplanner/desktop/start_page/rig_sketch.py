@@ -56,19 +56,16 @@ def sketch_of(assessment: "Assessment") -> Sketch:
         piece.part.modules for piece in machine.pieces if isinstance(piece.part, MemoryKit)
     )
     direct = {
-        tuple(sorted((edge.a, edge.b))) for edge in machine.edges if edge.kind in ("nvlink", "xgmi")
-    }
-    numbers = {f"gpu{node.index}": node.index for node in machine.gpus} | {
-        node.piece: node.index for node in machine.gpus
+        (min(int(edge.a.key), int(edge.b.key)), max(int(edge.a.key), int(edge.b.key)))
+        for edge in machine.edges
+        if edge.kind in ("nvlink", "xgmi") and edge.a.kind == edge.b.kind == "gpu"
     }
     return Sketch(
         sockets=len(machine.cpus),
         sticks=min(sticks, MOST_STICKS),
         cards=tuple(gpu.slots or 2.0 for gpu in gpus if gpu.form_factor in CARD_FORMS),
         modules=sum(isinstance(gpu, GPU) and gpu.form_factor not in CARD_FORMS for gpu in gpus),
-        joined=tuple(
-            sorted((numbers[a], numbers[b]) for a, b in direct if a in numbers and b in numbers)
-        ),
+        joined=tuple(sorted(direct)),
         drives=len(machine.storage),
         nics=len(machine.nics),
     )

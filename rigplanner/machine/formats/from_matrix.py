@@ -4,9 +4,19 @@ from typing import Literal
 
 from rigplanner.catalog.schema.parts import GPU, NvlinkPort
 from rigplanner.machine.formats.smi_matrix import MatrixFault, SmiMatrix, numa_nodes
-from rigplanner.machine.model import Edge, GpuNode, Machine, NicNode, Piece, PowerTree
+from rigplanner.machine.graph import graph_of, islands
+from rigplanner.machine.model import GpuNode, Machine, NicNode, Piece, PowerTree
+from rigplanner.machine.nodes import (
+    Edge,
+    Node,
+    Pair,
+    Pairs,
+    gpu_node,
+    pair_of,
+    pairs_of,
+    socket_node,
+)
 from rigplanner.machine.pcie import link_gbs
-from rigplanner.machine.topology.links import islands, labels
 from rigplanner.machine.topology.peer import peers
 
 NO_POWER = PowerTree(
@@ -35,13 +45,13 @@ def machine_of_matrix(
     names = matrix.gpus
     cards = gpu if isinstance(gpu, tuple) else (gpu,) * len(names)
     check_links(matrix, cards)
-    cells = matrix.square(names)
+    pairs = pairs_of(matrix.square(names))
     numas = numa_nodes(matrix)
     rows = [row for row in matrix.rows if row.startswith("GPU")]
     by_row = dict(zip(rows, numas, strict=False))
     cpus = dict(zip(rows, matrix.cpu_affinity, strict=False))
-    node_of = _groups(cells, NEAR, [by_row.get(name) for name in names])
-    bridge_of = _groups(cells, BELOW_A_BRIDGE, [None] * len(names))
+    node_of = _groups(pairs, NEAR, [by_row.get(name) for name in names])
+    bridge_of = _groups(pairs, BELOW_A_BRIDGE, [None] * len(names))
     edges_of = tuple((card.edge_gen, card.edge_width) for card in cards)
     slots = tuple(
         (gen or edge[0], width or edge[1])
@@ -67,7 +77,7 @@ def machine_of_matrix(
     nics = tuple(
         NicNode(index=index, piece=name, place=None, gbps=None) for index, name in enumerate(others)
     )
-    edges = (*_tree(cells, node_of, cards, slots), *_nvlinks(cells, cards))
+    edges = (*_tree(pairs, node_of, cards, slots), *_nvlinks(pairs, cards))
     return Machine(
         pieces=tuple(Piece(name, name, card) for name, card in zip(names, cards, strict=True)),
         cpus=(),
@@ -77,9 +87,9 @@ def machine_of_matrix(
         slots=(),
         drives=(),
         edges=edges,
-        matrix=tuple(map(tuple, matrix.square((*names, *others)))),
-        islands=islands(len(gpus), labels(edges)),
-        p2p=_peers(matrix, gpus, cells),
+        pairs=pairs_of(matrix.square((*names, *others))),
+        islands=islands(graph_of(edges), len(gpus)),
+        p2p=_peers(matrix, gpus, pairs),
         problems=(),
         power=NO_POWER,
     )
@@ -99,13 +109,14 @@ def check_links(matrix: SmiMatrix, cards: tuple[GPU, ...]) -> None:
         gpu = where[row]
         most = gpu.nvlink.links if gpu.nvlink is not None and not _is_xgmi(gpu) else 0
         for column, cell in zip(matrix.devices, cells, strict=True):
-            if cell.startswith("NV") and int(cell[2:]) > most:
+            pair = pair_of(cell)
+            if pair.links > most:
                 raise MatrixFault(
                     f"Cell {row}/{column}: {cell}, but {gpu.name} has {most or 'no'} NVLinks."
                 )
-            if cell == "XGMI" and not _is_xgmi(gpu):
+            if pair.path == "xgmi" and not _is_xgmi(gpu):
                 raise MatrixFault(f"Cell {row}/{column}: XGMI, but {gpu.name} has no xGMI links.")
-        together = sum(int(cell[2:]) for cell in cells if cell.startswith("NV"))
+        together = sum(pair_of(cell).links for cell in cells)
         if gpu.form_factor in SWITCHLESS and together > most:
             raise MatrixFault(
                 f"Row {row}: {together} NVLinks in all, but {gpu.name} has {most}, which no switch"
@@ -117,20 +128,18 @@ def _is_xgmi(gpu: GPU) -> bool:
     return gpu.nvlink is not None and gpu.nvlink.fabric == "xgmi"
 
 
-BELOW_A_BRIDGE = ("PIX", "PXB", "PHB")
-NEAR = (*BELOW_A_BRIDGE, "NODE")
+BELOW_A_BRIDGE = ("pix", "pxb", "phb")
+NEAR = (*BELOW_A_BRIDGE, "node")
 
 
-def _groups(cells: list[list[str]], near: tuple[str, ...], numas: list[int | None]) -> list[int]:
+def _groups(pairs: Pairs, near: tuple[str, ...], numas: list[int | None]) -> list[int]:
     """Return a group per GPU, counted from 0: GPUs whose label is one of `near` share one. NVLink
     and xGMI hide the label: such pairs are joined where their NUMA nodes are known and the same."""
-    groups = list(range(len(cells)))
-    for a, row in enumerate(cells):
-        for b, cell in enumerate(row):
-            hidden = (
-                cell.startswith(("NV", "XGMI")) and numas[a] is not None and numas[a] == numas[b]
-            )
-            if cell in near or hidden:
+    groups = list(range(len(pairs)))
+    for a, row in enumerate(pairs):
+        for b, pair in enumerate(row):
+            hidden = pair.linked and numas[a] is not None and numas[a] == numas[b]
+            if pair.path in near or hidden:
                 low, high = sorted((groups[a], groups[b]))
                 groups = [low if group == high else group for group in groups]
     order = {group: index for index, group in enumerate(sorted(set(groups)))}
@@ -138,48 +147,47 @@ def _groups(cells: list[list[str]], near: tuple[str, ...], numas: list[int | Non
 
 
 def _tree(
-    cells: list[list[str]], node_of: list[int], cards: tuple[GPU, ...], slots: tuple[Link, ...]
+    pairs: Pairs, node_of: list[int], cards: tuple[GPU, ...], slots: tuple[Link, ...]
 ) -> list[Edge]:
     """Return PCIe edges from a root per NUMA group, with a switch where GPUs share one and a second
     level for PXB."""
     edges: list[Edge] = []
-    switches: dict[str, str] = {}
-    for index, row in enumerate(cells):
-        near = [index, *(other for other, cell in enumerate(row) if cell == "PIX")]
-        far = [index, *(other for other, cell in enumerate(row) if cell in ("PIX", "PXB"))]
-        parent = f"cpu{node_of[index]}"
+    switches: dict[Node, Node] = {}
+    for index, row in enumerate(pairs):
+        near = [index, *(other for other, pair in enumerate(row) if pair.path == "pix")]
+        far = [index, *(other for other, pair in enumerate(row) if pair.below_one_switch)]
+        parent = socket_node(node_of[index])
         if len(far) > len(near):
             parent = _switch(edges, switches, f"upper{min(far)}", parent, cards[index])
         if len(near) > 1:
             parent = _switch(edges, switches, f"switch{min(near)}", parent, cards[index])
-        edges.append(_pcie(parent, f"gpu{index}", *slots[index]))
+        edges.append(_pcie(parent, gpu_node(index), *slots[index]))
     return edges
 
 
-def _switch(edges: list[Edge], known: dict[str, str], name: str, parent: str, gpu: GPU) -> str:
-    if name not in known:
-        known[name] = parent
-        edges.append(_pcie(parent, name, gpu.edge_gen, gpu.edge_width))
-    return name
+def _switch(edges: list[Edge], known: dict[Node, Node], name: str, parent: Node, gpu: GPU) -> Node:
+    node = Node("switch", name)
+    if node not in known:
+        known[node] = parent
+        edges.append(_pcie(parent, node, gpu.edge_gen, gpu.edge_width))
+    return node
 
 
-def _pcie(a: str, b: str, gen: int | None, width: int | None) -> Edge:
+def _pcie(a: Node, b: Node, gen: int | None, width: int | None) -> Edge:
     return Edge(a=a, b=b, kind="pcie", width=width, gen=gen, gbs=link_gbs(gen, width))
 
 
-def _nvlinks(cells: list[list[str]], cards: tuple[GPU, ...]) -> list[Edge]:
+def _nvlinks(pairs: Pairs, cards: tuple[GPU, ...]) -> list[Edge]:
     """Return direct NVLink or xGMI edges, or edges into an NVSwitch where the labels of a row sum
     to more links than the card has. An XGMI label tells no count: the card's links are shared out
     evenly among its neighbours."""
-    counts = [
-        {b: int(cell[2:]) for b, cell in enumerate(row) if cell.startswith("NV")} for row in cells
-    ]
+    counts = [{b: pair.links for b, pair in enumerate(row) if pair.links} for row in pairs]
     ports = [card.nvlink for card in cards]
     switched = any(
         port is not None and sum(row.values()) > port.links
         for row, port in zip(counts, ports, strict=True)
     )
-    most = max(row.count("XGMI") for row in cells)
+    most = max(row.count(Pair("xgmi")) for row in pairs)
     edges: list[Edge] = []
     for a, port in enumerate(ports):
         if port is None:
@@ -188,8 +196,8 @@ def _nvlinks(cells: list[list[str]], cards: tuple[GPU, ...]) -> list[Edge]:
             links = max(counts[a].values())
             edges.append(
                 Edge(
-                    a=f"gpu{a}",
-                    b="nvswitch",
+                    a=gpu_node(a),
+                    b=Node("nvswitch"),
                     kind="nvswitch",
                     links=links,
                     gbs=links * port.link_gbs,
@@ -202,26 +210,20 @@ def _nvlinks(cells: list[list[str]], cards: tuple[GPU, ...]) -> list[Edge]:
         each = max(1, port.links // max(1, most))
         edges += [
             _direct(a, b, "xgmi", each, port)
-            for b, cell in enumerate(cells[a])
-            if a < b and cell == "XGMI"
+            for b, pair in enumerate(pairs[a])
+            if a < b and pair.path == "xgmi"
         ]
     return edges
 
 
 def _direct(a: int, b: int, kind: Literal["nvlink", "xgmi"], links: int, port: NvlinkPort) -> Edge:
-    return Edge(a=f"gpu{a}", b=f"gpu{b}", kind=kind, links=links, gbs=links * port.link_gbs)
+    return Edge(a=gpu_node(a), b=gpu_node(b), kind=kind, links=links, gbs=links * port.link_gbs)
 
 
 def _peers(
-    matrix: SmiMatrix, gpus: tuple[GpuNode, ...], cells: list[list[str]]
+    matrix: SmiMatrix, gpus: tuple[GpuNode, ...], pairs: Pairs
 ) -> tuple[tuple[str, ...], ...]:
     """Return the peer table of the capture where it has one, else what the cards' policies say."""
-    if matrix.peers and len(matrix.peers[0]) == len(cells):
+    if matrix.peers and len(matrix.peers[0]) == len(pairs):
         return matrix.peers[0]
-    linked = {
-        (a, b)
-        for a, row in enumerate(cells)
-        for b, cell in enumerate(row)
-        if cell.startswith(("NV", "XGMI"))
-    }
-    return peers(gpus, tuple(map(tuple, cells)), linked, set(), patched=False)
+    return peers(gpus, pairs, set(), patched=False)

@@ -1,6 +1,7 @@
 """The machine as Graphviz text: orthogonal lines, width by rate, labels by link."""
 
-from rigplanner.machine.model import Edge, Machine
+from rigplanner.machine.model import Machine
+from rigplanner.machine.nodes import Edge
 
 
 def dot(machine: Machine) -> str:
@@ -14,7 +15,8 @@ def dot(machine: Machine) -> str:
     for name, label in _labels(machine).items():
         lines.append(f"  {_quoted(name)} [label={_quoted(label)}];")
     lines += [
-        f"  {_quoted(edge.a)} -- {_quoted(edge.b)} [{_style(edge)}];" for edge in machine.edges
+        f"  {_quoted(edge.a.name)} -- {_quoted(edge.b.name)} [{_style(edge)}];"
+        for edge in machine.edges
     ]
     return "\n".join([*lines, "}"]) + "\n"
 
@@ -30,7 +32,7 @@ def _labels(machine: Machine) -> dict[str, str]:
         f"nic{nic.index}": f"NIC{nic.index}\\n{names.get(nic.piece, nic.piece)}"
         for nic in machine.nics
     }
-    in_use = {edge.b for edge in machine.edges}
+    in_use = {edge.b.name for edge in machine.edges}
     return labels | {
         drive.piece: drive.storage.name for drive in machine.storage if drive.piece in in_use
     }

@@ -9,9 +9,6 @@ from rigplanner.machine.formats.nccl_log import NcclRun
 from rigplanner.machine.model import Machine
 from rigplanner.machine.topology.collectives import allreduce
 
-P2P_PATHS = ("PIX", "PXB")
-"""Paths over PCIe on which NCCL takes peer access by default; further ones depend on its version
-and on NCCL_P2P_LEVEL."""
 WORST = ("NV", "PIX", "PXB", "PHB", "NODE", "SYS")
 SAID = {"NVL": "NV", "NVB": "NV", "XGMI": "NV", "C2C": "NV"}
 NEAR_SHARE = 0.15
@@ -53,9 +50,9 @@ def beside(machine: Machine, run: NcclRun) -> tuple[Beside, ...]:
 
 
 def _transport(machine: Machine, a: int, b: int, theirs: str) -> Beside:
-    letter, peer = machine.matrix[a][b], machine.p2p[a][b] if machine.p2p else ""
-    ours: str | None = None
-    if letter.startswith(("NV", "XGMI")) or (peer == "OK" and letter in P2P_PATHS):
+    pair, peer = machine.pairs[a][b], machine.p2p[a][b] if machine.p2p else ""
+    ours: str | None = None  # further ways depend on NCCL's version and NCCL_P2P_LEVEL
+    if pair.linked or (peer == "OK" and pair.below_one_switch):
         ours = "P2P"
     elif peer in ("GNS", "CNS", "TNS", "NS"):
         ours = "SHM"
@@ -68,8 +65,8 @@ def _worst(machine: Machine) -> str | None:
     count = len(machine.gpus)
     if allreduce_kind(machine).startswith(("nv", "xgmi")):
         return "NV"
-    cells = [machine.matrix[at][(at + 1) % count] for at in range(count)]
-    words = ["NV" if cell.startswith(("NV", "XGMI")) else cell for cell in cells]
+    ways = [machine.pairs[at][(at + 1) % count] for at in range(count)]
+    words = ["NV" if pair.linked else pair.letters for pair in ways]
     return None if not all(word in WORST for word in words) else max(words, key=WORST.index)
 
 

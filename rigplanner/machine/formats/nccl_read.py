@@ -12,9 +12,10 @@ from rigplanner.machine.formats.from_matrix import NO_POWER, check_links
 from rigplanner.machine.formats.nccl_xml import CPU_CLASS, SPEED, SWITCH_CLASS, VENDORS
 from rigplanner.machine.formats.smi_matrix import MatrixFault, SmiMatrix
 from rigplanner.machine.formats.xml_tree import Element, XmlFault, parse_xml
-from rigplanner.machine.model import CpuNode, Edge, GpuNode, Machine, NicNode, Piece
+from rigplanner.machine.graph import graph_of, islands, links_between
+from rigplanner.machine.model import CpuNode, GpuNode, Machine, NicNode, Piece
+from rigplanner.machine.nodes import Edge, Node, gpu_node, nic_node, pairs_of, printed, socket_node
 from rigplanner.machine.pcie import link_gbs
-from rigplanner.machine.topology.links import islands, labels
 from rigplanner.machine.topology.peer import peers
 
 MOST_NODES = 256
@@ -265,12 +266,12 @@ def machine_of_nccl(system: NcclSystem, cards: tuple[GPU, ...]) -> Machine:
         for index, device in enumerate(system.nics)
     )
     edges = (*_tree(system, gpus), *_links(system, cards))
-    joined = labels(edges)
-    cells = system.cells
-    for (one, other), label in joined.items():
-        a, b = int(one[3:]), int(other[3:])
-        cells[a][b] = cells[b][a] = label
-    matrix = tuple(map(tuple, cells))
+    graph = graph_of(edges)
+    ways = [list(row) for row in pairs_of(system.cells)]
+    for (one, other), pair in links_between(graph).items():
+        ways[int(one.key)][int(other.key)] = pair
+    pairs = tuple(map(tuple, ways))
+    matrix = printed(pairs)
     names = tuple(gpu.piece for gpu in gpus)
     check_links(
         SmiMatrix(
@@ -283,7 +284,6 @@ def machine_of_nccl(system: NcclSystem, cards: tuple[GPU, ...]) -> Machine:
         for n, cpu in enumerate(system.cpus)
     )
     sockets = {node.cpu.socket for node in cpus if node.cpu.socket is not None}
-    linked = {(int(one[3:]), int(other[3:])) for one, other in joined}
     return Machine(
         pieces=tuple(Piece(node.piece, node.piece, node.gpu) for node in gpus),
         cpus=cpus,
@@ -293,9 +293,9 @@ def machine_of_nccl(system: NcclSystem, cards: tuple[GPU, ...]) -> Machine:
         slots=(),
         drives=(),
         edges=edges,
-        matrix=matrix,
-        islands=islands(len(gpus), joined),
-        p2p=peers(gpus, matrix, linked, sockets, patched=False),
+        pairs=pairs,
+        islands=islands(graph, len(gpus)),
+        p2p=peers(gpus, pairs, sockets, patched=False),
         problems=(),
         power=NO_POWER,
     )
@@ -366,31 +366,31 @@ def _tree(system: NcclSystem, gpus: tuple[GpuNode, ...]) -> list[Edge]:
     one computer."""
     cpus = range(len(system.cpus))
     edges = [
-        Edge(a=f"cpu{a}", b=f"cpu{b}", kind="cpu")
+        Edge(a=socket_node(a), b=socket_node(b), kind="cpu")
         for a in cpus
         for b in cpus
         if a < b and system.cpus[a].host == system.cpus[b].host
     ]
     drawn: set[str] = set()
     leaves = [
-        (f"gpu{n}", device, (gpus[n].gen, gpus[n].width)) for n, device in enumerate(system.gpus)
+        (gpu_node(n), device, (gpus[n].gen, gpus[n].width)) for n, device in enumerate(system.gpus)
     ]
     leaves += [
-        (f"nic{n}", device, (device.way[-1].gen, device.way[-1].width))
+        (nic_node(n), device, (device.way[-1].gen, device.way[-1].width))
         for n, device in enumerate(system.nics)
     ]
     for node, device, link in leaves:
-        parent = f"cpu{device.cpu}"
+        parent = socket_node(device.cpu)
         for bend in device.way[:-1]:
             if bend.busid not in drawn:
                 drawn.add(bend.busid)
-                edges.append(_pcie(parent, bend.busid, bend.gen, bend.width))
-            parent = bend.busid
+                edges.append(_pcie(parent, Node("switch", bend.busid), bend.gen, bend.width))
+            parent = Node("switch", bend.busid)
         edges.append(_pcie(parent, node, *link))
     return edges
 
 
-def _pcie(a: str, b: str, gen: int | None, width: int | None) -> Edge:
+def _pcie(a: Node, b: Node, gen: int | None, width: int | None) -> Edge:
     return Edge(a=a, b=b, kind="pcie", width=width, gen=gen, gbs=link_gbs(gen, width))
 
 
@@ -412,8 +412,8 @@ def _links(system: NcclSystem, cards: tuple[GPU, ...]) -> list[Edge]:
             number = fabrics.index(fabric)
             edges.append(
                 Edge(
-                    a=f"gpu{index}",
-                    b=f"{number}:nvswitch" if number else "nvswitch",
+                    a=gpu_node(index),
+                    b=Node("nvswitch", board=number),
                     kind="nvswitch",
                     links=switched,
                     gbs=switched * each,
@@ -425,8 +425,8 @@ def _links(system: NcclSystem, cards: tuple[GPU, ...]) -> list[Edge]:
             )
             edges.append(
                 Edge(
-                    a=f"gpu{index}",
-                    b=f"cpu{device.cpu}",
+                    a=gpu_node(index),
+                    b=socket_node(device.cpu),
                     kind=word,
                     links=hosted,
                     gbs=hosted * each,
@@ -450,8 +450,8 @@ def _links(system: NcclSystem, cards: tuple[GPU, ...]) -> list[Edge]:
             each = port.link_gbs if port is not None else 0.0
             edges.append(
                 Edge(
-                    a=f"gpu{min(a, b)}",
-                    b=f"gpu{max(a, b)}",
+                    a=gpu_node(min(a, b)),
+                    b=gpu_node(max(a, b)),
                     kind=kind,
                     links=links,
                     gbs=links * each,

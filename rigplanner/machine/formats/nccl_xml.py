@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from rigplanner.machine.formats.cpu_lists import mask_of
 from rigplanner.machine.formats.cpu_models import numbers_of
-from rigplanner.machine.model import Edge, GpuNode, Machine, NicNode
+from rigplanner.machine.model import GpuNode, Machine, NicNode
+from rigplanner.machine.nodes import Edge, Node, gpu_node, nic_node, socket_node
 from rigplanner.machine.topology.interconnect import path_up
 
 SPEED = {
@@ -42,7 +43,7 @@ class _Root(Struct, frozen=True):
     several."""
 
     number: int
-    cpu: str
+    cpu: Node
     board: str
 
 
@@ -50,7 +51,7 @@ class _Hung(Struct, frozen=True):
     """A GPU or network port, where it hangs, and the links down to it."""
 
     device: GpuNode | NicNode
-    node: str
+    node: Node
     root: _Root
     bridge: str
     way: tuple[Edge, ...]
@@ -60,10 +61,10 @@ class _Grown(Struct, frozen=True):
     """The machine as a tree of links below each host bridge, with a bus id for each node."""
 
     machine: Machine
-    hung: dict[str, _Hung]
-    below: dict[tuple[_Root, str] | str, list[Edge]]
+    hung: dict[Node, _Hung]
+    below: dict[tuple[_Root, str] | Node, list[Edge]]
     bridges: dict[_Root, list[str]]
-    ids: dict[str, str]
+    ids: dict[Node, str]
 
 
 def nccl_xml(machine: Machine) -> str:
@@ -92,9 +93,10 @@ def _grown(machine: Machine) -> _Grown:
             _add(grown.below.setdefault(up.b, []), down)
     for cpu in machine.cpus:
         if all(
-            root.cpu != f"cpu{cpu.index}" and root.number != cpu.index for root in grown.bridges
+            root.cpu != socket_node(cpu.index) and root.number != cpu.index
+            for root in grown.bridges
         ):
-            grown.bridges[_Root(cpu.index, f"cpu{cpu.index}", "")] = []
+            grown.bridges[_Root(cpu.index, socket_node(cpu.index), "")] = []
     everywhere = [(root, bridge) for root, bridges in grown.bridges.items() for bridge in bridges]
     for domain, place in enumerate(everywhere):
         _number(grown, grown.below[place], domain, [1])
@@ -113,10 +115,12 @@ def _add(edges: list[Edge], edge: Edge) -> None:
 def _number(grown: _Grown, edges: list[Edge], domain: int, free: list[int]) -> None:
     """Hand out bus ids below a host bridge, one bus per card: the ports of a network card are
     functions of one device."""
-    buses: dict[str, tuple[int, int]] = {}
+    buses: dict[Node | str, tuple[int, int]] = {}
     for edge in edges:
         one = grown.hung.get(edge.b)
-        card = one.device.piece if one is not None and isinstance(one.device, NicNode) else edge.b
+        card: Node | str = edge.b
+        if one is not None and isinstance(one.device, NicNode):
+            card = one.device.piece
         bus, function = buses.get(card, (free[0], 0))
         free[0] += function == 0
         buses[card] = bus, function + 1
@@ -131,12 +135,12 @@ def _hung(machine: Machine) -> list[_Hung]:
     above = {edge.b: edge for edge in machine.edges if edge.kind in ("pcie", "chipset")}
     boards = {use.piece: use.board for use in machine.slots_in_use}
     several = len(set(boards.values())) > 1
-    named: dict[tuple[str, int | None, str], _Root] = {}
+    named: dict[tuple[str, int | None, Node], _Root] = {}
     found: list[_Hung] = []
-    devices: list[tuple[str, GpuNode | NicNode]] = [
-        (f"gpu{gpu.index}", gpu) for gpu in machine.gpus
+    devices: list[tuple[Node, GpuNode | NicNode]] = [
+        (gpu_node(gpu.index), gpu) for gpu in machine.gpus
     ]
-    devices += [(f"nic{nic.index}", nic) for nic in machine.nics]
+    devices += [(nic_node(nic.index), nic) for nic in machine.nics]
     for node, device in devices:
         way = _way(machine, path_up(node, above))
         if way:
@@ -156,7 +160,7 @@ def _way(machine: Machine, up: list[Edge]) -> tuple[Edge, ...]:
     """Return the links from the CPU down to a device. Intel's chipset is no switch: what hangs
     there has a root port of its own, no faster than the chipset's link."""
     if len(up) > 1 and up[-1].kind == "chipset":
-        cpu = next((node.cpu for node in machine.cpus if f"cpu{node.index}" == up[-1].a), None)
+        cpu = next((node.cpu for node in machine.cpus if socket_node(node.index) == up[-1].a), None)
         if cpu is not None and cpu.vendor == "Intel":
             *rest, port, link = up
             slow = link.gbs is not None and (port.gbs is None or link.gbs < port.gbs)
@@ -172,7 +176,9 @@ def _way(machine: Machine, up: list[Edge]) -> tuple[Edge, ...]:
 def _of_cpu(grown: _Grown, root: _Root) -> dict[str, str]:
     """Return the attributes of a NUMA node; `host_hash` tells several computers apart, as NCCL has
     it."""
-    cpu = next((node.cpu for node in grown.machine.cpus if f"cpu{node.index}" == root.cpu), None)
+    cpu = next(
+        (node.cpu for node in grown.machine.cpus if socket_node(node.index) == root.cpu), None
+    )
     vendor, arch = VENDORS.get(cpu.vendor if cpu is not None else "", ("", "x86_64"))
     near = [
         one.device.affinity
@@ -231,7 +237,7 @@ def _write(lines: list[str], edge: Edge, grown: _Grown, depth: int) -> None:
 def _gpu_lines(gpu: GpuNode, grown: _Grown) -> list[str]:
     capability = (gpu.gpu.compute_capability or "").replace(".", "")
     values = {"dev": str(gpu.index), "sm": capability, "rank": str(gpu.index), "gdr": "1"}
-    node = f"gpu{gpu.index}"
+    node = gpu_node(gpu.index)
     links: list[str] = []
     for edge in grown.machine.edges:
         if edge.kind not in ("nvlink", "nvswitch", "xgmi", "c2c") or node not in (edge.a, edge.b):
@@ -241,7 +247,7 @@ def _gpu_lines(gpu: GpuNode, grown: _Grown) -> list[str]:
             SWITCH_CLASS
             if edge.kind == "nvswitch"
             else CPU_CLASS
-            if other.startswith("cpu")
+            if other.kind == "socket"
             else GPU_CLASS
         )
         target = {

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import CPU, Layout
 from rigplanner.machine.cache import Kept
+from rigplanner.machine.nodes import Node
 from rigplanner.machine.pieces import Board
 from rigplanner.machine.placement.lanes import root_of, socket_of
 
@@ -47,7 +48,7 @@ class Location(Struct, frozen=True):
     """`chain` names the switches from the device upwards; `bridge` the host bridge ("" where it is
     not known); `numa` counts on one board."""
 
-    chain: tuple[str, ...]
+    chain: tuple[Node, ...]
     bridge: str
     socket: int | None
     numa: int | None
@@ -165,20 +166,20 @@ def chain_of(layout: Layout, origin: str | None) -> tuple[list[str], str]:
     return chain, chain[-1] if chain else ""
 
 
-def switch_node(board: Board, switch: str) -> str:
-    """Return the name of a switch in the machine's tree."""
-    return switch if board.index == 0 else f"{board.index}:{switch}"
+def switch_node(board: Board, switch: str) -> Node:
+    """Return the node of a switch of a board."""
+    return Node("switch", switch, board.index)
 
 
-def chipset_node(board: Board) -> str:
-    """Return the name of the chipset in the machine's tree."""
-    return "chipset" if board.index == 0 else f"{board.index}:chipset"
+def chipset_node(board: Board) -> Node:
+    """Return the node of a board's chipset."""
+    return Node("chipset", board=board.index, switches=_is_amd(board.layout))
 
 
-def host_node(board: Board) -> str:
+def host_node(board: Board) -> Node:
     """Return the node for the host of a board whose own CPUs are elsewhere, as with HGX
     baseboards."""
-    return "host" if board.index == 0 else f"{board.index}:host"
+    return Node("host", board=board.index)
 
 
 def bridge_name(layout: Layout, socket: int, port: str, root: str | None) -> str:

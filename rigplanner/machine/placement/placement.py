@@ -295,7 +295,7 @@ class _Search:
         ]
         columns = sorted({slot.position for slot in entered if slot.position is not None})
         standing = gpus - sum(slot.position is None for slot in entered)
-        if standing < 2:
+        if standing < 2 or not columns:
             return math.inf
         apart = next(
             (

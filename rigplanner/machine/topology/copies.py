@@ -5,7 +5,8 @@ To the host a copy runs at `GpuNode.host_gbs`, which is calibrated on bandwidthT
 
 from rigplanner.catalog.schema.parts import NvlinkPort
 from rigplanner.evidence import Estimate, Step
-from rigplanner.machine.model import Edge, Machine
+from rigplanner.machine.model import Machine
+from rigplanner.machine.nodes import Edge, gpu_node
 from rigplanner.machine.pcie import least
 from rigplanner.machine.topology.interconnect import path_up
 
@@ -26,7 +27,7 @@ def copy_rates(machine: Machine) -> tuple[tuple[Estimate | None, ...], ...]:
     """Return the copy rate for each pair of GPUs; None on the diagonal and where no link is
     known."""
     above = {edge.b: edge for edge in machine.edges if edge.kind in ("pcie", "chipset")}
-    ways = [path_up(f"gpu{index}", above) for index in range(len(machine.gpus))]
+    ways = [path_up(gpu_node(index), above) for index in range(len(machine.gpus))]
     direct = {
         frozenset((edge.a, edge.b)): edge.gbs
         for edge in machine.edges
@@ -35,7 +36,7 @@ def copy_rates(machine: Machine) -> tuple[tuple[Estimate | None, ...], ...]:
     switched = {edge.a: edge.gbs for edge in machine.edges if edge.kind == "nvswitch"}
 
     def between(a: int, b: int) -> Estimate | None:
-        one, other = f"gpu{a}", f"gpu{b}"
+        one, other = gpu_node(a), gpu_node(b)
         linked = direct.get(frozenset((one, other))) or least(
             switched.get(one), switched.get(other)
         )

@@ -10,7 +10,8 @@ from functools import cache
 from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import CPU, GPU, NvlinkPort
-from rigplanner.machine.model import Edge, Machine
+from rigplanner.machine.model import Machine
+from rigplanner.machine.nodes import Edge, Node, Pair, gpu_node
 from rigplanner.machine.pcie import least
 
 LINE_SHARE = {1.0: 0.9, 2.0: 0.8, 3.0: 0.8, 4.0: 0.824, 5.0: 0.802}
@@ -45,6 +46,7 @@ BETWEEN_PEERS_UNKNOWN = {4: 20.0}
 """The same with peer access: 20.9 and 25.9 on EPYC Rome and Milan, where cards without it have
 14.5; other hosts as above."""
 
+THROUGH_THE_HOST = ("phb", "node", "sys", None)
 STEPS_PER_LINK = 4
 MOST_CYCLES = 400
 PLAIN_NETWORK_GBS = 12.5
@@ -95,8 +97,8 @@ def of_machine(machine: Machine, indices: tuple[int, ...] | None = None) -> Inte
     """Return the interconnect of a machine's GPUs, or of some of them."""
     chosen = tuple(range(len(machine.gpus))) if indices is None else indices
     gpus = tuple(machine.gpus[index].gpu for index in chosen)
-    order = {f"gpu{index}": position for position, index in enumerate(chosen)}
-    cells = [[machine.matrix[a][b] for b in chosen] for a in chosen]
+    order = {gpu_node(index): position for position, index in enumerate(chosen)}
+    pairs = [[machine.pairs[a][b] for b in chosen] for a in chosen]
     above = {edge.b: edge for edge in machine.edges if edge.kind in ("pcie", "chipset")}
     nvlink, switched = _nvlinks(machine.edges, order, gpus)
     nodes = nodes_of(machine, chosen)
@@ -104,7 +106,7 @@ def of_machine(machine: Machine, indices: tuple[int, ...] | None = None) -> Inte
         machine.p2p[a][b]
         for a in chosen
         for b in chosen
-        if a != b and not machine.matrix[a][b].startswith(("NV", "XGMI"))
+        if a != b and not machine.pairs[a][b].linked
     ]
     staged = any(word in ("GNS", "CNS", "NS") for word in outside)
     return Interconnect(
@@ -112,10 +114,10 @@ def of_machine(machine: Machine, indices: tuple[int, ...] | None = None) -> Inte
         nvlink=nvlink,
         switched=switched,
         pcie=_host_rate(machine, chosen)
-        or _slowest([path_up(f"gpu{index}", above) for index in chosen], gpus, staged),
-        hosted=any(cell in ("PHB", "NODE", "SYS", "") for row in cells for cell in row),
+        or _slowest([path_up(gpu_node(index), above) for index in chosen], gpus, staged),
+        hosted=any(pair.path in THROUGH_THE_HOST for row in pairs for pair in row),
         staged=staged,
-        between=_between(cells, [cpu.cpu for cpu in machine.cpus], gpus, staged)
+        between=_between(pairs, [cpu.cpu for cpu in machine.cpus], gpus, staged)
         if _spans_sockets(machine, chosen)
         else None,
         nodes=len(nodes),
@@ -136,7 +138,7 @@ def _host_rate(machine: Machine, chosen: tuple[int, ...]) -> float | None:
         found = [
             edge.links
             for edge in machine.edges
-            if edge.a == f"gpu{index}" and edge.b.startswith("cpu")
+            if edge.a == gpu_node(index) and edge.b.kind == "socket"
         ]
         if port is not None and found:
             rates.append(found[0] * link_rate(port))
@@ -159,7 +161,7 @@ def network_rates(machine: Machine, chosen: tuple[int, ...]) -> dict[str, float 
     near = {
         nic.index
         for nic in machine.nics
-        if {"PIX", "PXB"} & {machine.matrix[gpu][count + nic.index] for gpu in chosen}
+        if any(machine.pairs[gpu][count + nic.index].below_one_switch for gpu in chosen)
     }
     ports = [nic for nic in machine.nics if not near or nic.index in near]
     sums = {
@@ -190,7 +192,7 @@ def across_rate(network: float, nodes: int, count: int) -> float:
 
 
 def _nvlinks(
-    edges: tuple[Edge, ...], order: dict[str, int], gpus: tuple[GPU, ...]
+    edges: tuple[Edge, ...], order: dict[Node, int], gpus: tuple[GPU, ...]
 ) -> tuple[dict[tuple[int, int], float], float | None]:
     direct: dict[tuple[int, int], float] = {}
     into_switch: list[float] = []
@@ -207,7 +209,7 @@ def _nvlinks(
     return direct, min(into_switch) if whole and into_switch else None
 
 
-def path_up(node: str, above: dict[str, Edge]) -> list[Edge]:
+def path_up(node: Node, above: dict[Node, Edge]) -> list[Edge]:
     """Return the PCIe links from a node up to its root."""
     path: list[Edge] = []
     while node in above and above[node] not in path:
@@ -241,9 +243,9 @@ def _slowest(paths: list[list[Edge]], gpus: tuple[GPU, ...], staged: bool) -> fl
 
 
 def _between(
-    cells: list[list[str]], cpus: list[CPU], gpus: tuple[GPU, ...], staged: bool
+    pairs: list[list[Pair]], cpus: list[CPU], gpus: tuple[GPU, ...], staged: bool
 ) -> float | None:
-    if not any(cell == "SYS" for row in cells for cell in row):
+    if not any(pair.path == "sys" for row in pairs for pair in row):
         return None
     sockets = BETWEEN_SOCKETS if staged else BETWEEN_SOCKETS | BETWEEN_PEERS
     unknown = BETWEEN_UNKNOWN if staged else BETWEEN_UNKNOWN | BETWEEN_PEERS_UNKNOWN

@@ -1,11 +1,13 @@
 """Peer-to-peer access between GPUs, in the words of `nvidia-smi topo -p2p`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import GPU, Motherboard, System
+from rigplanner.machine.graph import TREE, only, pair_between, path
 from rigplanner.machine.model import GpuNode, Machine, NicNode, Piece
+from rigplanner.machine.nodes import Node, Pair, Pairs, gpu_node, nic_node
 from rigplanner.rig.document import Rig
 
 NO_ACROSS = frozenset(("LGA1366", "LGA2011", "LGA2011-3"))
@@ -40,7 +42,7 @@ def direct_paths(machine: Machine) -> tuple[DirectPath, ...]:
     for nic in machine.nics:
         on_board.setdefault(board_of.get(nic.piece, ""), []).append(nic)
     cells = [
-        (gpu, f"nic{nic.index}", machine.matrix[gpu.index][count + nic.index])
+        (gpu, nic_node(nic.index).name, machine.pairs[gpu.index][count + nic.index].letters)
         for gpu in machine.gpus
         for nic in on_board.get(board_of.get(gpu.piece, ""), ())
     ]
@@ -50,71 +52,55 @@ def direct_paths(machine: Machine) -> tuple[DirectPath, ...]:
 def drive_paths(machine: Machine) -> tuple[DirectPath, ...]:
     """Return GPUDirect Storage paths for every GPU and NVMe drive: PIX or PXB below switches, PHB
     through one CPU (NODE looks alike here), SYS across sockets."""
-    above = {edge.b: edge.a for edge in machine.edges if edge.kind in ("pcie", "chipset")}
+    tree = only(machine.graph, TREE)
     drives = [
-        node.piece
-        for node in machine.storage
-        if node.storage.interface == "nvme" and node.piece in above
+        node
+        for drive in machine.storage
+        if drive.storage.interface == "nvme" and (node := Node("drive", drive.piece)) in tree
     ]
-    cells = [
-        (gpu, drive, _tree_letter(_ancestors(f"gpu{gpu.index}", above), _ancestors(drive, above)))
-        for gpu in machine.gpus
-        for drive in drives
-    ]
-    return tuple(DirectPath(gpu.index, drive, letter) for gpu, drive, letter in cells)
+    found: list[DirectPath] = []
+    for gpu in machine.gpus:
+        for drive in drives:
+            ways = path(tree, gpu_node(gpu.index), drive)
+            pair = pair_between(machine.graph, ways) if ways else Pair("sys")
+            found.append(DirectPath(gpu.index, drive.name, _drive_letters(pair)))
+    return tuple(found)
 
 
-def _ancestors(node: str, above: dict[str, str]) -> list[str]:
-    path: list[str] = []
-    while node in above and above[node] not in path:
-        node = above[node]
-        path.append(node)
-    return path
-
-
-def _tree_letter(a: list[str], b: list[str]) -> str:
-    common = next((node for node in a if node in b), None)
-    if common is None:
-        return "SYS" if a and b else ""
-    if common.startswith("cpu") or common.endswith("host"):
-        return "PHB"
-    return "PIX" if a[0] == common == b[0] else "PXB"
+def _drive_letters(pair: Pair) -> str:
+    return "PHB" if pair.path == "node" else pair.letters
 
 
 def peer_access(
     rig: Rig,
     pieces: Sequence[Piece],
     gpus: Sequence[GpuNode],
-    cells: tuple[tuple[str, ...], ...],
-    joined: Iterable[tuple[str, str]],
+    pairs: Pairs,
 ) -> tuple[tuple[str, ...], ...]:
-    """Return the answers of `peers` for GPUs in their places, with the letters of their matrix;
-    links join some in pairs."""
-    linked = {(int(a[3:]), int(b[3:])) for a, b in joined}
+    """Return the answers of `peers` for GPUs in their places, with the ways between them."""
     boards = [piece.part for piece in pieces if isinstance(piece.part, Motherboard | System)]
     sockets = {socket for board in boards for socket in board.layout.sockets}
-    return peers(gpus, cells, linked, sockets, rig.settings.peer_to_peer_driver)
+    return peers(gpus, pairs, sockets, rig.settings.peer_to_peer_driver)
 
 
 def peers(
     gpus: Sequence[GpuNode],
-    cells: tuple[tuple[str, ...], ...],
-    linked: set[tuple[int, int]],
+    pairs: Pairs,
     sockets: set[str],
     patched: bool,
 ) -> tuple[tuple[str, ...], ...]:
     """Return per pair OK, GNS (GPU not supported), CNS (chipset not supported), NS (models differ),
     or "" where the GPU's policy is not known. `patched` is a driver that opens PCIe peer access on
     cards where the maker's driver refuses it."""
-    asked: dict[tuple[str, str, str], str] = {}
+    asked: dict[tuple[str, str, Pair], str] = {}
     models = [node.gpu.id for node in gpus]
 
     def cell(a: int, b: int) -> str:
         if a == b:
             return "X"
-        if (a, b) in linked or (b, a) in linked:
+        if pairs[a][b].linked:
             return "OK"
-        key = (models[a], models[b], cells[a][b])
+        key = (models[a], models[b], pairs[a][b])
         if key not in asked:
             asked[key] = _over_pcie(gpus[a].gpu, gpus[b].gpu, key[2], sockets, patched)
         return asked[key]
@@ -123,16 +109,16 @@ def peers(
     return tuple([tuple([cell(a, b) for b in every]) for a in every])
 
 
-def _over_pcie(a: GPU, b: GPU, letter: str, sockets: set[str], patched: bool) -> str:
+def _over_pcie(a: GPU, b: GPU, pair: Pair, sockets: set[str], patched: bool) -> str:
     policies = {a.p2p, b.p2p}
     if None in policies:
         return ""
     if not patched and policies & {"no", "nvlink-only"}:
         return "GNS" if "no" in policies else "CNS"
-    if letter == "SYS" and sockets & NO_ACROSS:
+    if pair.path == "sys" and sockets & NO_ACROSS:
         return "CNS"
     alike = _of_one_chip(a, b)
-    return "NS" if alike is False else "OK" if letter and alike else ""
+    return "NS" if alike is False else "OK" if pair.path and alike else ""
 
 
 def _of_one_chip(a: GPU, b: GPU) -> bool | None:

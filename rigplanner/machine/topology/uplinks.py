@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Sequence
+from itertools import combinations
 
 from rigplanner.catalog.schema.parts import Layout
-from rigplanner.machine.model import DriveUse, Edge, SlotUse
+from rigplanner.machine.model import DriveUse, SlotUse
+from rigplanner.machine.nodes import Edge, Node, Root, socket_node
 from rigplanner.machine.pcie import link_gbs
 from rigplanner.machine.placement.lanes import places_of, root_of
-from rigplanner.machine.placement.locate import Tree, chain_of, chipset_node, switch_node
+from rigplanner.machine.placement.locate import Location, Tree, chain_of, chipset_node, switch_node
 from rigplanner.machine.placement.populate import Populated
 
 DMI_GEN = {"1": 1, "2": 2, "3": 3, "4": 4}
@@ -23,7 +25,7 @@ def chipset_link(layout: Layout) -> tuple[int | None, int | None]:
     return (DMI_GEN.get(gen[1], int(gen[1])) if gen else None, int(width[1]) if width else None)
 
 
-def parent_of(tree: Tree, origin: str | None) -> str | None:
+def parent_of(tree: Tree, origin: str | None) -> Node | None:
     """Return the node above a place with this origin, None where it is not known."""
     layout = tree.board.layout
     if origin is None:
@@ -33,26 +35,35 @@ def parent_of(tree: Tree, origin: str | None) -> str | None:
     if origin == "chipset":
         return chipset_node(tree.board)
     location = tree.locate(origin, "")
-    return f"cpu{location.socket}" if location.socket is not None else None
+    return socket_node(location.socket) if location.socket is not None else None
+
+
+def root_above(parent: Node, location: Location) -> Root | None:
+    """Return the host bridge of a place whose link starts there, None below a switch or chipset and
+    where it is not known."""
+    if parent.kind not in ("socket", "host") or not location.bridge:
+        return None
+    return Root(location.bridge, location.numa, location.board)
 
 
 def trunk_edges(populated: Populated, tree: Tree) -> list[Edge]:
-    """Return the edges between CPUs, from CPU to chipset, and to switches with something below
-    them."""
+    """Return the edges between CPUs (between sockets where the rig names no CPU), from CPU to
+    chipset, and to switches with something below them."""
     layout = populated.board.layout
     edges: list[Edge] = []
     cpus = [tree.first_cpu + n for n in range(sum(cpu is not None for cpu in tree.cpus))]
+    sockets = cpus or [tree.first_cpu + n for n in range(len(layout.sockets))]
     edges += [
-        Edge(a=f"cpu{a}", b=f"cpu{b}", kind="cpu")
-        for i, a in enumerate(cpus)
-        for b in cpus[i + 1 :]
+        Edge(a=socket_node(a), b=socket_node(b), kind="cpu") for a, b in combinations(sockets, 2)
     ]
-    if layout.chipset is not None and cpus:
+    if layout.chipset is not None and sockets:
         gen, width = chipset_link(layout)
+        first = socket_node(sockets[0])
         edges.append(
             Edge(
-                a=f"cpu{cpus[0]}",
+                a=first,
                 b=chipset_node(tree.board),
+                root=root_above(first, tree.locate("chipset", "")),
                 kind="chipset",
                 width=width,
                 gen=gen,
@@ -68,7 +79,13 @@ def trunk_edges(populated: Populated, tree: Tree) -> list[Edge]:
                 node = switch_node(tree.board, switch.id)
                 edges.append(
                     Edge(
-                        a=parent, b=node, kind="pcie", width=switch.width, gen=switch.gen, gbs=rate
+                        a=parent,
+                        b=node,
+                        kind="pcie",
+                        width=switch.width,
+                        gen=switch.gen,
+                        gbs=rate,
+                        root=root_above(parent, tree.locate(switch.id, "")),
                     )
                 )
     return edges

@@ -9,7 +9,8 @@ from itertools import combinations
 
 from msgspec import Struct
 
-from rigplanner.machine.model import Edge, Machine
+from rigplanner.machine.model import Machine
+from rigplanner.machine.nodes import Edge
 from rigplanner.report.drawing.shapes import SMALL_SIZE, Box, Label, Line, text_width
 from rigplanner.report.language import tr
 
@@ -40,12 +41,12 @@ def gpu_tracks(machine: Machine, ends: Ends, box_height: float) -> tuple[Shapes,
     right = max(x for x, _ in ends.values())
     switched = [edge for edge in machine.edges if edge.kind == "nvswitch"]
     if switched:
-        nodes = {node for edge in switched for node in (edge.a, edge.b) if node in ends}
+        nodes = {node.name for edge in switched for node in (edge.a, edge.b) if node.name in ends}
         return _bar(nodes, tr("NVSwitch, NV{links}", links=switched[0].links), ends, right)
     direct = [
         edge
         for edge in machine.edges
-        if edge.kind in ("nvlink", "xgmi") and edge.a in ends and edge.b in ends
+        if edge.kind in ("nvlink", "xgmi") and edge.a.name in ends and edge.b.name in ends
     ]
     if not direct:
         return [], right + 6
@@ -61,8 +62,8 @@ def gpu_tracks(machine: Machine, ends: Ends, box_height: float) -> tuple[Shapes,
 
 
 def _full_mesh(edges: list[Edge]) -> set[str]:
-    nodes = {node for edge in edges for node in (edge.a, edge.b)}
-    pairs = {frozenset((edge.a, edge.b)) for edge in edges}
+    nodes = {node.name for edge in edges for node in (edge.a, edge.b)}
+    pairs = {frozenset((edge.a.name, edge.b.name)) for edge in edges}
     whole = len(nodes) > LARGEST_DIRECT and all(
         frozenset(pair) in pairs for pair in combinations(nodes, 2)
     )
@@ -86,7 +87,7 @@ def _tracks(edges: list[Edge], ends: Ends) -> list[_Track]:
     free_from: list[float] = []
     spans = []
     for edge in edges:
-        upper, lower = sorted((edge.a, edge.b), key=lambda node: ends[node][1])
+        upper, lower = sorted((edge.a.name, edge.b.name), key=lambda node: ends[node][1])
         spans.append((ends[lower][1] - ends[upper][1], ends[upper][1], upper, lower, edge))
     for _, top, upper, lower, edge in sorted(spans, key=lambda span: span[:4]):
         number = next((n for n, end in enumerate(free_from) if end < top), len(free_from))

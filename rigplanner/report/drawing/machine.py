@@ -10,7 +10,8 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from rigplanner.machine.model import Edge, Machine
+from rigplanner.machine.model import Machine
+from rigplanner.machine.nodes import Edge, Node, socket_node
 from rigplanner.report.drawing.gpu_tracks import gpu_tracks
 from rigplanner.report.drawing.shapes import (
     SMALL_SIZE,
@@ -91,45 +92,40 @@ def link_weight(gbs: float | None) -> float:
 
 
 def _rows(machine: Machine) -> list[_Row]:
-    below: dict[str, list[Edge]] = defaultdict(list)
-    has_parent: set[str] = set()
+    below: dict[Node, list[Edge]] = defaultdict(list)
+    has_parent: set[Node] = set()
     for edge in machine.edges:
         if edge.kind in ("pcie", "chipset") and edge.b not in has_parent:
             below[edge.a].append(edge)
             has_parent.add(edge.b)
-    roots = [f"cpu{cpu.index}" for cpu in machine.cpus]
+    roots = [socket_node(cpu.index) for cpu in machine.cpus]
     roots += [node for node in below if node not in has_parent and node not in roots]
     facts, drives = _facts(machine), {drive.piece for drive in machine.storage}
     rows: list[_Row] = []
 
-    def walk(node: str, parent: str | None, depth: int, edge: Edge | None) -> None:
-        role, name = facts.get(node, _plain_facts(node))
-        label = f"{_place_of(machine, node)}  {_link_of(edge)}".strip()
-        rows.append(
-            _Row(node, parent, depth, role, name, label, link_weight(edge.gbs if edge else None))
-        )
-        children = sorted(below[node], key=lambda e: (len(below[e.b]) == 0, e.b))
-        for (_, name), alike in groupby(
-            children, key=lambda e: facts.get(e.b, ("", e.b)) if e.b in drives else ("", e.b)
-        ):
-            same = list(alike)
-            if len(same) == 1:
-                walk(same[0].b, node, depth + 1, same[0])
+    def add(node: Node, parent: str | None, depth: int, edge: Edge | None) -> None:
+        role, name = facts.get(node.name) or _plain_facts(node)
+        label = f"{_place_of(machine, node.name)}  {_link_of(edge)}".strip()
+        weight = link_weight(edge.gbs if edge else None)
+        rows.append(_Row(node.name, parent, depth, role, name, label, weight))
+        children = sorted(below[node], key=lambda e: (len(below[e.b]) == 0, e.b.name))
+        for (_, name), alike in groupby(children, key=lambda e: _group(e.b.name, facts, drives)):
+            first, *more = alike
+            if not more:
+                add(first.b, node.name, depth + 1, first)
             else:
-                many = _Row(
-                    same[0].b,
-                    node,
-                    depth + 1,
-                    "drive",
-                    f"{len(same)} × {name}",
-                    _link_of(same[0]),
-                    link_weight(same[0].gbs),
-                )
-                rows.append(many)
+                many, weight = f"{len(more) + 1} × {name}", link_weight(first.gbs)
+                link = _link_of(first)
+                rows.append(_Row(first.b.name, node.name, depth + 1, "drive", many, link, weight))
 
     for root in roots:
-        walk(root, None, 0, None)
+        add(root, None, 0, None)
     return rows
+
+
+def _group(node: str, facts: dict[str, tuple[str, str]], drives: set[str]) -> tuple[str, str]:
+    """Drives of one model share a row."""
+    return facts.get(node, ("", node)) if node in drives else ("", node)
 
 
 def _link_of(edge: Edge | None) -> str:
@@ -149,10 +145,10 @@ def _facts(machine: Machine) -> dict[str, tuple[str, str]]:
     return facts | {drive.piece: ("drive", drive.storage.name) for drive in machine.storage}
 
 
-def _plain_facts(node: str) -> tuple[str, str]:
-    if node in ("chipset", "host"):
-        return "chipset", tr("Chipset") if node == "chipset" else tr("Host")
-    return "switch", tr("PCIe switch {node}", node=node)
+def _plain_facts(node: Node) -> tuple[str, str]:
+    if node.kind in ("chipset", "host"):
+        return "chipset", tr("Chipset") if node.kind == "chipset" else tr("Host")
+    return "switch", tr("PCIe switch {node}", node=node.name)
 
 
 def _place_of(machine: Machine, node: str) -> str:

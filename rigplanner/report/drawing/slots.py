@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import COLUMN_MM, Chassis, System
 from rigplanner.machine.model import Machine, SlotUse
+from rigplanner.machine.nodes import gpu_node
 from rigplanner.report.drawing.shapes import (
     SMALL_SIZE,
     TEXT_SIZE,
@@ -267,7 +268,7 @@ def _bridges(
 ) -> tuple[list[Box | Line | Label], float]:
     """Return a bracket for each pair of cards that NVLink joins, beside one another where they
     overlap."""
-    piece_of = {f"gpu{gpu.index}": gpu.piece for gpu in machine.gpus}
+    piece_of = {gpu_node(gpu.index): gpu.piece for gpu in machine.gpus}
     by_piece = {card.piece: card for card in cards}
     shapes: list[Box | Line | Label] = []
     free_from: list[float] = []
@@ -285,7 +286,7 @@ def _bridges(
                 ((upper.right, top), (x, top), (x, bottom), (lower.right, bottom)),
                 2.2,
                 "nvlink",
-                f"{edge.a}|{edge.b}",
+                f"{edge.a.name}|{edge.b.name}",
             )
         )
         middle = (top + bottom) / 2

@@ -114,13 +114,13 @@ def traffic(context: Context) -> Iterator[Traffic]:
     if len(names) < 2:
         return
     pairs = [(a, b) for a in own for b in own if a < b]
-    matrix, p2p = machine.matrix, machine.p2p
-    paths = tuple(matrix[a][b] for a, b in pairs if p2p[a][b] == "OK")
+    p2p = machine.p2p
+    ways = [machine.pairs[a][b] for a, b in pairs if p2p[a][b] == "OK"]
     amd = any(cpu.vendor == "AMD" for _, cpu in context.cpus)
     yield Traffic(
         names,
         tuple(p2p[a][b] for a, b in pairs),
-        tuple(p for p in paths if not p.startswith("NV")),
+        tuple(way.letters for way in ways if way.path != "nvlink"),
         amd,
     )
 
