@@ -36,7 +36,7 @@ def test_each_text_is_understood(name: str) -> None:
         assert facts and not captured.problem and not captured.said
 
 
-def test_of_a_hundred_fields_ninety_five_are_read_as_a_person_reads_them() -> None:
+def test_every_field_is_read_as_a_person_reads_it() -> None:
     wrong: list[str] = []
     count = 0
     for name, machine in ALL.items():
@@ -48,7 +48,7 @@ def test_of_a_hundred_fields_ninety_five_are_read_as_a_person_reads_them() -> No
             found = json.loads(msgspec.json.encode(getattr(alike[place], field))) if here else None
             if found != value:
                 wrong.append(f"{name}: {kind} {place} {field} is {found}, not {value}")
-    assert count > 700 and len(wrong) <= 0.05 * count, wrong
+    assert count > 700 and not wrong
 
 
 def _mutated(text: str, dice: random.Random) -> str:

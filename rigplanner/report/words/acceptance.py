@@ -265,6 +265,13 @@ STEPS = Words(
         "xid-unknown": "Look it up in the driver's release notes.",
     }
 )
+LOSSES = Words(
+    {
+        "exchange": "{share} slower exchange between GPUs",
+        "copies": "{share} slower copies to the GPU",
+        "memory": "{share} less memory bandwidth",
+    }
+)
 PROBLEMS = Words(
     {
         "empty": "is empty",
@@ -379,13 +386,13 @@ def _costs(cost: Cost, jobs: tuple[str, ...]) -> list[str]:
     texts: list[str] = []
     if cost.amount is not None:
         texts.append(fmt.money(cost.amount, cost.currency))
-    for share, text in (
-        (cost.exchange, "{share} slower exchange between GPUs"),
-        (cost.copies, "{share} slower copies to the GPU"),
-        (cost.memory, "{share} less memory bandwidth"),
+    for code, share in (
+        ("exchange", cost.exchange),
+        ("copies", cost.copies),
+        ("memory", cost.memory),
     ):
         if share is not None:
-            texts.append(tr(text, share=_percent(share)))
+            texts.append(tr(LOSSES.english[code], share=_percent(share)))
     for lost in cost.jobs:
         name = jobs[lost.job] if lost.job < len(jobs) else ""
         texts.append(tr("{share} of the speed of {job}", share=_percent(lost.share), job=name))
