@@ -1,7 +1,6 @@
 """The settings of one workload. Every change is an edit at once; an empty field means the stack's
 usual value."""
 
-from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtWidgets import (
@@ -10,6 +9,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QLabel,
     QLineEdit,
+    QPushButton,
     QSizePolicy,
     QSpinBox,
     QWidget,
@@ -19,6 +19,25 @@ from rigplanner.desktop.controls.widgets import indented, label
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.look.theme import row_px
 from rigplanner.desktop.words import shortened
+from rigplanner.desktop.workloads.fields import (
+    CACHES,
+    DRAFTS,
+    EXPERTS,
+    FOLDED,
+    OF_PARALLELISM,
+    OFFLOADS,
+    PLACES,
+    PRECISIONS,
+    PROMPT_SETS,
+    QUANTS,
+    SPLITS,
+    TIPS,
+    TRAINING,
+    concerned,
+    edited,
+    stacks_for,
+    value_of,
+)
 from rigplanner.desktop.workloads.step_slider import BATCHES, LENGTHS, StepSlider
 from rigplanner.memory.mig import geometry_of
 from rigplanner.planning.presets import Preset, preset_fields, presets
@@ -27,7 +46,7 @@ from rigplanner.report.language import THIN, Words, tr
 from rigplanner.report.quote.jobs import workload_title
 from rigplanner.report.words.workloads import PRESET_WORDS
 from rigplanner.rig.edits import Edit
-from rigplanner.rig.workload import Parallelism, Workload
+from rigplanner.rig.workload import Workload
 from rigplanner.rules.assess import Assessment, Job
 
 TASKS = Words(
@@ -41,19 +60,6 @@ TASKS = Words(
         "decode": "Inference, output only",
         "serve": "Serving",
     }
-)
-PRECISIONS = (
-    "fp32",
-    "tf32",
-    "fp16",
-    "bf16",
-    "amp_fp16",
-    "amp_bf16",
-    "fp8",
-    "int8",
-    "int4",
-    "nf4",
-    "q4_k_m",
 )
 OPTIMIZERS = (
     "adamw",
@@ -70,9 +76,10 @@ ATTENTION = ("eager", "sdpa", "flash")
 DATA_PLACES = Words({"drives": "drives of the rig", "network": "network"})
 DECODERS = Words({"cpu": "CPU", "gpu": "GPU"})
 DATA_FORMATS = Words({"files": "one file per sample", "packed": "packed", "tokens": "tokens"})
-TRAINING = ("train", "train_full", "train_lora", "train_qlora")
 COUNTS = tuple(range(1, 17))
 LONGEST = 4_194_304
+ZERO_MEANS = ("gpu_layers",)
+"""Numbers of which 0 is not the same as none."""
 
 
 class WorkloadForm(QWidget):
@@ -84,6 +91,7 @@ class WorkloadForm(QWidget):
         self._index = -1
         self._gpu_item: str | None = None
         self._filling = False
+        self._shown: Workload | None = None
         self._form = QFormLayout(self)
         self._form.setContentsMargins(0, 0, 0, 0)
         self._form.setVerticalSpacing(3)
@@ -94,6 +102,7 @@ class WorkloadForm(QWidget):
         self._add_model()
         self._add_sizes()
         self._add_details()
+        self._add_folded()
         self._add_data()
 
     def label_width(self) -> int:
@@ -113,9 +122,11 @@ class WorkloadForm(QWidget):
         self.preset.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._form.addRow(tr("Preset"), self.preset)
         self._choice("task", tr("Task"), [(TASKS[code], code) for code in TASKS], usual=False)
+        self._choice("stack", tr("Software"), [])
         self._choice("precision", tr("Precision"), [(code, code) for code in PRECISIONS])
 
     def _add_sizes(self) -> None:
+        self._slide("users", tr("Users"), BATCHES, 65536)
         self._slide("batch_per_gpu", tr("Batch per GPU"), BATCHES, 65536)
         self._slide("seq_len", tr("Tokens"), LENGTHS, LONGEST)
         self._slide("input_tokens", tr("Prompt"), LENGTHS, LONGEST)
@@ -126,22 +137,52 @@ class WorkloadForm(QWidget):
         self._choice("mig", tr("Partition"), [])
         self._number("images", tr("Images"), 1000)
         self._number("image_size", tr("Image"), 16384, "px")
+        self._number("frames", tr("Frames"), 100_000)
+        self._number("steps", tr("Steps"), 10_000)
 
     def _add_details(self) -> None:
         self._choice("optimizer", tr("Optimizer"), [(code, code) for code in OPTIMIZERS])
         self._choice(
             "gradient_checkpointing", tr("Checkpointing"), [(code, code) for code in CHECKPOINTING]
         )
-        self._choice("attention", tr("Attention"), [(code, code) for code in ATTENTION])
         self._number("lora_rank", tr("LoRA rank"), 4096)
         self._choice(
             "kv_precision",
             tr("KV cache"),
-            [(code, code) for code in ("fp16", "bf16", "fp8", "int8")],
+            [(code, code) for code in CACHES],
         )
-        self._number("zero", tr("ZeRO stage"), 3, parallel=True)
-        self._number("tensor", tr("Tensor parallel"), 64, parallel=True)
-        self._number("pipeline", tr("Pipeline"), 64, parallel=True)
+        self._number("zero", tr("ZeRO stage"), 3)
+        self._number("tensor", tr("Tensor parallel"), 64)
+
+    def _add_folded(self) -> None:
+        """Fields that few jobs need, below one switch."""
+        self.more = QPushButton(tr("More settings"))
+        self.more.setCheckable(True)
+        self.more.setToolTip(tr("Placement, serving, drafts and other settings that few jobs need"))
+        self.more.toggled.connect(lambda _: self._hide_idle(self._shown) if self._shown else None)
+        self._form.addRow(self.more)
+        self._choice("quant", tr("Quantised by"), [(code, code) for code in QUANTS])
+        self._figure("request_rate", tr("Requests"), 1e5, tr("per second"))
+        self._number("prefix_tokens", tr("Shared prefix"), LONGEST)
+        self._choice("prompt_set", tr("Prompts like"), [(code, code) for code in PROMPT_SETS])
+        self._figure("target_tokens_s", tr("Each user at least"), 1e5, tr("tokens/s"))
+        self._figure("target_first_token_ms", tr("First token within"), 1e6, "ms")
+        self._choice("draft", tr("Drafts"), [(DRAFTS[code], code) for code in DRAFTS])
+        self._number("draft_tokens", tr("Drafted tokens"), 64)
+        self._number("gpu_layers", tr("Layers on GPU"), 1000)
+        self._choice("experts", tr("Experts"), [(EXPERTS[code], code) for code in EXPERTS])
+        self._number("n_cpu_moe", tr("Layers with experts in RAM"), 1000)
+        self._choice("cache_place", tr("Cache"), [(PLACES[code], code) for code in PLACES])
+        self._choice("split", tr("Split"), [(SPLITS[code], code) for code in SPLITS])
+        self._figure("cpu_offload_gb", tr("Weights in RAM"), 1e4, "GB")
+        self._figure("memory_utilization", tr("Share of the GPU"), 1.0, "", decimals=2)
+        self._figure("weights_gib", tr("Size of the weights"), 1e5, "GiB")
+        self._choice("offload", tr("Offload"), [(OFFLOADS[code], code) for code in OFFLOADS])
+        self._line("lora_targets", tr("LoRA targets"))
+        self._number("gradient_accumulation", tr("Accumulation"), 4096)
+        self._choice("attention", tr("Attention"), [(code, code) for code in ATTENTION])
+        self._number("pipeline", tr("Pipeline"), 64)
+        self._number("height", tr("Height"), 16384, "px")
 
     def _add_data(self) -> None:
         """How much is trained on what: from these come the time of a training and the input
@@ -164,6 +205,7 @@ class WorkloadForm(QWidget):
 
     def _add(self, field: str, title: str, widget: QWidget) -> None:
         widget.setAccessibleName(title)
+        widget.setToolTip(TIPS[field])
         widget.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._fields[field] = widget
         self._form.addRow(title, widget)
@@ -192,8 +234,9 @@ class WorkloadForm(QWidget):
         unit: str,
         factor: float = 1.0,
         whole: bool = False,
+        decimals: int = 1,
     ) -> None:
-        box = QDoubleSpinBox(minimum=0, maximum=most, decimals=0 if whole else 1)
+        box = QDoubleSpinBox(minimum=0, maximum=most, decimals=0 if whole else decimals)
         box.setSpecialValueText(tr("not set"))
         box.setGroupSeparatorShown(True)
         box.setProperty("factor", factor)
@@ -206,21 +249,31 @@ class WorkloadForm(QWidget):
         )
         self._add(field, title, box)
 
-    def _number(
-        self, field: str, title: str, most: int, unit: str = "", parallel: bool = False
-    ) -> None:
-        box = QSpinBox(minimum=0, maximum=most)
-        box.setSpecialValueText(tr("default") if not parallel else tr("none"))
+    def _number(self, field: str, title: str, most: int, unit: str = "") -> None:
+        """A whole number; where 0 means something of its own (no layer on the GPU) nothing is one
+        below it."""
+        of_all = field in OF_PARALLELISM
+        least = -1 if field in ZERO_MEANS else 0
+        box = QSpinBox(minimum=least, maximum=most)
+        box.setSpecialValueText(tr("none") if of_all else tr("default"))
         indented(box)
         if unit:
             box.setSuffix(f"{THIN}{unit}")
-        set_value: Callable[[int], None] = (
-            self._parallel(field, title)
-            if parallel
-            else lambda n: self._change(field, n or None, title)
+        box.valueChanged.connect(
+            lambda n: (
+                self._change(field, n if of_all or (least < 0 <= n) else n or None, title)
+                if n > least or least == 0
+                else self._change(field, None, title)
+            )
         )
-        box.valueChanged.connect(set_value)
         self._add(field, title, box)
+
+    def _line(self, field: str, title: str) -> None:
+        line = QLineEdit()
+        line.setMaxLength(400)
+        line.setPlaceholderText(tr("default"))
+        line.editingFinished.connect(lambda: self._change(field, line.text().strip(), title))
+        self._add(field, title, line)
 
     def _take_preset(self) -> None:
         preset = self.preset.currentData()
@@ -236,18 +289,6 @@ class WorkloadForm(QWidget):
             edit = Edit("set_quantity", {"uid": self._gpu_item, "quantity": count})
             self._session.edit(words, edit, merge=f"quantity {self._gpu_item}")
 
-    def _parallel(self, field: str, title: str) -> Callable[[int], None]:
-        def change(number: int) -> None:
-            if self._filling or self._index < 0:
-                return
-            now = self._session.rig.workloads[self._index].parallelism or Parallelism()
-            fields: dict[str, Any] = {name: getattr(now, name) for name in now.__struct_fields__}
-            fields[field] = number if field == "zero" else max(1, number)
-            made = Parallelism(**fields)
-            self._change("parallelism", None if made == Parallelism() else made, title)
-
-        return change
-
     def show_job(self, job: Job | None, assessment: Assessment | None = None) -> None:
         """Show the settings of a workload and how many GPUs do it."""
         self._filling = True
@@ -260,8 +301,9 @@ class WorkloadForm(QWidget):
                 self.name.setCursorPosition(0)
             self.name.setPlaceholderText(shortened(workload_title(job), 40))
             for field, widget in self._fields.items():
-                if field != "name":
-                    _fill(widget, _value(work, field))
+                if field not in ("name", "stack"):
+                    _fill(widget, value_of(work, field))
+            self._shown = work
             self._hide_idle(work)
             self._show_partitions(work, assessment)
         self._show_gpus(assessment)
@@ -297,32 +339,25 @@ class WorkloadForm(QWidget):
         text = kind is None or kind in TEXT_KINDS or work.config is not None
         training = work.task is None or work.task in TRAINING
         self._show_presets(None if work.config is not None else kind)
-        shown = {
-            "seq_len": text and training,
-            "input_tokens": text and not training,
-            "output_tokens": text and not training,
-            "images": kind == "vlm" or work.config is not None,
-            "image_size": not text or kind == "vlm",
-            "optimizer": training,
-            "gradient_checkpointing": training,
-            "attention": text,
-            "lora_rank": work.task in ("train_lora", "train_qlora"),
-            "kv_precision": text and not training,
-            "zero": training,
-            "pipeline": text,
-            "dataset_gb": training,
-            "dataset_samples": training,
-            "dataset_format": training,
-            "dataset_place": training,
-            "dataset_decoding": training and not text,
-            "epochs": training,
-            "train_tokens": training and text,
-        }
+        self._show_stacks(work, stacks_for(work, text))
         self._form.setRowVisible(self._data_title, training)
-        for field, on in shown.items():
-            self._form.setRowVisible(
-                self._fields[field], on or _value(work, field) not in (None, 0, 1)
-            )
+        shown = concerned(work, text, kind)
+        for field, widget in self._fields.items():
+            folded = field in FOLDED and not self.more.isChecked()
+            on = shown.get(field, True) and not folded
+            if field != "mig":
+                self._form.setRowVisible(widget, on or value_of(work, field) not in (None, 0, 1))
+
+    def _show_stacks(self, work: Workload, offered: tuple[str, ...]) -> None:
+        """Offer the software that such jobs are run with."""
+        box = self._fields["stack"]
+        assert isinstance(box, QComboBox)
+        if [box.itemData(n) for n in range(1, box.count())] != list(offered):
+            box.clear()
+            box.addItem(tr("default"), None)
+            for slug in offered:
+                box.addItem(slug, slug)
+        _fill(box, work.stack)
 
     def _show_presets(self, kind: str | None) -> None:
         offered = presets(kind)
@@ -336,24 +371,15 @@ class WorkloadForm(QWidget):
     def _change(self, field: str, value: Any, title: str) -> None:
         if self._filling or self._index < 0 or self._index >= len(self._session.rig.workloads):
             return
-        if _value(self._session.rig.workloads[self._index], field) == value:
+        work = self._session.rig.workloads[self._index]
+        if value_of(work, field) == value:
             return
-        edit = Edit("change_workload", {"index": self._index, field: value})
+        edit = Edit("change_workload", {"index": self._index, **edited(work, field, value)})
         self._session.edit(
             tr("{title} of workload {number}", title=title, number=self._index + 1),
             edit,
             merge=f"workload {self._index} {field}",
         )
-
-
-def _value(work: Workload, field: str) -> Any:
-    if field in ("zero", "tensor", "pipeline"):
-        number = getattr(work.parallelism, field) if work.parallelism else 0
-        return 0 if field != "zero" and number == 1 else number
-    value = getattr(work, field)
-    if field == "gradient_checkpointing" and isinstance(value, bool):
-        return "full" if value else "none"
-    return value[0] if isinstance(value, list) and value else value
 
 
 def _fill(widget: QWidget, value: Any) -> None:
@@ -362,7 +388,10 @@ def _fill(widget: QWidget, value: Any) -> None:
         return
     widget.blockSignals(True)
     if isinstance(widget, QSpinBox):
-        widget.setValue(int(value or 0))
+        widget.setValue(widget.minimum() if value is None else int(value))
+    elif isinstance(widget, QLineEdit):
+        if not widget.hasFocus():
+            widget.setText(str(value or ""))
     elif isinstance(widget, QDoubleSpinBox):
         widget.setValue(float(value or 0) / widget.property("factor"))
     elif isinstance(widget, QComboBox):

@@ -1,0 +1,246 @@
+"""What can be set of a workload: words, ranges and explanations of its fields, and which of them
+concern a job."""
+
+from typing import Any
+
+import msgspec
+
+from rigplanner.report.language import Words
+from rigplanner.rig.workload import Parallelism, Speculative, Workload
+
+TRAINING = ("train", "train_full", "train_lora", "train_qlora")
+PRECISIONS = (
+    "fp32", "tf32", "fp16", "bf16", "amp_fp16", "amp_bf16", "fp8", "mxfp4", "nvfp4", "int8",
+    "int4", "nf4", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "q4_k_s", "q4_0", "q3_k_m", "q2_k",
+    "iq4_xs", "iq3_m", "iq2_m", "iq1_m", "ud-q4_k_xl", "ud-q2_k_xl",
+)  # fmt: skip
+SERVING_STACKS = (
+    "vllm", "sglang", "llama.cpp", "ollama", "ik_llama.cpp", "ktransformers", "exllamav2", "mlx",
+    "tensorrt-llm", "lmdeploy", "tgi", "hf-transformers",
+)  # fmt: skip
+TRAINING_STACKS = (
+    "hf-trainer", "unsloth", "axolotl", "llama-factory", "torchtune", "fsdp", "deepspeed",
+    "megatron-lm", "torchtitan", "pytorch-eager", "pytorch-ngc", "torch-compile", "kohya",
+)  # fmt: skip
+IMAGE_STACKS = (
+    "diffusers", "diffusers-xformers", "comfyui", "stable-diffusion-webui", "pytorch-eager",
+    "torch-compile", "tensorrt", "onnxruntime",
+)  # fmt: skip
+QUANTS = ("awq", "gptq", "bnb", "autoround", "hqq", "mlx", "exl2", "exl3")
+CACHES = ("fp16", "bf16", "fp8", "int8", "q8_0", "q5_0", "q4_0")
+PROMPT_SETS = ("sharegpt", "open-orca", "longbench", "cnn-dailymail", "alpaca", "librispeech")
+OFFLOADS = Words({"optimizer": "optimizer in RAM", "all": "all in RAM", "nvme": "on NVMe drives"})
+EXPERTS = Words({"all": "all in RAM"})
+PLACES = Words({"ram": "in RAM"})
+SPLITS = Words({"layer": "by layers", "row": "by rows", "tensor": "by tensors", "none": "one card"})
+DRAFTS = Words(
+    {
+        "mtp": "MTP head",
+        "eagle3": "EAGLE head",
+        "medusa": "Medusa heads",
+        "ngram": "repeated n-grams",
+        "draft": "a smaller model",
+    }
+)
+OF_PARALLELISM = ("zero", "tensor", "pipeline")
+FOLDED = (
+    "quant", "request_rate", "prefix_tokens", "prompt_set", "target_tokens_s",
+    "target_first_token_ms", "draft", "draft_tokens", "gpu_layers", "experts", "n_cpu_moe",
+    "cache_place", "split", "cpu_offload_gb", "memory_utilization", "offload", "lora_targets",
+    "gradient_accumulation", "attention", "pipeline", "height", "weights_gib",
+)  # fmt: skip
+"""Fields that few jobs need: shown when asked for, or where they are set."""
+TIPS = Words(
+    {
+        "task": "What the job does: it decides which of the fields below count.",
+        "precision": "How the weights are stored. Empty: as the model's name says or its maker"
+        " publishes it.",
+        "quant": "The way of quantising, which decides scales and kernels. Empty: as the name"
+        " says.",
+        "stack": "The software that runs the job. Empty: what most people run it with on this GPU.",
+        "users": "Streams in all, over all GPUs: users who wait for an answer at the same time.",
+        "batch_per_gpu": "Samples that one GPU works on at once.",
+        "seq_len": "Tokens of a sample in training; in inference the context that is reserved.",
+        "input_tokens": "Tokens of the question with all that stands before it.",
+        "output_tokens": "Tokens of the answer.",
+        "request_rate": "Requests that arrive in a second, by chance; in place of users.",
+        "prefix_tokens": "Tokens that all prompts begin with: read and kept once.",
+        "prompt_set": "A set of prompts that benchmarks use, for its mean lengths.",
+        "target_tokens_s": "Tokens a second that each user shall get: the answer says how many"
+        " users get them.",
+        "target_first_token_ms": "Milliseconds until the first word that each user accepts.",
+        "draft": "Tokens drafted ahead and checked in one step (speculative decoding).",
+        "draft_tokens": "How many tokens are drafted before each check.",
+        "gpu_layers": "Layers of the model that lie on the GPUs (llama.cpp, -ngl); the others"
+        " stay in RAM. Empty: as many as fit.",
+        "experts": "Experts of a mixture that stay in RAM (llama.cpp, --cpu-moe).",
+        "n_cpu_moe": "First layers whose experts stay in RAM (llama.cpp, --n-cpu-moe).",
+        "cache_place": "Keys and values in RAM instead of GPU memory (llama.cpp, -nkvo).",
+        "split": "How several GPUs share the model (llama.cpp, -sm).",
+        "cpu_offload_gb": "GB of weights that each GPU reads from RAM in every step (vLLM).",
+        "memory_utilization": "Share of each GPU that a serving engine reserves.",
+        "kv_precision": "Type of the cached keys and values.",
+        "optimizer": "The optimizer decides the states that are kept beside each weight.",
+        "gradient_checkpointing": "Recompute activations in the backward pass: less memory,"
+        " about a third more time.",
+        "attention": "The attention kernel: eager writes all scores, flash none.",
+        "lora_rank": "Width of the adapters.",
+        "lora_targets": "Names of the layers that get adapters, separated by commas.",
+        "gradient_accumulation": "Batches whose gradients are summed before an update.",
+        "offload": "What of the training waits in RAM or on drives.",
+        "zero": "What is spread over the GPUs: 1 states, 2 gradients too, 3 weights too.",
+        "tensor": "GPUs that share each layer.",
+        "pipeline": "GPUs that hold layers in turn.",
+        "mig": "A partition of each card, as its driver makes them.",
+        "images": "Pictures in every prompt.",
+        "image_size": "Edge of the pictures, or their width where a height is set.",
+        "height": "Height of pictures that are not square.",
+        "frames": "Frames of a film or a clip.",
+        "steps": "Denoising steps for each picture or film.",
+        "weights_gib": "Size of the files, where it is known: it replaces what the format says.",
+        "dataset_gb": "Bytes of the data set as it lies on the drives.",
+        "dataset_samples": "Samples in the data set.",
+        "dataset_format": "How the samples lie: it decides how fast drives and CPU read them.",
+        "dataset_place": "Where the data set lies.",
+        "dataset_decoding": "What turns files into samples.",
+        "epochs": "Times that the whole data set is seen.",
+        "train_tokens": "Tokens to train on in all.",
+        "name": "What the job is called in lists and on the quote.",
+    }
+)
+
+
+def value_of(work: Workload, field: str) -> Any:
+    """Return what a field shows; None, 0 or "" where nothing is set."""
+    if field in OF_PARALLELISM:
+        number = getattr(work.parallelism, field) if work.parallelism else 0
+        return 0 if field != "zero" and number == 1 else number
+    if field == "offload":
+        return work.parallelism.offload if work.parallelism else None
+    if field in ("draft", "draft_tokens"):
+        told = work.speculative
+        return None if told is None else told.method if field == "draft" else told.tokens
+    if field in ("image_size", "height"):
+        return _edge(work, field)
+    if field in _ELSEWHERE:
+        return _ELSEWHERE[field](work)
+    value = getattr(work, field)
+    if field == "gradient_checkpointing" and isinstance(value, bool):
+        return "full" if value else "none"
+    return value[0] if isinstance(value, list) and value else value
+
+
+def _edge(work: Workload, field: str) -> int | None:
+    size = work.image_size
+    if not isinstance(size, list):
+        return size if field == "image_size" else None
+    return size[0] if field == "height" and len(size) > 1 else size[-1]
+
+
+_ELSEWHERE: dict[str, Any] = {
+    "steps": lambda work: work.variant.get("steps"),
+    "experts": lambda work: "all" if work.cpu_moe else None,
+    "cache_place": lambda work: "ram" if work.kv_on_host else None,
+    "prompt_set": lambda work: work.dataset,
+    "lora_targets": lambda work: (
+        ", ".join(work.lora_targets) if isinstance(work.lora_targets, list) else work.lora_targets
+    ),
+}
+"""Fields that are kept under another name or in another form."""
+
+
+def edited(work: Workload, field: str, value: Any) -> dict[str, Any]:
+    """Return the fields of the workload that a value of one of the form's fields changes."""
+    if field in (*OF_PARALLELISM, "offload"):
+        now = msgspec.structs.asdict(work.parallelism or Parallelism())
+        plain = field in ("zero", "offload")
+        made = Parallelism(**{**now, field: value if plain else max(1, value or 1)})
+        return {"parallelism": None if made == Parallelism() else made}
+    if field == "draft":
+        told = work.speculative or Speculative()
+        return {
+            "speculative": msgspec.structs.replace(told, method=value, model=None)
+            if value
+            else None
+        }
+    if field == "draft_tokens":
+        told = work.speculative or Speculative()
+        return {"speculative": msgspec.structs.replace(told, tokens=value) if value else None}
+    if field == "steps":
+        rest = {name: told for name, told in work.variant.items() if name != "steps"}
+        return {"variant": rest | ({"steps": value} if value else {})}
+    if field in ("image_size", "height"):
+        width = value if field == "image_size" else _edge(work, "image_size")
+        height = value if field == "height" else _edge(work, "height")
+        return {"image_size": [height, width] if height and width else width or height}
+    if field in ("users", "request_rate") and value:
+        others = {"users", "request_rate", "batch_per_gpu"} - {field}
+        return {field: value, **dict.fromkeys(others)}
+    if field == "batch_per_gpu" and value:
+        return {field: value, "users": None, "request_rate": None}
+    names = {"experts": "cpu_moe", "cache_place": "kv_on_host", "prompt_set": "dataset"}
+    if field in ("experts", "cache_place"):
+        return {names[field]: True if value else None}
+    if field == "lora_targets":
+        listed = [word.strip() for word in str(value or "").split(",") if word.strip()]
+        return {field: listed or None}
+    return {names.get(field, field): value}
+
+
+def concerned(work: Workload, text: bool, kind: str | None) -> dict[str, bool]:
+    """Return which of the fields concern a job; those that are left out concern all."""
+    training = work.task is None or work.task in TRAINING
+    running, mixture = text and not training, kind in (None, "moe")
+    drawn = bool(kind and kind.startswith("diffusion"))
+    serving = running and (work.task == "serve" or (work.users or 0) > 1)
+    return {
+        "users": running,
+        "batch_per_gpu": not running or work.batch_per_gpu is not None,
+        "seq_len": text,
+        "input_tokens": running,
+        "output_tokens": running,
+        "request_rate": serving,
+        "prefix_tokens": serving,
+        "prompt_set": running,
+        "target_tokens_s": serving,
+        "target_first_token_ms": serving,
+        "draft": running,
+        "draft_tokens": running and work.speculative is not None,
+        "gpu_layers": running,
+        "experts": running and mixture,
+        "n_cpu_moe": running and mixture,
+        "cache_place": running,
+        "split": running,
+        "cpu_offload_gb": running,
+        "memory_utilization": running,
+        "quant": not training or work.task == "train_qlora",
+        "offload": training,
+        "gradient_accumulation": training,
+        "lora_targets": work.task in ("train_lora", "train_qlora"),
+        "images": kind == "vlm" or work.config is not None,
+        "image_size": not text or kind == "vlm",
+        "height": not text or kind == "vlm",
+        "frames": drawn or work.frames is not None,
+        "steps": drawn and not training,
+        "optimizer": training,
+        "gradient_checkpointing": training,
+        "attention": text,
+        "lora_rank": work.task in ("train_lora", "train_qlora"),
+        "kv_precision": running,
+        "zero": training,
+        "pipeline": text,
+        "dataset_gb": training,
+        "dataset_samples": training,
+        "dataset_format": training,
+        "dataset_place": training,
+        "dataset_decoding": training and not text,
+        "epochs": training,
+        "train_tokens": training and text,
+    }
+
+
+def stacks_for(work: Workload, text: bool) -> tuple[str, ...]:
+    """Return the stacks that people run such a job with, the usual ones first."""
+    if work.task is None or work.task in TRAINING:
+        return TRAINING_STACKS
+    return SERVING_STACKS if text else IMAGE_STACKS
