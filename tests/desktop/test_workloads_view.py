@@ -270,3 +270,38 @@ def test_a_curve_finds_the_point_under_the_pointer(qtbot):
 )
 def test_units_are_told_from_thousands(text, parts):
     assert split_unit(text) == parts
+
+
+def test_every_field_of_a_job_explains_itself(window, sample_folder):
+    form = open_tab(window, sample_folder, "dual-rtx-3090").form
+    assert len({field.toolTip() for field in form._fields.values()} - {""}) == len(form._fields)
+
+
+def test_placement_users_and_drafts_have_fields(window, sample_folder):
+    view = open_tab(window, sample_folder, "dual-rtx-3090")
+    form, rig = view.form, lambda: window.session.rig.workloads[view.list.currentRow()]
+    row = view.list.currentRow()
+    job = {"index": row, "task": "serve", "stack": "llama.cpp", "batch_per_gpu": 4}
+    window.session.edit("Serving", Edit("change_workload", job))
+    settle(window)
+    assert form._form.isRowVisible(form._fields["users"])
+    assert not form._form.isRowVisible(form._fields["gpu_layers"])
+    form.more.setChecked(True)
+    assert form._form.isRowVisible(form._fields["gpu_layers"])
+
+    form._fields["users"].field.setValue(16)
+    settle(window)
+    assert (rig().users, rig().batch_per_gpu) == (16, None)
+    form._fields["request_rate"].setValue(2.5)
+    settle(window)
+    assert (rig().users, rig().request_rate) == (None, 2.5)
+    form._fields["gpu_layers"].setValue(0)
+    assert rig().gpu_layers == 0
+    form._fields["gpu_layers"].setValue(-1)
+    assert rig().gpu_layers is None
+    for field, data in (("experts", "all"), ("draft", "eagle3"), ("stack", "vllm")):
+        box = form._fields[field]
+        box.setCurrentIndex(box.findData(data))
+        box.activated.emit(box.currentIndex())
+    assert rig().cpu_moe and rig().stack == "vllm"
+    assert rig().speculative is not None and rig().speculative.method == "eagle3"

@@ -171,7 +171,7 @@ class WorkloadForm(QWidget):
         self._number("draft_tokens", tr("Drafted tokens"), 64)
         self._number("gpu_layers", tr("Layers on GPU"), 1000)
         self._choice("experts", tr("Experts"), [(EXPERTS[code], code) for code in EXPERTS])
-        self._number("n_cpu_moe", tr("Layers with experts in RAM"), 1000)
+        self._number("n_cpu_moe", tr("MoE layers in RAM"), 1000)
         self._choice("cache_place", tr("Cache"), [(PLACES[code], code) for code in PLACES])
         self._choice("split", tr("Split"), [(SPLITS[code], code) for code in SPLITS])
         self._figure("cpu_offload_gb", tr("Weights in RAM"), 1e4, "GB")
