@@ -8,7 +8,9 @@ from typing import Any
 
 import msgspec
 
-from rigplanner.networks.config.config import pick
+from rigplanner.networks.config.config import SAME_AS, pick
+from rigplanner.networks.families.decoders.decoder_forms import HALVED
+from rigplanner.networks.families.decoders.decoder_traits import TRAITS, traits_of
 from rigplanner.networks.families.state_space.hybrid import state_values
 
 WRITTEN = {"segformer", "swin", "t5"}
@@ -18,6 +20,10 @@ WRITTEN = {"segformer", "swin", "t5"}
 TIED = {"t5", "mt5", "umt5", "longt5"}
 """Networks that write with their table of words whatever their configuration says (transformers 5:
 configuration_t5.py)."""
+
+GATED_ENCODERS = {"modernbert", "modernbert-decoder", "mt5", "umt5", "t5gemma"}
+"""Encoders, and networks that have one, whose feed-forward layer is gated unless they say
+otherwise (`feed_forward_proj` of the T5s)."""
 
 
 @lru_cache(1024)
@@ -50,6 +56,40 @@ def expert_params(config: dict[str, Any]) -> float:
     ffn = pick(config, "moe_intermediate_size", "intermediate_size") or 0
     matrices = 2.0 if config["model_type"] in ("nemotron_h", "switch_transformers") else 3.0
     return matrices * float(experts * layers * ffn * (config.get("hidden_size") or 0))
+
+
+def feed_forward_matrices(config: dict[str, Any]) -> int:
+    """Matrices of a feed-forward layer: gate, up and down, or up and down; as the family's layers
+    are built on the tape."""
+    kind = SAME_AS.get(config["model_type"], config["model_type"])
+    if kind in TRAITS:
+        return 2 if traits_of(config, kind).mlp == "plain" else 3
+    told = config.get("feed_forward_proj")
+    gated = "gated" in told if isinstance(told, str) else kind in GATED_ENCODERS
+    return 3 if gated else 2
+
+
+def experts_of(config: dict[str, Any], layers: int) -> dict[str, int]:
+    """What a token meets in layers with experts: those it visits and those a layer holds (shared
+    ones in both), their width, and the layers that have one feed-forward block of `dense_ffn`
+    instead; nothing for networks without."""
+    experts = pick(config, "num_experts", "num_local_experts", "n_routed_experts", default=0)
+    if not experts:
+        return {}
+    shared = config.get("n_shared_experts") or int(
+        bool(config.get("shared_expert_intermediate_size"))
+    )
+    ffn = pick(config, "intermediate_size", "n_inner", "ffn_dim", "hidden_dim", default=0)
+    step = config.get("interleave_moe_layer_step") or 1
+    return {
+        "experts_held": int(experts + shared),
+        "experts_used": int((config.get("num_experts_per_tok") or 1) + shared),
+        "expert_ffn": int(config.get("moe_intermediate_size") or ffn),
+        "dense_layers": int(
+            min(layers, config.get("first_k_dense_replace") or 0) + layers * (step - 1) // step
+        ),
+        "dense_ffn": int(config.get("intermediate_size_mlp") or ffn),
+    }
 
 
 def _sharing(config: dict[str, Any]) -> int:
@@ -99,6 +139,13 @@ def _beside_layers(config: dict[str, Any], layers: int) -> float:
     return float(rows) * layers * width
 
 
+def _reading_layers(config: dict[str, Any]) -> int:
+    """Layers of the encoder before a decoder (0: there is none)."""
+    if config["model_type"] in TIED or config.get("num_decoder_layers"):
+        return int(config.get("num_layers") or 0)
+    return int(config.get("encoder_layers") or 0) if config.get("decoder_layers") else 0
+
+
 def sizes_of(config: dict[str, Any], params: float) -> dict[str, Any]:
     hidden = pick(config, "hidden_size", "n_embd", "d_model", "dim", default=0)
     heads = pick(
@@ -122,6 +169,16 @@ def sizes_of(config: dict[str, Any], params: float) -> dict[str, Any]:
         default=0,
     )
     vocab = config.get("vocab_size") or 0
+    ffn = pick(
+        config,
+        "intermediate_size",
+        "n_inner",
+        "ffn_dim",
+        "d_ff",
+        "hidden_dim",
+        "encoder_ffn_dim",
+        default=4 * hidden,
+    )
     one = 1 if config.get("multi_query") and not config.get("new_decoder_architecture") else heads
     kv_heads = pick(config, "num_key_value_heads", "num_kv_heads", default=one)
     full, window, sharing = (
@@ -143,15 +200,10 @@ def sizes_of(config: dict[str, Any], params: float) -> dict[str, Any]:
         "head_dim": pick(config, "head_dim", "d_kv", default=hidden // heads if heads else 0),
         "vocab": vocab,
         "tied": tied,
-        "ffn": pick(
-            config,
-            "intermediate_size",
-            "n_inner",
-            "ffn_dim",
-            "d_ff",
-            "hidden_dim",
-            default=4 * hidden,
-        ),
+        "ffn": ffn // 2 if config["model_type"] in HALVED and isinstance(ffn, int) else ffn,
+        "ffn_matrices": feed_forward_matrices(config),
+        "passed_layers": layers + _reading_layers(config),
+        **experts_of(config, layers),
         "embedding_params": min(
             params, float(vocab) * hidden * (1 if tied else 2) + _beside_layers(config, layers)
         ),

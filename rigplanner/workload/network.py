@@ -54,7 +54,10 @@ class Network(Struct, frozen=True, kw_only=True):
     where its parameters are. `side_params` stay in 16 bits whatever the format (a vision tower);
     `sees`: it is known how the model reads images. `heard` positions of the sound are cached by
     every layer; layers with a state hold `state_values` of 16 bits for a sequence of any length.
-    `family`: the model_type. `layers`, `hidden`, `heads`, `kv_heads`, `head_dim`, `vocab` are 0 for
+    `family`: the model_type. A sample passes `passed_layers`, those of an encoder and of a decoder,
+    whose feed-forward blocks have `ffn_matrices` of the width `ffn`; a token visits `experts_used`
+    of `experts_held` (shared ones in both) of the width `expert_ffn`, but for `dense_layers` of the
+    width `dense_ffn`. `layers`, `hidden`, `heads`, `kv_heads`, `head_dim`, `vocab` are 0 for
     a net that is no transformer."""
 
     slug: str
@@ -89,6 +92,13 @@ class Network(Struct, frozen=True, kw_only=True):
     family: str = ""
     experts: int = 0
     expert_params: float = 0.0
+    passed_layers: int = 0
+    ffn_matrices: int = 2
+    experts_held: int = 0
+    experts_used: int = 0
+    expert_ffn: int = 0
+    dense_layers: int = 0
+    dense_ffn: int = 0
 
     @property
     def weight_bytes(self) -> float:

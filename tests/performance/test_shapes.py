@@ -4,7 +4,6 @@ import pytest
 
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.geometry.configs import geometry
 from rigplanner.performance.geometry.resolve import resolve_shape
 from rigplanner.performance.geometry.shapes import Shape
 from rigplanner.rig.workload import Workload
@@ -76,7 +75,7 @@ def test_a_net_known_by_its_figures_only() -> None:
 
 def test_a_configuration_without_width_names_the_field() -> None:
     with pytest.raises(WorkloadFault, match="hidden_size"):
-        geometry({"model_type": "unheard-of", "num_hidden_layers": 2}, "llm")
+        shape(config={"model_type": "llama", "num_hidden_layers": 2, "hidden_size": None})
 
 
 def test_an_unknown_model_names_the_nearest() -> None:

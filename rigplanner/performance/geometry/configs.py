@@ -1,17 +1,16 @@
 """Shapes of networks that the model zoo or a Hugging Face configuration describes."""
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from msgspec.structs import replace
 
 from rigplanner.catalog.zoo import Model
 from rigplanner.errors import WorkloadFault
-from rigplanner.networks.config.config import full_config
 from rigplanner.performance.geometry.denoising import (
-    KIND,
-    TEXT_TOKENS,
     denoised_shape,
+    denoiser_geometry,
     is_denoiser,
     plain_geometry,
 )
@@ -34,61 +33,10 @@ from rigplanner.rig.workload import Workload
 from rigplanner.workload.by_parameter_count import STANDS_IN, sized_config
 from rigplanner.workload.network import LISTED_EDGE, Network, nearest_figures
 
-GATED = (
-    "llama",
-    "qwen",
-    "mistral",
-    "mixtral",
-    "gemma",
-    "phi3",
-    "phimoe",
-    "deepseek",
-    "olmo",
-    "minimax",
-    "glm",
-    "kimi",
-    "mimo",
-    "step",
-    "gpt_oss",
-    "stablelm",
-    "afmoe",
-    "seed",
-    "exaone",
-    "cohere",
-    "internlm",
-    "baichuan",
-    "yi",
-    "granite",
-    "smollm",
-    "hunyuan",
-    "ernie4_5",
-    "dots1",
-    "dbrx",
-    "jamba",
-    "bamba",
-    "falcon_h1",
-    "bitnet",
-    "minicpm",
-    "mllama",
-    "lfm2",
-    "recurrent_gemma",
-    "eurobert",
-    "modernbert",
-    "nomic_bert",
-    "mt5",
-)
-"""Model types whose feed-forward block has three matrices (gate, up, down); all others have two."""
-TWO_SIDED = (
-    "bert",
-    "roberta",
-    "xlm-roberta",
-    "distilbert",
-    "deberta-v2",
-    "dit",
-    "t5",
-    "bart",
-    "whisper",
-)
+WRITERS = ("llm", "moe", "vlm")
+"""Kinds of networks whose tokens see only those before them."""
+HEADLESS = 64
+"""Width of a head where a network has none."""
 KINDS = {
     "encoder_decoder": "encoder",
     "vlm": "llm",
@@ -175,20 +123,6 @@ their layers; what the four take in FP32 on an RTX 2080 Ti agrees within 3 %). I
 pool their whole input and join four branches: beside ResNet-50, Inception v3 takes 1.2 to 1.6 times
 as long as its layers tell in six stacks. Each depthwise layer of a MixNet is split by kernel size
 and joined again (1.2 to 1.4 times on three cards in PyTorch 2.4 and 2.9, 2.3 in 1.5)."""
-TIED = (
-    "gpt2",
-    "bert",
-    "roberta",
-    "opt",
-    "bloom",
-    "mpt",
-    "gemma",
-    "falcon",
-    "distilbert",
-    "gpt_bigcode",
-)
-"""Model types that read and write with one table of words unless their configuration says
-otherwise."""
 WALKED = (
     "nemotron_h",
     "segformer",
@@ -248,30 +182,23 @@ def zoo_shape(model: Model, workload: Workload) -> Shape:
     return figures_shape(slug, known, workload)
 
 
-_forms: dict[tuple[str, str], tuple[Model, Geometry | None]] = {}
-"""Geometries of the zoo by slug and kind, with the model that each is of: read once."""
-
-
 def _zoo_transformer(
     slug: str, kind: str, model: Model, config: dict[str, Any], workload: Workload
 ) -> Shape:
     if is_denoiser(config):
         return config_shape(slug, kind, config, workload, model.params_m, model.source)
-    of, form = _forms.get((model.slug, kind), (None, None))
-    if of is not model:
-        form = _form(config, kind, model.params_m, model.source)
-        _forms[model.slug, kind] = (model, form)
-    if form is None:
-        return _walked(slug, kind, network_of(slug, config, model), workload)
+    return _network_shape(slug, kind, network_of(slug, config, model), workload, model.source)
+
+
+def _network_shape(
+    slug: str, kind: str, network: Network, workload: Workload, source: str
+) -> Shape:
+    """The shape of a network by its repeated block, or by its layers where only those tell."""
+    if network.family in WALKED or not network.hidden:
+        return _walked(slug, kind, network, workload)
+    form = geometry(network, kind, source)
     even = transformer_shape(slug, form, workload.seq_len or workload.input_tokens or form.seq_len)
-    return counted_shape(even, network_of(slug, config, model), workload)
-
-
-def _form(
-    config: dict[str, Any], kind: str, params_m: float | None, source: str
-) -> Geometry | None:
-    """The geometry of a configuration, None where only the walk of its layers can read it."""
-    return None if config.get("model_type") in WALKED else geometry(config, kind, params_m, source)
+    return counted_shape(even, network, workload)
 
 
 def _walked(slug: str, kind: str, network: Network, workload: Workload) -> Shape:
@@ -425,97 +352,33 @@ def config_shape(
     """Return the shape of a transformer by its configuration; raise WorkloadFault naming the field
     that is missing."""
     if is_denoiser(config):
-        form = geometry(config, KIND, params_m, source)
-        return denoised_shape(
-            slug, form, workload, _number(config, "text_tokens", or_else=TEXT_TOKENS)
-        )
-    repeated = _form(config, kind, params_m, source)
-    if repeated is None:
-        return _walked(slug, kind, network_of(slug, config, None), workload)
-    even = transformer_shape(
-        slug, repeated, workload.seq_len or workload.input_tokens or repeated.seq_len
-    )
-    return counted_shape(even, network_of(slug, config, None), workload)
+        return denoised_shape(slug, denoiser_geometry(config, params_m, source), workload, config)
+    return _network_shape(slug, kind, network_of(slug, config, None), workload, source)
 
 
-def geometry(
-    config: dict[str, Any], kind: str, params_m: float | None = None, source: str = "config"
-) -> Geometry:
-    """Return the geometry that a Hugging Face configuration describes; encoder-decoders count both
-    sides. The first Qwen lists gate and up together as its intermediate size."""
-    config = config if is_denoiser(config) else full_config(config)
-    word = str(config.get("model_type", "")).casefold()
-    hidden = _number(config, "hidden_size", "n_embd", "d_model", "dim")
-    layers = _number(config, "num_hidden_layers", "n_layer", "n_layers", "num_layers", or_else=0)
-    layers = layers or _number(config, "encoder_layers") + _number(
-        config, "decoder_layers", or_else=0
-    )
-    layers *= 2 if word == "t5" else 1
-    heads = _number(
-        config,
-        "num_attention_heads",
-        "n_head",
-        "n_heads",
-        "num_heads",
-        "encoder_attention_heads",
-        or_else=max(1, hidden // 64),
-    )
-    experts = _number(config, "num_experts", "num_local_experts", "n_routed_experts", or_else=0)
-    ffn = _number(
-        config,
-        "intermediate_size",
-        "n_inner",
-        "ffn_dim",
-        "d_ff",
-        "encoder_ffn_dim",
-        "hidden_dim",
-        or_else=4 * hidden,
-    )
-    shared = _number(
-        config,
-        "n_shared_experts",
-        or_else=1 if config.get("shared_expert_intermediate_size") else 0,
-    )
-    used = _number(config, "num_experts_per_tok", or_else=1) + shared
-    step = _number(config, "interleave_moe_layer_step", or_else=1)
-    dense = (
-        min(layers, _number(config, "first_k_dense_replace", or_else=0))
-        + layers * (step - 1) // step
-    )
-    kv_heads, head = (
-        _number(config, "num_key_value_heads", or_else=heads),
-        _number(config, "head_dim", or_else=hidden // heads),
-    )
-    if word == "qwen" and not experts:
-        ffn //= 2
-    gated = word.startswith(GATED) or "gated" in str(config.get("feed_forward_proj"))
+@lru_cache(1024)
+def geometry(network: Network, kind: str, source: str = "config") -> Geometry:
+    """Return the geometry of a network of equal layers; encoder-decoders count both sides. Layers
+    of states without heads (Mamba, RWKV) pass as many values as heads of 64 would."""
+    heads = network.heads or max(1, network.hidden // HEADLESS)
+    experts = network.experts_held
     return Geometry(
         kind="moe" if experts else kind,
-        layers=layers,
-        hidden=hidden,
+        layers=network.passed_layers,
+        hidden=network.hidden,
         heads=heads,
-        kv_heads=kv_heads,
-        head_dim=head,
-        ffn=_number(config, "moe_intermediate_size", or_else=ffn) if experts else ffn,
-        ffn_matrices=3 if gated else 2,
-        vocab=_number(config, "vocab_size", or_else=0) if kind != "vit" else 0,
-        causal=word not in TWO_SIDED,
-        experts=experts + shared if experts else 0,
-        experts_used=used if experts else 0,
-        dense_layers=dense if experts else 0,
-        dense_ffn=_number(config, "intermediate_size_mlp", or_else=ffn) if experts else 0,
+        kv_heads=network.kv_heads or heads,
+        head_dim=network.head_dim or network.hidden // heads,
+        ffn=network.expert_ffn if experts else network.ffn,
+        ffn_matrices=network.ffn_matrices,
+        vocab=network.vocab if kind != "vit" else 0,
+        causal=network.kind in WRITERS,
+        experts=experts,
+        experts_used=network.experts_used,
+        dense_layers=network.dense_layers,
+        dense_ffn=network.dense_ffn,
         seq_len=USUAL_LENGTH.get(kind, 2048),
         source=source,
-        params_m=params_m,
-        tied=bool(config.get("tie_word_embeddings", word.startswith(TIED))),
+        params_m=network.params / 1e6,
+        tied=network.tied,
     )
-
-
-def _number(config: dict[str, Any], *names: str, or_else: int | None = None) -> int:
-    for name in names:
-        value = config.get(name)
-        if isinstance(value, int | float) and 0 < value < 1e9:
-            return int(value)
-    if or_else is None:
-        raise WorkloadFault(f"config: expected one of {', '.join(names)}, found none.")
-    return or_else

@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from rigplanner.errors import WorkloadFault
 from rigplanner.performance.geometry.shapes import (
     Geometry,
     Shape,
@@ -65,8 +66,38 @@ def plain_geometry(params_m: float, source: str) -> Geometry:
     )
 
 
+def denoiser_geometry(config: dict[str, Any], params_m: float | None, source: str) -> Geometry:
+    """Return the geometry of a diffusion transformer told by its sizes; raise WorkloadFault naming
+    the field that is missing."""
+    hidden, layers = _size(config, "hidden_size"), _size(config, "num_hidden_layers")
+    heads = _size(config, "num_attention_heads", max(1, hidden // 64))
+    return Geometry(
+        kind=KIND,
+        layers=layers,
+        hidden=hidden,
+        heads=heads,
+        kv_heads=_size(config, "num_key_value_heads", heads),
+        head_dim=_size(config, "head_dim", hidden // heads),
+        ffn=_size(config, "intermediate_size", 4 * hidden),
+        ffn_matrices=2,
+        vocab=0,
+        causal=False,
+        source=source,
+        params_m=params_m,
+    )
+
+
+def _size(config: dict[str, Any], name: str, or_else: int = 0) -> int:
+    value = config.get(name)
+    if isinstance(value, int | float) and 0 < value < 1e9:
+        return int(value)
+    if not or_else:
+        raise WorkloadFault(f"config: expected {name}, found {str(value)[:40]}.")
+    return or_else
+
+
 def denoised_shape(
-    slug: str, form: Geometry, workload: Workload, text_tokens: int = TEXT_TOKENS
+    slug: str, form: Geometry, workload: Workload, config: dict[str, Any] | None = None
 ) -> Shape:
     """Return the shape of one image or clip: all tokens of the latent and the prompt, once per
     step, twice where guidance takes a pass of its own (both in one batch, so weights are read once
@@ -77,6 +108,7 @@ def denoised_shape(
     clip = slug.startswith(CLIPS)
     area = pixels(workload.image_size) or (USUAL_CLIP if clip else USUAL_EDGE**2)
     frames = workload.frames or (USUAL_FRAMES if clip else 1)
+    text_tokens = _size(config or {}, "text_tokens", TEXT_TOKENS)
     latents = 1 + (frames - 1) / FRAMES_PER_LATENT
     once = transformer_shape(slug, form, round(area / LATENT_PIXELS**2 * latents) + text_tokens)
     training = (workload.task or "").startswith("train")

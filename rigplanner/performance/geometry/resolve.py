@@ -5,7 +5,6 @@ from functools import lru_cache
 from rigplanner.catalog.find.model_names import joined
 from rigplanner.catalog.zoo import Zoo, near_names, shipped_zoo
 from rigplanner.errors import WorkloadFault
-from rigplanner.networks.config.config import full_config
 from rigplanner.performance.geometry.configs import (
     config_shape,
     figured_shape,
@@ -35,7 +34,7 @@ def resolve_shape(workload: Workload, zoo: Zoo | None) -> Shape:
         return config_shape(
             slug or workload.name or "custom",
             workload.kind or "llm",
-            full_config(workload.config),
+            workload.config,
             workload,
         )
     models = shipped_zoo() if zoo is None else zoo
