@@ -48,7 +48,6 @@ STILL_LONG: set[str] = {
     "networks/tracer/step.py:walk",
     "performance/explain.py:_step_parts",
     "performance/explain.py:steps_of",
-    "performance/geometry/configs.py:geometry",
     "performance/geometry/shapes.py:transformer_shape",
     "performance/job.py:_definite",
     "performance/sequence_to_sequence.py:halves",
