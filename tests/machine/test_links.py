@@ -3,8 +3,11 @@
 import pytest
 from small_parts import board, bridge, cpu, gpu, linked_gpu, m2, machine_of, nic, pair_board, slot
 
-from rigplanner.catalog.schema.parts import DrivePort, Fabric, Link, NvlinkPort, Switch
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.schema.parts import GPU, DrivePort, Fabric, Link, NvlinkPort, Switch
+from rigplanner.machine.graph import cut_gbs
 from rigplanner.machine.model import Machine
+from rigplanner.machine.nodes import gpu_node
 from rigplanner.machine.pcie import link_gbs
 from rigplanner.machine.topology.peer import direct_paths
 from rigplanner.rig.document import Settings
@@ -104,6 +107,24 @@ def test_two_dies_of_a_board_meet_in_its_own_switch() -> None:
     )
     assert letters(machine) == ["X PIX SYS SYS", "PIX X SYS SYS", "SYS SYS X PIX", "SYS SYS PIX X"]
     assert [node.piece for node in machine.gpus] == ["gpu.0", "gpu.0", "gpu.1", "gpu.1"]
+
+
+def test_a_bridge_of_four_shares_out_the_links_of_its_cards(catalog: Catalog) -> None:
+    """H200 NVL on the four-way bridge: 900 GB/s in both directions per card, 1.8 TB/s for the four
+    (NVIDIA H200 NVL; uvation.com, NVIDIA H200 and NVLink Bridges, read 2026-11-23), so six of
+    eighteen links to each of three peers."""
+    card = catalog.get("nvidia.datacenter.h200-nvl-141gb")
+    joint = catalog.get("nvidia.nvlink-bridge.h200-nvl-4-way")
+    assert isinstance(card, GPU)
+    slots = [slot(f"S{n}", 1 + 2 * n, gen=5) for n in range(4)]
+    machine = machine_of(board(slots, sockets=("SP5",)), cpu("SP5"), (card, 4), joint)
+    assert machine.problems == ()
+    assert letters(machine)[0] == "X NV6 NV6 NV6"
+    linked = [edge for edge in machine.edges if edge.kind == "nvlink"]
+    own = [edge.gbs for edge in linked if gpu_node(0) in (edge.a, edge.b)]
+    assert 2 * sum(rate for rate in own if rate) == 900
+    assert 2 * sum(edge.gbs for edge in linked if edge.gbs) == 1800
+    assert cut_gbs(machine.graph, (0, 1)) == 4 * 150
 
 
 def test_a_direct_fabric_and_an_nvswitch() -> None:

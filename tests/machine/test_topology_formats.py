@@ -90,8 +90,19 @@ GPU 00000000:41:00.0
 """
 
 
-def test_the_shared_example_reads_as_a_bridged_pair(shared: Path) -> None:
-    text = (shared / "reference" / "topo" / "example-2x3090-x8x8-nvlink.xml").read_text("utf-8")
+def test_a_bridged_pair_is_read_from_nccl_s_file() -> None:
+    """Two cards on eight lanes each, as a planner would hand them to NCCL."""
+    cards = "".join(
+        f'<pci busid="0000:0{n}:00.0" class="0x030000" vendor="0x10de" device="0x2204"'
+        ' link_speed="16.0 GT/s PCIe" link_width="8">'
+        f'<gpu dev="{n - 1}" sm="86" rank="{n - 1}" gdr="0">'
+        f'<nvlink target="0000:0{3 - n}:00.0" count="4" tclass="0x030000"/></gpu></pci>'
+        for n in (1, 2)
+    )
+    text = (
+        '<system version="1"><cpu numaid="0" affinity="00ffffff" arch="x86_64"'
+        f' vendor="AuthenticAMD" familyid="175" modelid="33">{cards}</cpu></system>'
+    )
     machine = machine_of_nccl(read_nccl_xml(text), (linked_gpu(), linked_gpu()))
     assert machine.matrix == (("X", "NV4"), ("NV4", "X"))
     assert [(gpu.width, gpu.gen) for gpu in machine.gpus] == [(8, 4), (8, 4)]
