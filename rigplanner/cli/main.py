@@ -31,6 +31,8 @@ COMMANDS = {
     "compare": "compare rigs",
     "catalog": "list, show and check catalog parts",
     "new": "make a rig from words",
+    "rank": "every card against your work: what fits, how fast, for how much",
+    "runs": "every model against a machine: what runs, in which format, how fast",
     "guide": "propose a rig for a purpose and a budget, with reasons",
     "validate": "compare predictions with measured cases",
     "self-test": "check that this installation works",
@@ -49,13 +51,25 @@ EXAMPLES = {
     "compare": "rigplanner compare one.rig two.rig",
     "catalog": 'rigplanner catalog list "4090 24gb"',
     "new": 'rigplanner new "2x RTX 3090" "Ryzen 9 5950X" -o lab.rig',
+    "rank": 'rigplanner rank "llama-3.1-8b task=inference" --count 1,2 --budget 3000',
+    "runs": 'rigplanner runs "2x RTX 3090"',
     "guide": "rigplanner guide language --budget 5000 --country US --currency USD",
     "validate": "rigplanner validate cases.jsonl",
     "self-test": "rigplanner self-test",
 }
 """One line of each command that works as it stands; `--help` shows them."""
 
-SPEAKING = ("check", "memory", "performance", "quote", "accept", "export", "compare", "guide")
+SPEAKING = (
+    "check",
+    "memory",
+    "performance",
+    "quote",
+    "accept",
+    "export",
+    "compare",
+    "guide",
+    "rank",
+)
 """Commands whose answer is words for people; they take --language. Codes and JSON fields are the
 same in every language."""
 

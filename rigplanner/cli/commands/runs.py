@@ -1,0 +1,95 @@
+"""`rigplanner runs`: every model against a machine: what runs, in which format, how fast."""
+
+import argparse
+from pathlib import Path
+
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.cli.faults import FINDINGS, FINE, InputFault
+from rigplanner.cli.hardware import Place, place_of
+from rigplanner.cli.written import written
+from rigplanner.errors import WorkloadFault
+from rigplanner.planning.map.runs import PURPOSES, marked, runs
+from rigplanner.report.map import models
+from rigplanner.rig.workload import Hardware
+
+FORMATS = ("text", "csv", "json")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    parser.add_argument(
+        "machine", nargs="?", metavar="RIG|GPU", help="a .rig file, or GPUs as '2x RTX 3090'"
+    )
+    parser.add_argument("--this-machine", action="store_true", help="the GPUs of this computer")
+    parser.add_argument(
+        "--purpose",
+        action="append",
+        choices=tuple(dict.fromkeys(PURPOSES.values())),
+        help="models of this purpose alone; may be given again (default: language)",
+    )
+    parser.add_argument("--most", type=int, default=15, help="models shown of each purpose")
+    parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("-o", "--output", type=Path, help="file to write")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what runs; 1 when nothing does."""
+    if args.most < 1:
+        raise InputFault(f"--most: expected at least 1, found {args.most}.")
+    place = _place(args)
+    gpus = place.gpus or ((place.gpu,) * place.count if place.gpu else ())
+    purposes = tuple(args.purpose or ("language",))
+    found = marked(list(runs(gpus, place.machine, shipped_zoo(), purposes)))
+    if args.format == "csv":
+        content = models.csv_text(found)
+    elif args.format == "json":
+        content = models.json_text(found)
+    else:
+        content = "\n".join(models.text(found, args.most)) + "\n"
+    if args.output is None:
+        print(content, end="")
+    else:
+        written(args.output, content.encode())
+    return FINE if any(each.precision is not None for each in found) else FINDINGS
+
+
+def _place(args: argparse.Namespace) -> Place:
+    """The machine asked for. Raises InputFault for none, or for one that nothing knows."""
+    if args.this_machine == bool(args.machine):
+        raise InputFault("name a rig file or GPUs, or say --this-machine.")
+    if args.this_machine:
+        return _this_machine()
+    try:
+        if args.machine.endswith(".rig") or Path(args.machine).is_file():
+            return place_of(Hardware(rig=args.machine))
+        count, _, name = args.machine.partition("x ")
+        several = name and count.strip().isdigit()
+        found = place_of(
+            Hardware(gpu=name if several else args.machine, count=int(count) if several else 1)
+        )
+    except WorkloadFault as fault:
+        raise InputFault(str(fault)) from fault
+    if found.gpu is None and not found.alone:
+        raise InputFault(found.fault)
+    return found
+
+
+def _this_machine() -> Place:
+    from rigplanner.cli.reading import open_catalog
+    from rigplanner.machine.this_machine import read_this_machine, recognise
+    from rigplanner.rules.assess import link_of, machine_of
+
+    catalog = open_catalog()
+    machine = machine_of(recognise(read_this_machine(), catalog).rig, catalog)
+    gpus = tuple(node.gpu for node in machine.gpus)
+    if not gpus and not machine.cpus:
+        raise InputFault("this computer tells neither its GPU nor its CPU; name the GPU instead.")
+    return Place(
+        gpu=gpus[0] if gpus else None,
+        count=max(1, len(gpus)),
+        nodes=1,
+        link=link_of(machine),
+        machine=machine,
+        gpus=gpus,
+        alone=not gpus,
+    )

@@ -1,0 +1,1 @@
+"""Which card for this work, and which work for this machine?"""

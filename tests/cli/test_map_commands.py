@@ -1,0 +1,71 @@
+"""`rigplanner rank` and `rigplanner runs`: what they print and what they refuse."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rigplanner.cli.main import main
+
+
+def test_cards_are_ranked_for_a_work(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["rank", "llama-3.1-8b task=train_qlora", "--only", "rtx 40", "--format", "json"]
+    assert main(asked) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert made[0]["place"] == 1
+    assert made[0]["works"][0]["metric"] == "tokens/s"
+    assert [row["score"] for row in made if row["score"]] == sorted(
+        (row["score"] for row in made if row["score"]), reverse=True
+    )
+
+
+def test_a_budget_leaves_out_what_costs_more(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["rank", "resnet-50 task=train", "--budget", "1000", "--format", "json"]
+    assert main(asked) == 0
+    assert all(row["cost"] <= 1000 for row in json.loads(capsys.readouterr().out))
+
+
+def test_a_picture_is_written(tmp_path: Path) -> None:
+    for form in ("svg", "html"):
+        path = tmp_path / f"map.{form}"
+        asked = ["rank", "resnet-50 task=train", "--only", "rtx 30", "--format", form]
+        assert main([*asked, "-o", str(path)]) == 0
+        assert "GeForce RTX 3090" in path.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (["rank", "no-such-model-1"], "no-such-model-1"),
+        (["rank", "task=train"], "expected a model"),
+        (["rank", "resnet-50", "--count", "0"], "--count"),
+        (["rank", "resnet-50", "--count", "x"], "--count"),
+        (["rank", "resnet-50", "--budget", "-3"], "--budget"),
+        (["rank", "resnet-50", "--only", "zorgblatt"], "no card is called"),
+        (["rank", "resnet-50", "--budget", "10", "--currency", "XXX"], "counts in XXX"),
+        (["rank", "resnet-50 weight=0"], "weight"),
+        (["rank", "resnet-50", "--most", "0"], "--most"),
+        (["runs"], "name a rig file or GPUs"),
+        (["runs", "Zorg 9000"], "Zorg 9000"),
+        (["runs", "gone.rig"], "gone.rig"),
+    ],
+)
+def test_what_cannot_be_asked_is_said(
+    capsys: pytest.CaptureFixture[str], asked: list[str], told: str
+) -> None:
+    assert main(asked) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_work_that_nothing_runs_ends_with_1(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["rank", "llama-3.1-405b task=train_full", "--only", "rtx 3060"]
+    assert main(asked) == 1
+    assert "does not fit" in capsys.readouterr().out
+
+
+def test_what_a_machine_runs(capsys: pytest.CaptureFixture[str], samples: list[Path]) -> None:
+    dual = next(path for path in samples if path.stem == "dual-rtx-3090")
+    assert main(["runs", str(dual), "--purpose", "speech", "--format", "json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert {run["purpose"] for run in made} == {"speech"}
+    assert sum(run["best"] for run in made) == 1

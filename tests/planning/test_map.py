@@ -1,0 +1,169 @@
+"""The map: every card against some work, every model against a machine."""
+
+import csv
+import io
+import itertools
+import xml.etree.ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.performance.anchors.anchors import find_gpu
+from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.planning.map.cards import cards
+from rigplanner.planning.map.rank import Answer, Row, answer, ranked, rows
+from rigplanner.planning.map.runs import Run, marked, opened, run_of
+from rigplanner.report.map import models, picture, table
+from rigplanner.rig.workload import Workload
+
+QLORA = Workload(model="llama-3.1-8b", task="train_qlora")
+
+
+def speed(value: float, spread: float = 1.1, metric: str = "tokens/s") -> SpeedEstimate:
+    return SpeedEstimate(
+        metric=metric,
+        value=value,
+        low=value / spread,
+        high=value * spread,
+        stack="x",
+        bound="compute",
+    )
+
+
+def row(name: str, *values: float, cost: float | None = None, fit: str = "fits") -> Row:
+    found = tuple(Answer(fit="fits", speed=speed(value)) for value in values)
+    return Row(gpu=name, name=name, count=1, fit=fit, answers=found, cost=cost)  # type: ignore[arg-type]
+
+
+def test_boards_of_one_chip_are_one_card_with_the_newest_price(catalog: Catalog) -> None:
+    found = cards(catalog, "rtx 4090")
+    names = [card.gpu.name for card in found]
+    assert names.count("GeForce RTX 4090") == 1
+    card = next(card for card in found if card.gpu.name == "GeForce RTX 4090")
+    boards = [
+        part
+        for part in catalog.of_kind("gpu")
+        if part.name.startswith("GeForce RTX 4090") or " GeForce RTX 4090" in part.name
+    ]
+    assert card.boards > 5
+    days = [
+        price.day
+        for part in boards
+        for price in part.prices
+        if price.currency == "USD" and "48GB" not in part.name and "Laptop" not in part.name
+    ]
+    assert card.price is not None and card.price.day == max(days)
+
+
+def test_the_fastest_comes_first_and_those_that_nobody_can_tell_apart_share_a_place() -> None:
+    made = [row("slow", 50), row("a", 100), row("b", 98), row("out", 500, fit="no")]
+    best = ranked(made, [1.0])
+    assert [each.name for each in best] == ["a", "b", "slow", "out"]
+    assert [each.place for each in best] == [1, 1, 3, None]
+
+
+def test_money_sorts_by_speed_per_price_and_leaves_what_has_none_behind() -> None:
+    made = [row("dear", 100, cost=1000), row("cheap", 60, cost=300), row("priceless", 200)]
+    assert [each.name for each in ranked(made, [1.0], "money")] == ["cheap", "dear", "priceless"]
+
+
+def test_several_works_count_by_their_weights_as_shares_of_the_fastest() -> None:
+    made = [row("reader", 100, 10), row("writer", 25, 40)]
+    assert ranked(made, [1.0, 1.0])[0].score == pytest.approx((1.0 * 0.25) ** 0.5)
+    assert ranked(made, [10.0, 1.0])[0].name == "reader"
+    assert ranked(made, [1.0, 10.0])[0].name == "writer"
+
+
+def test_less_time_is_faster() -> None:
+    made = [
+        replace(
+            row(name, 1), answers=(Answer(fit="fits", speed=speed(value, metric="ms_per_batch")),)
+        )
+        for name, value in (("slow", 20.0), ("fast", 10.0))
+    ]
+    assert [each.name for each in ranked(made, [1.0])] == ["fast", "slow"]
+
+
+@given(st.lists(st.floats(1, 1e6), min_size=2, max_size=12))
+def test_order_and_places_follow_the_scores(values: list[float]) -> None:
+    best = ranked([row(str(at), value) for at, value in enumerate(values)], [1.0])
+    assert all(one.score >= other.score for one, other in itertools.pairwise(best))
+    assert all(one.place <= other.place for one, other in itertools.pairwise(best))
+
+
+def test_memory_and_software_decide_what_runs() -> None:
+    zoo = shipped_zoo()
+    assert answer(QLORA, find_gpu("RTX 4090"), 1, zoo).fit == "fits"
+    assert answer(QLORA, find_gpu("RTX 3060 Ti"), 1, zoo).fit == "no"
+    strange = answer(QLORA, find_gpu("RX 7900 XTX"), 1, zoo)
+    assert strange.known != "measured"
+
+
+def test_what_a_card_does_is_asked_once_a_number(catalog: Catalog) -> None:
+    some = cards(catalog, "rtx 3090")
+    made = list(rows([QLORA], some, (1, 2), shipped_zoo()))
+    assert len(made) == 2 * len(some)
+    one, two = (each for each in made if each.name == "GeForce RTX 3090")
+    assert two.cost == pytest.approx(2 * (one.cost or 0))
+
+
+def test_tables_and_pictures_are_whole(catalog: Catalog) -> None:
+    made = ranked(list(rows([QLORA], cards(catalog, "rtx 40"), (1,), shipped_zoo())), [1.0])
+    read = list(csv.DictReader(io.StringIO(table.csv_text(made, ["qlora"], "USD"))))
+    assert len(read) == len(made)
+    assert {line["gpu"] for line in read} == {each.gpu for each in made}
+    assert float(read[0]["score"]) == made[0].score
+    drawn = ET.fromstring(picture.bars_svg(made, "QLoRA <8B> & more", "tokens/s", "sources"))
+    width = float(drawn.attrib["width"])
+    assert all(float(bar.attrib["x"]) >= 0 for bar in drawn.iter() if bar.tag.endswith("text"))
+    for bar in drawn.iter("{http://www.w3.org/2000/svg}line"):
+        assert float(bar.attrib["x2"]) <= width
+    empty = picture.bars_svg([], "none", "x", "y")
+    assert "Nothing runs" in "".join(ET.fromstring(empty).itertext())
+
+
+def test_a_model_runs_in_the_format_that_suits_the_machine() -> None:
+    zoo, card = shipped_zoo(), find_gpu("RTX 3090")
+    small = run_of(zoo.models["llama-3.1-8b"], [card], None, zoo)
+    assert small.whole and small.well
+    large = run_of(zoo.models["gpt-oss-120b"], [card], None, zoo)
+    assert large.n_cpu_moe and not large.whole
+    assert not large.well, "the RAM beside a card alone is not known"
+    assert large.lacks_gib and large.lacks_gib > 20
+    assert opened([small, large], 64.0) == [large]
+
+
+def test_more_memory_never_runs_fewer_models_wholly() -> None:
+    zoo = shipped_zoo()
+    slugs = ("llama-3.1-8b", "qwen3-32b", "llama-3.1-70b", "gpt-oss-20b", "phi-3.5-moe")
+    held = [
+        {slug for slug in slugs if run_of(zoo.models[slug], [find_gpu(gpu)], None, zoo).whole}
+        for gpu in ("RTX 3060 12GB", "RTX 4090", "RTX 6000 Ada", "H100 SXM5 80GB")
+    ]
+    assert all(less <= more for less, more in itertools.pairwise(held))
+    assert held[0] < held[-1]
+
+
+def test_the_largest_of_a_purpose_that_runs_well_is_marked_once() -> None:
+    made = [
+        Run(
+            model=name,
+            name=name,
+            purpose="language",
+            params_b=size,
+            precision="q4_k_m",
+            whole=True,
+            well=well,
+        )
+        for name, size, well in (("a", 8, True), ("b", 30, True), ("c", 70, False))
+    ]
+    best = marked(made)
+    assert [run.model for run in best if run.best] == ["b"]
+    assert [run.model for run in best] == ["b", "a", "c"]
+    lines = models.text(best, 5)
+    assert lines[0] == "Language: 3 of 3 run"
+    assert lines[2].startswith("*  b")
