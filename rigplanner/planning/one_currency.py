@@ -6,7 +6,13 @@ from rigplanner.catalog.prices.exchange import ExchangeRates, convert
 from rigplanner.catalog.schema.parts import Price
 from rigplanner.rules.assess import Assessment
 
-SITE_PRICES = ("energy_per_kwh", "hire_per_hour", "hire_per_month")
+SITE_PRICES = (
+    "energy_per_kwh",
+    "hire_per_hour",
+    "hire_per_month",
+    "api_input_per_million",
+    "api_output_per_million",
+)
 
 
 def counted_in(assessment: Assessment, base: Assessment) -> Assessment:

@@ -27,6 +27,7 @@ SITE_WORDS = {
     "breaker": "breaker_a",
     "hours": "hours_per_day",
     "room": "room_c",
+    "tokens-a-day": "tokens_per_day",
 }
 SOFTWARE_WORDS = (
     "driver",

@@ -15,7 +15,13 @@ from rigplanner.decoding import convert
 from rigplanner.rig.document import Party, QuoteDetails, Rig
 from rigplanner.rig.edits import EditFault, change_site, set_money, set_price, set_tax
 
-PRICES = {"energy": "energy_per_kwh", "hire": "hire_per_hour", "hire-month": "hire_per_month"}
+PRICES = {
+    "energy": "energy_per_kwh",
+    "hire": "hire_per_hour",
+    "hire-month": "hire_per_month",
+    "tokens-in": "api_input_per_million",
+    "tokens-out": "api_output_per_million",
+}
 PERCENTS = {"tax": "tax_percent", "discount": "discount_percent", "resale": "resale_percent"}
 TEXTS = {"number": "number", "date": "date", "terms": "terms", "remarks": "remarks"}
 PARTIES = ("seller", "customer")

@@ -10,6 +10,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.prices.exchange import ExchangeRates
 from rigplanner.catalog.schema.parts import Price
 from rigplanner.planning.renting import hires_for, offers, own_hires
+from rigplanner.planning.tokens import token_offers
 from rigplanner.report.quote.costs import _offer, renting_rows
 from rigplanner.rig.document import Rig, Site
 from rigplanner.rig.files import read_rig
@@ -263,3 +264,35 @@ def test_the_quote_says_both_hires(priced: Rig, catalog: Catalog) -> None:
         "not compared",
         "121 months",
     )
+
+
+def test_a_price_per_token_gives_the_days_after_which_the_rig_has_paid(
+    priced: Rig, catalog: Catalog
+) -> None:
+    rate, tariff = replace(RENT, amount=2.0), replace(RENT, amount=0.30)
+    work = Workload(
+        model="llama-3.2-1b",
+        task="inference",
+        stack="llama.cpp",
+        precision="q4_k_m",
+        input_tokens=1000,
+        output_tokens=500,
+    )
+    rig = _costing(
+        replace(priced, workloads=(work,)),
+        1000,
+        api_output_per_million=rate,
+        tokens_per_day=1e6,
+        energy_per_kwh=tariff,
+    )
+    (offer,) = token_offers(assess(rig, catalog))
+    speed = offer.job.speed
+    assert speed is not None
+    assert offer.cost.hours == pytest.approx(1e6 / speed.value / 3600)
+    assert offer.cost.api == pytest.approx(2.0)
+    assert offer.cost.days == pytest.approx(1000 / (2.0 - offer.cost.own))
+    (row,) = [row for row in renting_rows(assess(rig, catalog), catalog) if "API" in row[1]]
+    assert "USD" in row[2] and "days" in row[4]
+
+    other = replace(rig, site=replace(rig.site, api_output_per_million=None))
+    assert token_offers(assess(other, catalog)) == ()

@@ -14,7 +14,7 @@ from rigplanner.cli.asked import add_job_arguments, asked_cases, is_cases
 from rigplanner.cli.commands.memory import lines_of
 from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault, own_fault
 from rigplanner.cli.hardware import Place, place_of
-from rigplanner.cli.reading import open_catalog, say_left_aside
+from rigplanner.cli.reading import open_assessment, open_catalog, open_rig, say_left_aside
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.capacity.host_fit import fitted
@@ -124,7 +124,24 @@ def _asked(args: argparse.Namespace, evidence: "Evidence | None") -> int:
         lines = speed_lines(name, found, memory, open_catalog(), args.steps)
         lines += _verifying(case, found, place, args)
         sys.stdout.write("\n".join(lines) + "\n")
+    if args.what.endswith(".rig") and args.format != "json":
+        _print_tokens(Path(args.what))
     return FINE
+
+
+def _print_tokens(path: Path) -> None:
+    """Print what tokens cost on the rig and at the API whose price its site names."""
+    rig = open_rig(path)
+    if not rig.site.tokens_per_day:
+        return
+    from rigplanner.planning.tokens import token_offers
+    from rigplanner.report.words.tokens import token_words
+
+    assessment, _ = open_assessment(path)
+    for offer in token_offers(assessment):
+        asked, prices, here, after = token_words(assessment, offer)
+        words = tr("{here}; the rig has paid for itself after: {after}", here=here, after=after)
+        sys.stdout.write(f"{asked}: {prices}\n  {words}\n")
 
 
 def _verifying(

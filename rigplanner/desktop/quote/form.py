@@ -203,6 +203,8 @@ class QuoteForm(QWidget):
         for field, name in (
             ("hire_per_hour", tr("Rent per hour")),
             ("hire_per_month", tr("Rent per month")),
+            ("api_input_per_million", tr("API, million tokens in")),
+            ("api_output_per_million", tr("API, million tokens out")),
         ):
             self._number(
                 costs,
@@ -214,6 +216,18 @@ class QuoteForm(QWidget):
                 "",
                 tr("not set"),
             )
+        self._number(
+            costs,
+            tr("Answers a day"),
+            lambda: (self._session.rig.site.tokens_per_day or 0) / 1e6,
+            lambda millions: Edit(
+                "change_site", {"tokens_per_day": millions * 1e6 if millions else None}
+            ),
+            2,
+            1e6,
+            tr("million tokens"),
+            tr("not set"),
+        )
         self.taxed = QComboBox()
         self.taxed.setAccessibleName(tr("Part with a tax of its own"))
         self.taxed.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)

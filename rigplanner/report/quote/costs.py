@@ -4,10 +4,12 @@ from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.catalog.load import Catalog
 from rigplanner.economics.running import HOURS_PER_DAY, energy_per_year, three_year_total
 from rigplanner.planning.renting import Offer, OwnHire, offers, own_hires
+from rigplanner.planning.tokens import token_offers
 from rigplanner.report import format as fmt
 from rigplanner.report.language import listed, tr, trn
 from rigplanner.report.quote.jobs import workload_title
 from rigplanner.report.words.hire import provider_text, spot_text
+from rigplanner.report.words.tokens import token_words
 from rigplanner.rules.assess import Assessment
 
 
@@ -75,6 +77,10 @@ def renting_rows(assessment: Assessment, catalog: Catalog) -> list[tuple[str, ..
     after which the rig is cheaper; first the hires that the site names itself."""
     cloud = shipped_cloud()
     rows: list[tuple[str, ...]] = [_own(hire) for hire in own_hires(assessment)]
+    rows += [
+        (workload_title(offer.job), *token_words(assessment, offer))
+        for offer in token_offers(assessment)
+    ]
     for job in assessment.jobs:
         found = offers(assessment, job, catalog, cloud)
         rows += [
