@@ -345,3 +345,36 @@ def test_the_collector_goes_on_when_the_tasks_are_closed(qapp):
     assert not gc.isenabled()
     made.close()
     assert gc.isenabled()
+
+
+def test_the_journal_does_not_wait_for_work_aside(session, qtbot):
+    """Assessments that nobody waits for any more fill the pool of threads for a while."""
+    let_go = threading.Event()
+    for topic in ("a", "b", "c"):
+        session.tasks.run_task(topic, lambda _: let_go.wait(60), lambda _: None)
+    session.edit("Name", name_edit("Typed meanwhile"))
+    session.record()
+    qtbot.waitUntil(session._journal.exists, timeout=30_000)
+    assert not let_go.is_set() and b"Typed meanwhile" in session._journal.read_bytes()
+    let_go.set()
+
+
+def test_an_older_journal_never_comes_after_a_newer_one(session, monkeypatch):
+    begun, let_go, order = threading.Event(), threading.Event(), []
+    write = journal.record
+
+    def slow(target, rig, document):
+        if rig.name == "old":
+            begun.set()
+            let_go.wait(60)
+        write(target, rig, document)
+        order.append(rig.name)
+
+    monkeypatch.setattr(journal, "record", slow)
+    session.edit("Name", name_edit("old"))
+    session.record()
+    assert begun.wait(30)
+    session.edit("Name", name_edit("new"))
+    threading.Timer(0.05, let_go.set).start()
+    session.record_now()
+    assert order == ["old", "new"] and b'"new"' in session._journal.read_bytes()

@@ -3,9 +3,23 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from tools.campaign.bad_disks import bad_disks
 from tools.campaign.bad_inputs import bad_inputs
+from tools.campaign.bad_servers import bad_servers
+from tools.campaign.blanked import blanked
 from tools.campaign.figures import Figures
+from tools.campaign.first_assessments import first_assessments
+from tools.campaign.kills import kills
+from tools.campaign.random_user import random_user
 
 Part = Callable[[int, int, Path | None], Figures]
 
-PARTS: dict[str, tuple[Part, int]] = {"inputs": (bad_inputs, 12_000)}
+PARTS: dict[str, tuple[Part, int]] = {
+    "inputs": (bad_inputs, 12_000),
+    "kills": (kills, 600),
+    "first": (first_assessments, 200),
+    "disks": (bad_disks, 120),
+    "servers": (bad_servers, 60),
+    "blanked": (blanked, 300),
+    "window": (random_user, 10_000),
+}

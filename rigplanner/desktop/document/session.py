@@ -295,7 +295,7 @@ class Session(QObject):
     def _set_aside(self) -> None:
         """Leave unsaved edits of the present rig in a journal, to be offered at the next start."""
         self._recorder.stop()
-        self.tasks.cancel("journal")
+        self.tasks.end_swift("journal")
         if self._journal is not None and self.is_open and self.unsaved:
             self._record_now(self._journal)
         elif self._journal is not None:
@@ -319,7 +319,7 @@ class Session(QObject):
         """Write the journal before something that may end the program, when there are edits that no
         file holds."""
         self._recorder.stop()
-        self.tasks.cancel("journal")
+        self.tasks.end_swift("journal")
         if self._journal is not None and self.is_open and self.unsaved:
             self._record_now(self._journal)
 
@@ -393,13 +393,17 @@ class Session(QObject):
             log.warning("The journal was not written: %s", fault)
 
         self.tasks.run_task(
-            "journal", lambda _: journal.record(target, rig, path), lambda _: None, failed
+            "journal",
+            lambda _: journal.record(target, rig, path),
+            lambda _: None,
+            failed,
+            swift=True,
         )
 
     def forget_journal(self) -> None:
         """Drop the journal: its rig is in a file, or was given up."""
         self._recorder.stop()
-        self.tasks.cancel("journal")
+        self.tasks.end_swift("journal")
         if self._journal is not None:
             journal.forget(self._journal)
 

@@ -1,0 +1,259 @@
+"""Somebody who clicks, types and edits at random in the window: no exception, no growth."""
+
+import gc
+import os
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tools.campaign.figures import Failure, Figures
+
+WARM = 1000
+"""Actions after which memory has to stay."""
+MOST_GROWTH = 0.10
+SETTLE_S = 20.0
+HOSTILE = (
+    '<img src="x.png"><b>bold</b>',
+    "\u202egnp.exe\x00\x1b[31m",
+    "a" * 5000,
+    "=cmd|' /C calc'!A0",
+    "繁體 Žluťoučký 🚀",
+    "",
+)
+MODELS = ("llama-3.1-8b", "resnet-50", "bert-large")
+LEFT_ALONE = {"quit", "close"}
+
+
+def random_user(count: int, seed: int, kept: Path | None) -> Figures:
+    """Do `count` things in a window, in a process of its own."""
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    told, tell = os.pipe()
+    process = os.fork()
+    if not process:
+        os.close(told)
+        with tempfile.TemporaryDirectory() as folder:
+            import msgspec
+
+            made = _User(Path(folder), random.Random(seed)).act(count)
+            os.write(tell, msgspec.json.encode(msgspec.to_builtins(made)))
+        os._exit(0)
+    os.close(tell)
+    text = b""
+    while piece := os.read(told, 65536):
+        text += piece
+    os.close(told)
+    status = os.waitpid(process, 0)[1]
+    if not text:
+        return Figures("window", 0, [Failure(f"seed {seed}", f"the window died ({status})")])
+    import msgspec
+
+    return msgspec.json.decode(text, type=Figures)
+
+
+class _User:
+    """One person before one window."""
+
+    def __init__(self, folder: Path, dice: random.Random) -> None:
+        self.dice, self.folder = dice, folder
+        for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+            os.environ[name] = str(folder / name)
+        from PySide6.QtGui import QDesktopServices
+
+        from rigplanner.data import data_path
+        from rigplanner.desktop.start import make_application, make_window
+
+        QDesktopServices.openUrl = lambda *_: True  # type: ignore[method-assign,assignment]
+        self.application = make_application()
+        self.first = make_window()
+        self.caught: list[str] = []
+        sys.excepthook = lambda kind, fault, trace: self.caught.append(_told(fault))
+        self.samples = sorted((data_path("resources") / "samples").glob("*.rig"))
+        self.window.resize(1400, 900)
+        self.window.show()
+        self.deeds: list[Callable[[], Any]] = [
+            *(self.edit,) * 6,
+            *(self.step,) * 3,
+            *(self.tab,) * 2,
+            *(self.key,) * 4,
+            *(self.click,) * 4,
+            self.command,
+            self.file,
+        ]
+
+    def act(self, count: int) -> Figures:
+        """Do `count` things and return what broke."""
+        found = Figures("window")
+        warm = 0.0
+        self.window.session.open(self.samples[0], sample=True)
+        for number in range(count):
+            deed = self.dice.choice(self.deeds)
+            name = deed.__name__
+            try:
+                name = f"{name} {deed() or ''}"
+                self.application.processEvents()
+                self.dismiss()
+            except Exception as fault:
+                self.caught.append(_told(fault))
+            found.deeds += 1
+            found.failures += [
+                Failure(f"action {number}: {name[:80]}", each) for each in self.caught
+            ]
+            self.caught.clear()
+            if number % 100 == 99:
+                self.settle()
+            if number + 1 in (min(WARM, count // 2), count):
+                now = self.memory()
+                found.notes["end_mib" if number + 1 == count else "warm_mib"] = now
+                warm = warm or now
+        grown = found.notes["end_mib"] / warm - 1
+        found.notes["grown_percent"] = 100 * grown
+        if grown > MOST_GROWTH:
+            found.failures.append(Failure("memory", f"grew by {grown:.0%}"))
+        return found
+
+    @property
+    def window(self) -> Any:
+        """The window there is: another language or size of text makes a new one."""
+        from PySide6.QtWidgets import QApplication
+
+        from rigplanner.desktop.window import Window
+
+        there = [
+            each
+            for each in QApplication.topLevelWidgets()
+            if isinstance(each, Window) and each.isVisible()
+        ]
+        return there[-1] if there else self.first
+
+    def settle(self) -> None:
+        """Wait until nothing is worked out aside."""
+        until = time.monotonic() + SETTLE_S
+        while self.window.session.tasks.is_busy() and time.monotonic() < until:
+            self.application.processEvents()
+            time.sleep(0.002)
+
+    def memory(self) -> float:
+        """MiB that the process holds when it rests."""
+        self.settle()
+        gc.collect()
+        self.application.processEvents()
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGESIZE") / 2**20
+
+    def dismiss(self) -> None:
+        """Close dialogs and menus that came up, now and then after a key or a click in them."""
+        from PySide6.QtWidgets import QApplication, QDialog, QMenu, QPushButton
+
+        for widget in QApplication.topLevelWidgets():
+            if isinstance(widget, QMenu) and widget.isVisible():
+                widget.close()
+            elif isinstance(widget, QDialog) and widget.isVisible():
+                buttons = [each for each in widget.findChildren(QPushButton) if each.isEnabled()]
+                if buttons and self.dice.random() < 0.3:
+                    self.dice.choice(buttons).click()
+                    self.application.processEvents()
+                widget.reject()
+
+    def edit(self) -> str:
+        """Edit the rig."""
+        from rigplanner.catalog.schema.parts import kind_of
+        from rigplanner.rig.edits import Edit
+        from rigplanner.rig.workload import Workload
+
+        session, dice = self.window.session, self.dice
+        rig, parts = session.rig, list(session.catalog.parts.values())
+        part = dice.choice(parts)
+        item = dice.choice(rig.items).uid if rig.items else "nobody"
+        work = Workload(
+            model=dice.choice(("llama-3.1-8b", "resnet-50", "bert-large")), task="train"
+        )
+        edits = (
+            Edit("rename", {"name": dice.choice(HOSTILE)}),
+            Edit("set_notes", {"notes": dice.choice(HOSTILE)}),
+            Edit("add_part", {"part": part.id, "stem": kind_of(part)}),
+            Edit("remove_item", {"uid": item}),
+            Edit("set_quantity", {"uid": item, "quantity": dice.choice((1, 2, 3, 8))}),
+            Edit("replace_part", {"uid": item, "part": dice.choice(parts).id}),
+            Edit("set_power_cap", {"uid": item, "watts": dice.choice((None, 100.0, 300.0))}),
+            Edit("add_workload", {"workload": work}),
+            Edit("remove_workload", {"index": 0}),
+            Edit("change_site", {"volts": dice.choice((None, 115, 230))}),
+        )
+        chosen = dice.choice(edits)
+        if len(rig.items) > 12:
+            chosen = edits[3]
+        session.edit(chosen.name, chosen)
+        return f"{chosen.name} {str(chosen)[:60]}"
+
+    def step(self) -> None:
+        """Go through the history."""
+        session = self.window.session
+        self.dice.choice((session.undo, session.redo, lambda: session.go_to(0)))()
+
+    def tab(self) -> str:
+        """Show another tab."""
+        tabs = self.window.tabs
+        tabs.setCurrentIndex(self.dice.randrange(tabs.count()))
+        return str(tabs.tabText(tabs.currentIndex()))
+
+    def key(self) -> str:
+        """Press a key where the focus is."""
+        from PySide6.QtCore import Qt
+        from PySide6.QtTest import QTest
+        from PySide6.QtWidgets import QApplication
+
+        keys = Qt.Key
+        chosen = self.dice.choice(
+            (keys.Key_Tab, keys.Key_Tab, keys.Key_Down, keys.Key_Up, keys.Key_Return,
+             keys.Key_Escape, keys.Key_Space, keys.Key_Delete, keys.Key_A, keys.Key_3)
+        )  # fmt: skip
+        widget = QApplication.focusWidget() or self.window
+        QTest.keyClick(widget, chosen)
+        return f"{chosen.name} in {type(widget).__name__}"
+
+    def click(self) -> str:
+        """Click any button that is seen."""
+        from PySide6.QtWidgets import QAbstractButton
+
+        buttons = [
+            each
+            for each in self.window.findChildren(QAbstractButton)
+            if each.isVisible() and each.isEnabled()
+        ]
+        if not buttons:
+            return ""
+        chosen = self.dice.choice(buttons)
+        name = f"{type(chosen).__name__} {chosen.text() or chosen.accessibleName()}"
+        chosen.click()
+        return name
+
+    def command(self) -> str:
+        """Give a command of the menus."""
+        actions = self.window.actions_by_id
+        name = self.dice.choice([each for each in sorted(actions) if each not in LEFT_ALONE])
+        if actions[name].isEnabled():
+            actions[name].trigger()
+        return str(name)
+
+    def file(self) -> str:
+        """Open a sample, or save and open again."""
+        session = self.window.session
+        path = self.folder / f"{self.dice.randrange(5)}.rig"
+        if self.dice.random() < 0.5:
+            session.open(self.dice.choice(self.samples), sample=True)
+            return "open a sample"
+        session.save(path)
+        session.open(path)
+        return "save and open"
+
+
+def _told(fault: BaseException) -> str:
+    import traceback
+
+    last = traceback.extract_tb(fault.__traceback__)[-3:]
+    where = " < ".join(f"{Path(each.filename).name}:{each.lineno}" for each in reversed(last))
+    return f"{type(fault).__name__}: {str(fault)[:200]} at {where}"
