@@ -6,20 +6,7 @@ import sys
 import textwrap
 from typing import TextIO
 
-SEEN = {
-    code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
-    for code in (
-        *range(32),
-        *range(0x7F, 0xA0),
-        *range(0x200B, 0x2010),
-        *range(0x2028, 0x202F),
-        *range(0x2060, 0x2070),
-        0xFEFF,
-    )
-    if chr(code) not in "\n\r\t"
-}
-"""Control characters, overrides of the writing direction and characters without a shape (Unicode TR
-36), as they are written in source text."""
+from rigplanner.plain_text import SHOWN
 
 
 def tell(text: str = "") -> None:
@@ -41,7 +28,7 @@ def one_line(text: str) -> str:
     """Return a message as one line without control characters and of bearable length; the middle of
     a longer one is left out."""
     return shortened(
-        text.translate(SEEN).replace("\r", "\\r").replace("\n", "\\n").replace("\t", " ")
+        text.translate(SHOWN).replace("\r", "\\r").replace("\n", "\\n").replace("\t", " ")
     )
 
 
@@ -60,7 +47,7 @@ class Terminal(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Write a text; returns its length."""
-        shown = text.translate(SEEN)
+        shown = text.translate(SHOWN)
         if self._messages:
             back = "\r" if shown.startswith("\r") else ""  # a count that is written over
             lines = shown.removeprefix("\r").replace("\r", "\\r").split("\n")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QMenu
 
+from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.document.ask_file import ask_file
 from rigplanner.desktop.document.exports import file_name
@@ -71,7 +72,7 @@ def fill_recent(desk: Desk, menu: QMenu) -> None:
         entry = menu.addAction(
             shortened(path.stem, 40).replace("&", "&&"), partial(open_file, desk, path)
         )
-        entry.setToolTip(str(path))
+        entry.setToolTip(plain(str(path)))
         entry.setEnabled(path.is_file())
     if not names:
         menu.addAction(tr("None yet")).setEnabled(False)

@@ -26,6 +26,7 @@ from rigplanner.desktop import documents, faults
 from rigplanner.desktop.actions import fill_menus, make_actions, paint_actions
 from rigplanner.desktop.controls.lazy_tab import Later
 from rigplanner.desktop.controls.tab_stops import step_focus
+from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.controls.widgets import button, label, panel, retint, row
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.dropped import open_dropped
@@ -229,7 +230,7 @@ class Window(QMainWindow):
             name, Qt.TextElideMode.ElideMiddle, self._name.width() - 16
         )
         self._name.setText(shown + star)
-        self._name.setToolTip(name)
+        self._name.setToolTip(plain(name))
         self.setWindowTitle(tr("{name}{star} - RigPlanner", name=name, star=star))
         self.setWindowFilePath(str(session.path or ""))
 

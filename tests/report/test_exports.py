@@ -16,10 +16,13 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import Catalog
+from rigplanner.report.comparison.content import FORMATS as COMPARISONS
+from rigplanner.report.comparison.content import comparison
 from rigplanner.report.quote.content import Quote, quote_content
-from rigplanner.report.quote.export import export
+from rigplanner.report.quote.export import FORMATS, export, findings_text
 from rigplanner.report.quote.workbook import quote_workbook
 from rigplanner.report.spreadsheet import Amount, SheetOf, workbook
+from rigplanner.rig.document import Party
 from rigplanner.rig.files import decode_rig, read_rig
 from rigplanner.rig.from_text.parts_list import read_parts_list
 from rigplanner.rig.from_text.workbook_list import LARGEST_BOOK_BYTES, parts_list_of_workbook
@@ -202,3 +205,31 @@ def test_a_damaged_workbook_is_read_or_refused(name: str, data: st.DataObject) -
             damaged.writestr(member, content)
     with contextlib.suppress(ValueError):
         assert "|" in parts_list_of_workbook(buffer.getvalue())
+
+
+STEERING = "a\x00\x07\x1b[31m\x85\u202eb\u2066c\u200fd\ufeff\u2028e"
+
+
+def _steers(text: str) -> list[str]:
+    return [c for c in text if c not in "\n\r" and not c.isprintable()]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_exports_carry_no_control_or_override_characters(
+    samples: list[Path], catalog: Catalog, form: str
+) -> None:
+    rig = replace(read_rig(samples[0]), name=STEERING, notes=STEERING)
+    rig = replace(rig, quote=replace(rig.quote, customer=Party(name=STEERING), terms=STEERING))
+    quote = quote_content(assess(rig, catalog), catalog, DAY)
+    written = export(quote, form)
+    assert _steers(written) == []
+    assert _steers(findings_text(quote)) == []
+    if form == "json":
+        assert msgspec.json.decode(written)["name"] == STEERING
+
+
+def test_comparisons_carry_none_either() -> None:
+    made = comparison((STEERING, "b"), ())
+    for form, write in COMPARISONS.items():
+        assert _steers(write(made)) == [], form
+    assert msgspec.json.decode(COMPARISONS["json"](made))["names"] == [STEERING, "b"]

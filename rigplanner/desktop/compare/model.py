@@ -16,6 +16,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
+from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.look import icons
 from rigplanner.desktop.look.theme import look, row_px, sized_font, small_font
 from rigplanner.desktop.words import interval, shortened
@@ -94,7 +95,7 @@ class CompareModel(QAbstractTableModel):
                     if line.lows[n] is not None
                     else None
                 )
-            return self._text(line, n) if isinstance(line.values[n], str) else None
+            return plain(self._text(line, n)) if isinstance(line.values[n], str) else None
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return ", ".join(
                 text

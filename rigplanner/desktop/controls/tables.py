@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem
 
+from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.look.theme import row_px
 
 
@@ -52,7 +53,7 @@ def fill(
             elif item.text() != text:
                 item.setText(text)
             if n < len(tips):
-                item.setToolTip(tips[n])
+                item.setToolTip(plain(tips[n]))
     for m in numbers:
         if (head := table.horizontalHeaderItem(m)) is not None:
             head.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.look import icons
 from rigplanner.report.language import tr
 
@@ -83,7 +84,7 @@ def icon_button(icon: str, name: str, clicked: Click) -> QToolButton:
     """Return a small button that shows an icon only; `name` is its tool tip and accessible name."""
     made = QToolButton()
     made.setAccessibleName(name)
-    made.setToolTip(name)
+    made.setToolTip(plain(name))
     made.setIconSize(QSize(icons.size_px(), icons.size_px()))
     made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     tint(made, icon, "soft")

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.controls.widgets import (
     busy_bar,
     button,
@@ -155,9 +156,11 @@ class GuideDialog(QDialog):
         form.addRow(tr("Country (sets the wall outlet)"), self.country)
         self.quiet = QCheckBox(tr("Quiet: it stands next to my desk"))
         self.quiet.setToolTip(
-            tr(
-                "Leaves out blower and passive cards, open frames, and more than two cards. There"
-                " are no noise figures."
+            plain(
+                tr(
+                    "Leaves out blower and passive cards, open frames, and more than two cards."
+                    " There are no noise figures."
+                )
             )
         )
         self.quiet.toggled.connect(self._delay.start)

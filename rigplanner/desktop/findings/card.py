@@ -8,6 +8,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QPushButton, QSizePolicy, QToolTip, QWidget
 
 from rigplanner.catalog.prices.prices import is_day
+from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.controls.widgets import (
     button,
     column,
@@ -90,7 +91,7 @@ class FixButton(QPushButton):
 
     def _tell_effect(self) -> None:
         if not self.toolTip():
-            self.setToolTip(self._effect())
+            self.setToolTip(plain(self._effect()))
             self.setAccessibleDescription(self.toolTip())
 
 

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from rigplanner.desktop.controls.picture_view import PictureView
 from rigplanner.desktop.controls.tables import fill, plain_table
+from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.controls.widgets import button, column, label, panel, row, scrolled, strip
 from rigplanner.desktop.document.change import Change
 from rigplanner.desktop.document.session import Session
@@ -72,7 +73,7 @@ class MachineView(QWidget):
         self.drawing.explained.connect(self._explain)
         self.drawing.moved.connect(self._drop)
         self.hint = label("", "small")
-        self.drawing.setToolTip(tr("Drag a card to another place, or use the fields below"))
+        self.drawing.setToolTip(plain(tr("Drag a card to another place, or use the fields below")))
         self.places = plain_table(tr("Places"), (tr("Place"), tr("On"), tr("Link"), tr("Holds")))
         self.places.currentCellChanged.connect(lambda *_: self._row_chosen())
         self.matrix = plain_table(

@@ -14,6 +14,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
+from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.look import icons
 from rigplanner.desktop.look.fade import Glow
@@ -108,7 +109,7 @@ class Gauge(QWidget):
             f"{self.title}: {gauge_text(self.limit)} {share}, {VERDICT_WORDS[self.limit.verdict]}"
         )
         self.setAccessibleName(said)
-        self.setToolTip(said)
+        self.setToolTip(plain(said))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:

@@ -34,6 +34,7 @@ from PySide6.QtWidgets import (
 )
 
 from rigplanner.catalog.schema.parts import GPU, KINDS, Price
+from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.controls.widgets import (
     button,
     column,
@@ -208,7 +209,7 @@ class BuildList(QWidget):
         self._editor = self._make_editor()
         self._total = Figure("strong")
         self._total.setCursor(Qt.CursorShape.PointingHandCursor)
-        self._total.setToolTip(tr("Show how the total is calculated"))
+        self._total.setToolTip(plain(tr("Show how the total is calculated")))
         self._total.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._total.setProperty("opens", True)
         self._total.setIndent(0)

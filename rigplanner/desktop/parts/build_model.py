@@ -7,6 +7,7 @@ from msgspec import Struct
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from rigplanner.catalog.schema.parts import KINDS, System, kind_of
+from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.words import KIND_WORDS, VERDICT_WORDS, age, number
 from rigplanner.economics.totals import price_of
@@ -154,7 +155,8 @@ class BuildModel(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return row.title if row.uid else tr("Choose {kind}", kind=KIND_WORDS[row.kind])
         if role == Qt.ItemDataRole.ToolTipRole and row.uid:
-            return f"{row.title}\n{row.detail}\n{VERDICT_WORDS.get(row.verdict, '')}".strip()
+            verdict = VERDICT_WORDS.get(row.verdict, "")
+            return plain(f"{row.title}\n{row.detail}\n{verdict}".strip())
         if role == Qt.ItemDataRole.AccessibleTextRole:
             verdict = VERDICT_WORDS.get(row.verdict, "")
             return (

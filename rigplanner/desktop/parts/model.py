@@ -15,6 +15,7 @@ from PySide6.QtCore import (
 )
 
 from rigplanner.catalog.schema.parts import AnyPart, Price
+from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.look import icons
 from rigplanner.desktop.look.tokens import STATE_OF
 from rigplanner.desktop.parts.carried import ITEMS, part_data
@@ -200,7 +201,7 @@ class PartsModel(QAbstractTableModel):
             cell = self.cells(index.row())[column]
             return icons.icon(cell.icon, cell.tone) if cell.icon else None
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self._tip(part, column)
+            return plain(self._tip(part, column) or "") or None
         if role == Qt.ItemDataRole.TextAlignmentRole and self.is_figure(column):
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return None

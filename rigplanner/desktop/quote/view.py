@@ -12,6 +12,7 @@ from PySide6.QtGui import QMouseEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import QComboBox, QMenu, QPushButton, QSplitter, QWidget
 
 from rigplanner.desktop.controls.flow_row import flow_strip
+from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.controls.widgets import button, column, label, panel, scrolled
 from rigplanner.desktop.document.change import Change
 from rigplanner.desktop.document.exports import (
@@ -62,7 +63,7 @@ class QuoteView(QWidget):
         self.figures = button(tr("Figures"), self._open_figures, "info", name=tr("Show sources"))
         self.paper = QComboBox()
         self.paper.setAccessibleName(tr("Paper"))
-        self.paper.setToolTip(tr("Paper of quotes and comparisons"))
+        self.paper.setToolTip(plain(tr("Paper of quotes and comparisons")))
         self.paper.addItems(list(SIZES))
         self.paper.setCurrentText(paper_of(session))
         self.paper.textActivated.connect(self._use_paper)
@@ -277,9 +278,11 @@ class QuoteView(QWidget):
         count = self._document.pageCount()
         self.pages.setText(trn("{count} page", "{count} pages", count))
         self.pages.setToolTip(
-            tr(
-                "The preview shows the bytes that are saved: {size}.",
-                size=f"{len(content) // 1024}{THIN}kB",
+            plain(
+                tr(
+                    "The preview shows the bytes that are saved: {size}.",
+                    size=f"{len(content) // 1024}{THIN}kB",
+                )
             )
         )
         self._note.hide()

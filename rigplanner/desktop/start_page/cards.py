@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy
 
+from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.controls.widgets import column, label, row, stretchy
 from rigplanner.desktop.look import icons
 from rigplanner.desktop.look.theme import row_px
@@ -24,7 +25,7 @@ class OneLine(QLabel):
         if role:
             self.setProperty("role", role)
         self._whole = shortened(text, 200)
-        self.setToolTip(self._whole)
+        self.setToolTip(plain(self._whole))
         self.setAccessibleName(self._whole)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

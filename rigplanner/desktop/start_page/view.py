@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QPlainTextEdit, QVBoxLayout, 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.data import sample_files
+from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.controls.widgets import (
     button,
     clear,
@@ -358,7 +359,7 @@ class StartView(QWidget):
         there = path.is_file()
         ask: Callable[[], object] = lambda: self.file_asked.emit(path, False)  # noqa: E731
         line = button(shortened(path.stem, 30), ask, role="link", name=tr("Open {name}", name=path))
-        line.setToolTip(str(path))
+        line.setToolTip(plain(str(path)))
         line.setEnabled(there)
         find = button(
             tr("Locate…"),

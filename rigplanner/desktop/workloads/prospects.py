@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rigplanner.desktop.controls.flow_row import FlowRow
+from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.controls.widgets import (
     button,
     clear,
@@ -167,7 +168,7 @@ class ProspectsPanel:
             use = button(
                 text, partial(self._use, fields), role="link", name=tr("Use {size}", size=text)
             )
-            use.setToolTip(f"{tr('Use {size}', size=text)}. {_sure(reach)}")
+            use.setToolTip(plain(f"{tr('Use {size}', size=text)}. {_sure(reach)}"))
             pair = row(use, spacing=0)
             if reach.at is not None:
                 opens = partial(self._open_reach, text, reach, fields)
@@ -221,7 +222,7 @@ class ProspectsPanel:
                 role="link",
                 name=tr("Use {size}", size=words),
             )
-            use.setToolTip(change.source)
+            use.setToolTip(plain(change.source))
             use.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
             kept = tr("{share} of the speed", share=percent(change.speed_share))
             verdict = tr("fits") if change.fits else tr("still too much")

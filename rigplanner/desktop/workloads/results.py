@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHeaderView, QPushButton, QWidget
 
 from rigplanner.desktop.controls.flow_row import FlowRow, flow_strip
 from rigplanner.desktop.controls.tables import fill, fit_height, plain_table
+from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.controls.unit_cells import UnitCells
 from rigplanner.desktop.controls.widgets import (
     button,
@@ -166,7 +167,7 @@ class WorkloadResults(QWidget):
             if n < len(facts) and fact.text() != facts[n][0]:
                 fact.setText(facts[n][0])
                 fact.setAccessibleName(f"{facts[n][0]}. {facts[n][1]}")
-                fact.setToolTip(facts[n][1])
+                fact.setToolTip(plain(facts[n][1]))
 
     def _show_anchors(self, speed: "SpeedEstimate") -> None:
         shown = [anchor for anchor in speed.anchors if round(100 * anchor.weight)][:MOST_ANCHORS]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 from msgspec import Struct
 
+from rigplanner.plain_text import cleaned, cleaned_json
 from rigplanner.planning.compare import CompareRow, Value
 from rigplanner.report import format as fmt
 from rigplanner.report.format import columns_of, padded
@@ -299,8 +300,8 @@ def json_text(made: Comparison) -> str:
 
 
 FORMATS: dict[str, Callable[[Comparison], str]] = {
-    "table": table,
-    "csv": csv_text,
-    "markdown": markdown,
-    "json": json_text,
+    "table": cleaned(table),
+    "csv": cleaned(csv_text),
+    "markdown": cleaned(markdown),
+    "json": cleaned_json(json_text),
 }

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from rigplanner.plain_text import cleaned, cleaned_json
 from rigplanner.report import format as fmt
 from rigplanner.report.language import tr
 from rigplanner.report.quote.content import Quote
@@ -234,10 +235,10 @@ def json_text(quote: Quote) -> str:
 
 
 FORMATS: dict[str, Callable[[Quote], str]] = {
-    "markdown": markdown,
-    "bbcode": bbcode,
-    "plain": plain,
-    "csv": csv_text,
-    "json": json_text,
+    "markdown": cleaned(markdown),
+    "bbcode": cleaned(bbcode),
+    "plain": cleaned(plain),
+    "csv": cleaned(csv_text),
+    "json": cleaned_json(json_text),
 }
 """Forms of text; `workbook.quote_workbook` makes the workbook."""
