@@ -21,6 +21,7 @@ from rigplanner.asbuilt.captures import Capture, read_text
 from rigplanner.asbuilt.causes import shipped_causes, sources_of
 from rigplanner.asbuilt.checks.health import shipped_xids
 from rigplanner.asbuilt.checks.line import Line
+from rigplanner.asbuilt.checks.parts import board_verdict, same_cpu
 from rigplanner.asbuilt.costs import with_costs
 from rigplanner.asbuilt.differences import differences
 from rigplanner.asbuilt.promise import Promise, promise_of
@@ -275,6 +276,31 @@ def test_a_drive_that_was_used_is_a_remark_and_a_failing_one_is_not_kept() -> No
     ):
         lines = differences(Promise(), tuple(read_text("a", smart.format(result, worn))[1]))
         assert [(line.code, line.verdict) for line in lines] == found
+
+
+@pytest.mark.parametrize(
+    ("promised", "printed", "verdict"),
+    [
+        ("MSI MEG X570 GODLIKE", "MEG X570 GODLIKE (MS-7C34)", "kept"),
+        ("Gigabyte X570S AORUS MASTER", "X570S AORUS MASTER", "kept"),
+        ("ASUS TUF H370-Pro Gaming (WI-FI)", "TUF H370-PRO GAMING WIFI", "kept"),
+        ("Supermicro SuperServer SYS-821GE-TNHR (HGX H100 8-GPU)", "SYS-821GE-TNHR", "kept"),
+        ("ASUS PRIME TRX40-PRO S", "PRIME TRX40-PRO", "remark"),
+        ("Supermicro X10DRi", "X10DRI-T", "remark"),
+        ("ASUS ROG STRIX X670E-E GAMING WIFI", "ROG STRIX X670E-F GAMING WIFI", "broken"),
+    ],
+)
+def test_boards_are_known_by_what_their_firmware_prints(
+    promised: str, printed: str, verdict: str
+) -> None:
+    assert board_verdict(promised, printed) == verdict
+
+
+def test_every_cpu_of_the_catalog_is_known_by_what_the_kernel_prints(catalog: Catalog) -> None:
+    for cpu in catalog.of_kind("cpu"):
+        printed = cpu.name.replace("Intel ", "Intel(R) ").replace("Core ", "Core(TM) ")
+        assert same_cpu(cpu.name, f"{printed} 16-Core Processor @ 2.60GHz"), cpu.name
+    assert not same_cpu("AMD EPYC 7443P", "AMD EPYC 7453 28-Core Processor")
 
 
 def test_a_cap_that_is_not_set_breaks_the_promise(assessment: Assessment, catalog: Catalog) -> None:

@@ -71,7 +71,9 @@ def same_gpu(wanted: PromisedCard, card: Card, names: GpuNames) -> bool:
     if theirs.gpu is not None and ours:
         return theirs.gpu.id == ours
     return (
-        ours in theirs.near if theirs.several and ours else _words(wanted.name) <= _words(card.name)
+        ours in theirs.near
+        if theirs.several and ours
+        else words_of(wanted.name) <= words_of(card.name)
     )
 
 
@@ -100,7 +102,7 @@ def _same_board(one: Card, other: Card) -> bool:
 def _is_there(wanted: PromisedCard, card: Card, slots: dict[str, str]) -> bool:
     if wanted.place and _slot_of(card, slots) == _plain(wanted.place):
         return True
-    return bool(_words(wanted.name)) and _words(wanted.name) <= _words(card.name)
+    return bool(words_of(wanted.name)) and words_of(wanted.name) <= words_of(card.name)
 
 
 def _slot_of(card: Card, slots: dict[str, str]) -> str:
@@ -112,7 +114,8 @@ def _plain(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
-def _words(text: str) -> set[str]:
+def words_of(text: str) -> set[str]:
+    """Return the words of a name that tell models apart, sizes in one word ("4tb")."""
     glued = UNIT.sub(r"\1\2", text.lower())
     return {word.strip(".") for word in WORD.findall(glued)} - {
         "nvidia",
@@ -125,5 +128,5 @@ def _words(text: str) -> set[str]:
 
 def same_name(promised: str, seen: str) -> bool:
     """Say whether a seen name holds all words of the promised one that tell models apart."""
-    wanted = _words(promised)
-    return bool(wanted) and wanted <= _words(seen)
+    wanted = words_of(promised)
+    return bool(wanted) and wanted <= words_of(seen)

@@ -1,16 +1,24 @@
 """Parts: is everything there, in number, model and size?"""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
-from rigplanner.asbuilt.checks.line import Line, View
-from rigplanner.asbuilt.checks.pairing import same_name
+from rigplanner.asbuilt.checks.line import Line, Verdict, View
+from rigplanner.asbuilt.checks.pairing import same_name, words_of
 from rigplanner.asbuilt.seen import SeenBoard, SeenCpu, SeenDrive, SeenMatrix, of_kind
 
 SIZE_LEAST = 0.97
 """Share of a drive's or GPU's size that programs show at least: drives count in 1e9 bytes, GPUs
 keep some of their memory for themselves."""
 GPU_LEAST = 0.93
+IN_BRACKETS = re.compile(r"\([^()]*\)")
+WIFI = re.compile(r"\(?\bwi-?fi\b\)?", re.IGNORECASE)
+MAKERS = {
+    *("asus", "asrock", "rack", "gigabyte", "msi", "supermicro", "superserver", "biostar", "dell"),
+    *("hp", "hpe", "lenovo", "intel", "tyan", "nvidia", "poweredge", "proliant"),
+}
+"""Words of makers and their series, which firmware prints or not."""
 MADE_UP = ("loop", "ram", "zram", "sr", "md", "dm-", "fd")
 
 
@@ -29,15 +37,31 @@ def _board(view: View) -> Iterator[Line]:
         if not wanted:
             continue
         name = "" if seen is None else seen.name if code == "board" else seen.system or seen.name
-        alike = bool(name) and (same_name(name, wanted) or same_name(wanted, name))
+        verdict = board_verdict(wanted, name) if name else "unseen"
         yield Line(
             code=code,
             group="parts",
-            verdict="unseen" if not name else "kept" if alike else "broken",
+            verdict=verdict,
             promised=wanted,
             seen=name or None,
-            cause="" if alike or not name else "other-part",
+            cause={"remark": "other-variant", "broken": "other-part"}.get(verdict, ""),
         )
+
+
+def board_verdict(wanted: str, name: str) -> Verdict:
+    """Return kept for the promised board or system, remark where the names differ by a word
+    (another variant, or the firmware's shorter name), broken for another one. Makers leave their
+    own name out, or add a number in brackets ("MEG X570 GODLIKE (MS-7C34)") or a revision
+    ("-CF")."""
+    plain, bare = _board_words(name.removesuffix("-CF")), _board_words(wanted)
+    if plain == bare:
+        return "kept"
+    return "remark" if plain and (plain <= bare or bare <= plain) else "broken"
+
+
+def _board_words(name: str) -> set[str]:
+    told = WIFI.sub(" wifi ", name)
+    return words_of(IN_BRACKETS.sub(" ", told)) - MAKERS
 
 
 def _cpus(view: View) -> Iterator[Line]:
@@ -46,7 +70,7 @@ def _cpus(view: View) -> Iterator[Line]:
     if not promise.cpu:
         return
     model = "" if seen is None else seen.model
-    alike = bool(model) and _same_cpu(promise.cpu, model)
+    alike = bool(model) and same_cpu(promise.cpu, model)
     yield Line(
         code="cpu",
         group="parts",
@@ -69,12 +93,12 @@ def _cpus(view: View) -> Iterator[Line]:
         )
 
 
-def _same_cpu(wanted: str, model: str) -> bool:
+def same_cpu(wanted: str, model: str) -> bool:
     """Say whether all words of a CPU's name that hold a digit are in the model's ("EPYC 7443P" in
-    "AMD EPYC 7443P 24-Core Processor")."""
+    "AMD EPYC 7443P 24-Core Processor"); a name without any must be in it as a whole."""
     words = [word for word in wanted.lower().split() if any(letter.isdigit() for letter in word)]
     found = model.lower().replace("(r)", " ").replace("(tm)", " ").split()
-    return bool(words) and all(word in found for word in words)
+    return all(word in found for word in words) if words else same_name(wanted, model)
 
 
 def _gpus(view: View) -> Iterator[Line]:
