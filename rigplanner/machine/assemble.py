@@ -1,7 +1,7 @@
 """From a rig to the machine that it becomes."""
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.machine.builder import Growth
+from rigplanner.machine.builder import MachineBuilder
 from rigplanner.machine.model import Machine
 from rigplanner.machine.pieces import boards_of, pieces_of
 from rigplanner.rig.document import Rig
@@ -17,7 +17,7 @@ def assemble(rig: Rig, catalog: Catalog) -> Machine:
     return put_together(rig, catalog).machine()
 
 
-def put_together(rig: Rig, catalog: Catalog) -> Growth:
+def put_together(rig: Rig, catalog: Catalog) -> MachineBuilder:
     """Return a machine to be worked out as it is asked for."""
     counted = pieces_of(rig, catalog)
-    return Growth(rig, counted, boards_of(counted.pieces))
+    return MachineBuilder(rig, counted, boards_of(counted.pieces))

@@ -107,7 +107,7 @@ PLACES = (
 """What follows from where pieces stand and from nothing else of them."""
 
 
-class Growth:
+class MachineBuilder:
     """A machine in the making, everything in its place: each field of a `Machine`, worked out when
     it is asked for."""
 
@@ -226,7 +226,7 @@ class Growth:
             (self.edges, tuple(devices)), None, lambda: pairs_between(self.graph, devices)
         )
 
-    @property
+    @cached_property
     def matrix(self) -> tuple[tuple[str, ...], ...]:
         """The letters of GPUs and network ports."""
         return printed(self.pairs)
@@ -271,10 +271,10 @@ class Growth:
             *_unknown(self._grounds, len(self.gpus)),
         )
 
-    def with_pieces(self, rig: Rig, counted: Pieces) -> "Growth":
+    def with_pieces(self, rig: Rig, counted: Pieces) -> "MachineBuilder":
         """Return a machine whose pieces stand in the places of this one: for an exchange of parts
         on which no place depends."""
-        other = Growth(rig, counted, self._boards)
+        other = MachineBuilder(rig, counted, self._boards)
         vars(other).update({name: getattr(self, name) for name in PLACES})
         return other
 

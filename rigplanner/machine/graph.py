@@ -19,11 +19,13 @@ FABRIC = ("nvlink", "xgmi", "nvswitch")
 """Kinds of edges that join GPUs without the PCIe tree."""
 
 
-def graph_of(edges: Iterable[Edge]) -> Graph:
-    """Return the graph of a machine's links."""
+def graph_of(edges: Iterable[Edge], nodes: Iterable[Node] = ()) -> Graph:
+    """Return the graph of a machine's links, and of nodes that may have none."""
     import networkx as nx
 
     graph = nx.MultiGraph()
+    for node in nodes:
+        graph.add_node(node, kind=node.kind, name=node.name)
     for edge in edges:
         stops = [edge.a]
         if edge.root is not None:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from rigplanner.catalog.schema.parts import CPU, GPU, AnyPart, DrivePort, Slot, Storage
 from rigplanner.evidence import Step
 from rigplanner.machine.graph import graph_of
-from rigplanner.machine.nodes import Edge, Pairs, printed
+from rigplanner.machine.nodes import Edge, Pairs, gpu_node, nic_node, printed, socket_node
 
 
 class Piece(Struct, frozen=True):
@@ -192,9 +192,12 @@ class Machine(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def graph(self) -> Any:
         """The machine as one networkx.MultiGraph (see `machine/graph.py`)."""
-        return graph_of(self.edges)
+        sockets = [socket_node(cpu.index) for cpu in self.cpus]
+        devices = [gpu_node(gpu.index) for gpu in self.gpus]
+        ports = [nic_node(nic.index) for nic in self.nics]
+        return graph_of(self.edges, (*sockets, *devices, *ports))
 
-    @property
+    @cached_property
     def matrix(self) -> tuple[tuple[str, ...], ...]:
         """The letters of `nvidia-smi topo -m` for GPUs, then network ports ("" where unknown)."""
         return printed(self.pairs)

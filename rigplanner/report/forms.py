@@ -25,6 +25,8 @@ _TITLES = Words(
         "slots": "Slots and cards (SVG)",
         "nccl": "Topology for NCCL (XML)",
         "dot": "Graphviz",
+        "graphml": "Graph (GraphML)",
+        "node-link": "Graph (node-link JSON)",
         "matrix": "Matrix of nvidia-smi topo -m",
     }
 )
@@ -36,6 +38,7 @@ _SUFFIXES = {
     "table": "txt",
     "slots": "svg",
     "nccl": "xml",
+    "node-link": "json",
     "matrix": "txt",
 }
 

@@ -1,8 +1,9 @@
-"""The machine as files for other programs: drawings, NCCL's topology, Graphviz, the matrix of
-nvidia-smi."""
+"""The machine as files for other programs: drawings, NCCL's topology, Graphviz, GraphML, node-link
+JSON, the matrix of nvidia-smi."""
 
 from collections.abc import Callable
 
+from rigplanner.machine.formats.graph_files import graphml, node_link
 from rigplanner.machine.formats.graphviz import dot
 from rigplanner.machine.formats.nccl_xml import nccl_xml
 from rigplanner.machine.formats.smi_matrix import format_matrix
@@ -59,5 +60,7 @@ WRITERS: dict[str, Callable[[Machine], str]] = {
     "slots": _slots,
     "nccl": nccl_xml,
     "dot": dot,
+    "graphml": graphml,
+    "node-link": node_link,
     "matrix": matrix_text,
 }

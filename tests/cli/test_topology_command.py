@@ -45,7 +45,14 @@ def test_json_of_a_bridged_pair(samples: list[Path], capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize(
     ("form", "start"),
-    [("matrix", "\tGPU0"), ("nccl", "<system"), ("svg", "<svg"), ("dot", "graph")],
+    [
+        ("matrix", "\tGPU0"),
+        ("nccl", "<system"),
+        ("svg", "<svg"),
+        ("dot", "graph"),
+        ("graphml", "<graphml"),
+        ("node-link", "{"),
+    ],
 )
 def test_other_formats(
     samples: list[Path], capsys: pytest.CaptureFixture[str], form: str, start: str

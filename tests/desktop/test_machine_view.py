@@ -142,6 +142,7 @@ def test_the_machine_is_written_in_every_form_and_a_folder_that_is_gone_is_told(
     assert [action.text() for action in menu.actions()] == [form_title(form) for form in WRITERS]
     menu.close()
     begins = {"svg": "<svg", "slots": "<svg", "nccl": "<system", "dot": "graph", "matrix": "\tGPU0"}
+    begins |= {"graphml": "<graphml", "node-link": "{"}
     assert set(begins) == set(WRITERS)
     for form, begin in begins.items():
         assert save_machine(window.session, tmp_path / form, form)

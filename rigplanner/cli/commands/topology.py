@@ -24,7 +24,7 @@ from rigplanner.report.language import tr
 from rigplanner.report.machine_files import WRITERS
 from rigplanner.report.words.machine import move_text
 
-FORMATS = ("matrix", "json", "nccl", "svg", "dot")
+FORMATS = ("matrix", "json", "nccl", "svg", "dot", "graphml", "node-link")
 SPREAD = ("value", "low", "high")
 MESSAGE_BYTES = tuple(2**power for power in range(10, 34, 2))
 
