@@ -28,7 +28,6 @@ REFUSED = {
     "GeForce 6800": None,
     "Radeon 4090": None,
     "NVIDIA RX 6800": None,
-    "Quadro 6000": "nvidia.quadro.rtx-6000",
     "Quadro 2000": "nvidia.rtx.2000-ada",
     "2000": "nvidia.rtx.2000-ada",
     "NVIDIA RTX A5000 Laptop GPU": "nvidia.rtx.a5000",

@@ -36,10 +36,7 @@ def read(text: str) -> list[tuple[int, str]]:
         ),
         (
             "64GB (4x16) DDR4-3200 and 2TB 990 Pro",
-            [
-                (1, "corsair.vengeance-lpx.cmk64gx4m4e3200c16"),
-                (1, "samsung.ssd-990-pro.2-tb"),
-            ],
+            [(2, "g-skill.ripjaws-v.f4-3200c16d-32gvk"), (1, "samsung.ssd-990-pro.2-tb")],
         ),
         (
             "- **GPUs:** 2x RTX 5090 (32GB VRAM each) + 1x RTX 5070",
@@ -53,7 +50,10 @@ def read(text: str) -> list[tuple[int, str]]:
             "AMD Ryzen 9 7950X3D / AMD Radeon RX 9070 XT",
             [(1, "amd.ryzen.9-7950x3d"), (1, "amd.radeon.rx-9070-xt")],
         ),
-        ("ASRock B650D4U + Ryzen 7900", [(1, "?"), (1, "amd.ryzen.9-7900")]),
+        (
+            "ASRock B650D4U + Ryzen 7900",
+            [(1, "asrock-rack.b650d4u.b650d4u"), (1, "amd.ryzen.9-7900")],
+        ),
         (
             "Dell Precision T5820 workstation, 64GB RAM",
             [(1, "dell.precision.5820-tower"), (1, "?")],

@@ -283,7 +283,8 @@ def _by_class(words: str, index: PartIndex, kind: str | None) -> list[Part]:
         ]
         if kind in (None, class_kind) and telling and len(names) > 1 and added & set(held):
             found = index.find(" ".join(names), class_kind, limit=8)
-            if named := [part for part in found if {*telling} - {*words_of(part.vendor)}]:
+            models = {word for word in telling if len(word) > 1 and not word.isdigit()}
+            if named := [part for part in found if models - {*words_of(part.vendor)}]:
                 return named
     return []
 
