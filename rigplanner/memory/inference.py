@@ -18,7 +18,7 @@ from rigplanner.networks.tracer.net import Setting
 from rigplanner.networks.tracer.tape import BF16, F32
 from rigplanner.units import GIB
 from rigplanner.workload.job import Job
-from rigplanner.workload.mixes import file_bits
+from rigplanner.workload.mixes import file_bits, tensor_bytes
 from rigplanner.workload.network import Network
 from rigplanner.workload.quant import BITS, GGUF, KV_BITS, left_whole, weight_bytes
 from rigplanner.workload.releases import JOINED
@@ -238,10 +238,24 @@ such files keep attention and shared experts finer. DeepSeek-R1 UD-Q2_K_XL 5.1 b
 experts, Qwen3-235B IQ3_K 6.7 beside 3.8 (buffer sizes in ik_llama.cpp discussions 258 and 357)."""
 
 
+KNOWN_WITHIN = 0.03
+"""How far the size of a file may lie from its mix's for its tensors to be those of the mix."""
+
+
 def ggml_parts(network: Network, job: Job, weights: float) -> GgmlParts:
-    """Return the parts of a file of `weights` bytes."""
+    """Return the parts of a file of `weights` bytes: by the tensors of its mix where these are
+    known, evenly otherwise."""
+    tied = network.tied and network.kind != "encoder"
+    if known := tensor_bytes(job.precision, network):
+        scale = weights / max(1.0, sum(known))
+        told = network.kind != "vlm" and not network.latent_values
+        if told and abs(scale - 1) <= KNOWN_WITHIN:
+            table, head, experts, rest = (part * scale for part in known)
+            if tied:
+                table, head = 0.0, table
+            return GgmlParts(table=table, head=head, experts=experts, rest=rest)
     other = max(1.0, network.params - network.expert_params)
-    if job.precision == "mxfp4" and job.stored_bytes is None:
+    if job.precision == "mxfp4":
         experts = min(weights, network.expert_params * BITS["mxfp4"] / 8)
     elif network.expert_params:
         even = weights / max(1.0, network.params)
@@ -250,7 +264,7 @@ def ggml_parts(network: Network, job: Job, weights: float) -> GgmlParts:
     else:
         experts = 0.0
     head = (weights - experts) * min(1.0, network.vocab * network.hidden / other)
-    table = 0.0 if network.tied and network.kind != "encoder" else head
+    table = 0.0 if tied else head
     rest = max(0.0, weights - table - head - experts)
     return GgmlParts(table=table, head=head, experts=experts, rest=rest)
 

@@ -27,6 +27,21 @@ def file_bits(word: str, network: Network) -> float:
     return sum(size * _bits(mix, name, network) for name, size in sizes.items()) / total
 
 
+def tensor_bytes(word: str, network: Network) -> tuple[float, float, float, float] | None:
+    """Return the bytes of the token embedding, the output layer, the routed experts and all else of
+    a network's file in a mix of known tensors."""
+    mix = mixes().get(word)
+    if mix is None or not (network.layers and network.hidden and network.vocab):
+        return None
+    sizes = _sizes(network)
+    file = {name: size * _bits(mix, name, network) / 8 for name, size in sizes.items()}
+    feed = sizes["gate_up"] + sizes["down"]
+    share = min(1.0, network.expert_params / feed) if feed else 0.0
+    experts = (file["gate_up"] + file["down"]) * share
+    table, head = file["embedding"], file["output"]
+    return table, head, experts, sum(file.values()) - table - head - experts
+
+
 def _sizes(network: Network) -> dict[str, float]:
     """Values of each kind of tensor of a decoder; latent attention counts with the rest."""
     table = float(network.vocab * network.hidden)
