@@ -360,7 +360,7 @@ class _Search:
         if whole is None:
             _count(self._passed, "no-host")
             return None
-        return self._judged(whole, candidate)
+        return self._judged(market.priced(whole), candidate)
 
     def _judged(self, rig: Rig, candidate: Candidate) -> Proposal | None:
         """Give the rig the aims it holds as workloads, and let the rules have the last word."""

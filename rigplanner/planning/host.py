@@ -7,8 +7,10 @@ from datetime import date
 from functools import cached_property
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.prices.classes import class_prices, todays_price
 from rigplanner.catalog.prices.exchange import ExchangeRates, convert
 from rigplanner.catalog.schema.parts import (
     CPU,
@@ -20,7 +22,7 @@ from rigplanner.catalog.schema.parts import (
     Storage,
 )
 from rigplanner.machine.model import PowerTree
-from rigplanner.rig.document import Rig
+from rigplanner.rig.document import Item, Rig
 from rigplanner.rig.edits import add_part
 from rigplanner.rules.assess import assess, machine_of
 from rigplanner.rules.badges import Trial
@@ -53,8 +55,32 @@ class Market:
         self.catalog, self.currency, self.today, self.rates = catalog, currency, today, rates
 
     def price_of(self, part: AnyPart) -> Price | None:
-        """Return the newest price that counts, in the currency itself before converted ones; None
-        when there is none."""
+        """Return what a part costs today: its newest price that counts, or the newer one of its
+        class where that is old; None when it has none."""
+        own = self._own_price(part)
+        return own and todays_price(part, own, self._classes, self.today)
+
+    def priced(self, rig: Rig) -> Rig:
+        """Return a rig whose items carry the price of their class where their own is old."""
+        return replace(rig, items=tuple(map(self._priced, rig.items)))
+
+    def _priced(self, item: Item) -> Item:
+        part = self.catalog.get(item.part)
+        price = self.price_of(part) if part else None
+        return (
+            item if part is None or price == self._own_price(part) else replace(item, price=price)
+        )
+
+    @cached_property
+    def _classes(self) -> dict[tuple[object, ...], Price]:
+        return class_prices(self.catalog.parts.values(), self.currency, self._counted)
+
+    def _counted(self, price: Price) -> float | None:
+        return convert(price.amount, price.currency, self.currency, self.rates)
+
+    def _own_price(self, part: AnyPart) -> Price | None:
+        """Return the newest price of the very part that counts, in the currency itself before
+        converted ones."""
         same = [price for price in part.prices if price.currency == self.currency]
         others = [
             p

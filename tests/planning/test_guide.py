@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import GPU, Price
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.planning.aims import AIMS, USUAL_AIM
+from rigplanner.planning.aims import AIMS, USUAL_AIM, Purpose
 from rigplanner.planning.guide import Advice, Answers, advise, advising, hours_against
 from rigplanner.planning.host import Market, Need, bases, wide_slots
 from rigplanner.report.format import number
@@ -205,9 +205,7 @@ def test_what_cannot_be_predicted_says_why(catalog: Catalog) -> None:
     assert best is not None
     doubtful = [ability for ability in best.abilities if ability.runs == "unknown"]
     assert [ability.aim.code for ability in doubtful] == ["serve-70b-fp8"]
-    assert words.doubt_text(doubtful[0]).startswith(
-        "Intel Arc Pro B60 has no fp8 arithmetic; it has "
-    )
+    assert words.doubt_text(doubtful[0]) == "stack: llama.cpp does not load weights in fp8."
     assert all(
         words.doubt_text(ability) == "" for ability in best.abilities if ability.runs != "unknown"
     )
@@ -239,3 +237,18 @@ def test_old_prices_are_told(advice: Advice) -> None:
     assert words.age_text(advice.best, oldest) == ""
     assert words.age_text(advice.best, "2026-11-21").startswith("The oldest price is ")
     assert "{" not in words.age_text(advice.best, "2026-11-21")
+
+
+@pytest.mark.parametrize("purpose", ["language", "vision"])
+def test_cards_and_memory_of_a_proposal_cost_what_their_class_costs_today(
+    purpose: Purpose, catalog: Catalog
+) -> None:
+    answers = Answers(purpose=purpose, budget=4000, currency="USD")
+    best = advise(answers, catalog, "2026-11-23").best
+    assert best is not None and best.total <= 4000
+    market = Market(catalog, "USD", "2026-11-23")
+    for line in best.assessment.totals.lines:
+        item = best.rig.item(line.uid)
+        part = catalog.get(item.part) if item else None
+        assert part is not None and line.unit is not None
+        assert line.unit == market.price_of(part)

@@ -232,11 +232,13 @@ def item_rows(proposal: Proposal, catalog: Catalog) -> list[tuple[str, str, str]
         price = (
             money(line.amount, proposal.rig.currency) if line.amount is not None else tr("no price")
         )
-        dated = (
-            tr("{price}, price of {day}", price=price, day=day(line.unit.day))
-            if line.unit
-            else price
-        )
+        dated = price
+        if line.unit and line.own:
+            dated = tr(
+                "{price}, price of an equal part of {day}", price=price, day=day(line.unit.day)
+            )
+        elif line.unit:
+            dated = tr("{price}, price of {day}", price=price, day=day(line.unit.day))
         rows.append(
             (
                 f"{item.quantity} × {name}" if item.quantity > 1 else name,

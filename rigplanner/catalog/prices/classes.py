@@ -1,0 +1,108 @@
+"""Parts that cost the same: what one of them costs today, when the price of another is old.
+
+A shop's price of one board or kit stays in the catalog for months while its class moves: from July
+2025 to September 2026 kits of 2 x 32 GB DDR5 rose from 205 to 1,099 USD, and cards with the RTX
+5090 chip from 2,600 to 4,900 USD (prices in this catalog)."""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date
+from statistics import median
+
+from msgspec.structs import replace
+
+from rigplanner.catalog.schema.parts import GPU, AnyPart, MemoryKit, Price
+
+OLD_DAYS = 183
+"""A price older than half a year gives way to a newer one of its class."""
+SAME_TIME_DAYS = 60
+"""Prices so near to the newest of a class count as of one time; the lowest of them is taken."""
+SMALL_RATE, RATE_STEP = 4800, 800
+"""Memory rates in MT/s are told apart in steps from here on: 6,000 and 6,400 cost alike."""
+
+
+def class_of(part: AnyPart) -> tuple[object, ...] | None:
+    """Return what parts share that cost about the same; None for kinds whose prices follow the
+    single part."""
+    if isinstance(part, GPU) and part.chip:
+        return ("gpu", part.chip, part.memory_gib, part.sms, part.form_factor)
+    if isinstance(part, MemoryKit):
+        rate = max(0, (part.speed_mts or 0) - SMALL_RATE) // RATE_STEP
+        return ("memory", part.type, part.module, part.modules, part.module_gib, rate)
+    return None
+
+
+def size_class_of(part: AnyPart) -> tuple[object, ...] | None:
+    """Return what memory kits share whose prices move together, whatever their size; None for all
+    other parts."""
+    return ("gib", part.type, part.module) if isinstance(part, MemoryKit) else None
+
+
+def class_prices(
+    parts: Iterable[AnyPart], currency: str, counted: Callable[[Price], float | None]
+) -> dict[tuple[object, ...], Price]:
+    """Return for each class the lowest of its newest prices, and for each type of memory the median
+    of its newest prices of a GiB in `currency`. `counted` says what a price is in that currency,
+    None where it does not count."""
+    known: dict[tuple[object, ...], list[tuple[float, Price]]] = {}
+    sizes: dict[tuple[object, ...], list[tuple[float, Price]]] = {}
+    for part in parts:
+        kind, size = class_of(part), size_class_of(part)
+        if kind is None:
+            continue
+        for price in part.prices:
+            amount = counted(price)
+            if amount is None or _day(price) is None:
+                continue
+            known.setdefault(kind, []).append((amount, price))
+            if size is not None:
+                sizes.setdefault(size, []).append((amount / _gib(part), price))
+    made = {kind: min(_newest(found), key=_amount)[1] for kind, found in known.items()}
+    return made | {kind: _of_a_gib(_newest(found), currency) for kind, found in sizes.items()}
+
+
+def _newest(found: list[tuple[float, Price]]) -> list[tuple[float, Price]]:
+    """The prices of about the day of the newest one."""
+    newest = max(_day(price) or date.min for _, price in found)
+    return [pair for pair in found if (newest - (_day(pair[1]) or date.min)).days <= SAME_TIME_DAYS]
+
+
+def _amount(pair: tuple[float, Price]) -> float:
+    return pair[0]
+
+
+def _of_a_gib(near: list[tuple[float, Price]], currency: str) -> Price:
+    latest = max((price for _, price in near), key=lambda price: price.day)
+    return replace(latest, amount=median(map(_amount, near)), currency=currency)
+
+
+def _gib(part: AnyPart) -> float:
+    return part.modules * part.module_gib if isinstance(part, MemoryKit) else 1.0
+
+
+def todays_price(
+    part: AnyPart, own: Price, classes: Mapping[tuple[object, ...], Price], today: str
+) -> Price:
+    """Return a part's own price, or where that is old the newer one of its class; of memory that
+    of a GiB of its type, where no kit of its size has a newer one."""
+    own_day, day = _day(own), _iso(today)
+    if own_day is None or day is None or (day - own_day).days <= OLD_DAYS:
+        return own
+    kind, size = class_of(part), size_class_of(part)
+    other = classes.get(kind) if kind is not None else None
+    if other is not None and (_day(other) or own_day) > own_day:
+        return other
+    gib = classes.get(size) if size is not None else None
+    if gib is not None and (_day(gib) or own_day) > own_day:
+        return replace(gib, amount=round(gib.amount * _gib(part), 2))
+    return own
+
+
+def _day(price: Price) -> date | None:
+    return _iso(price.day)
+
+
+def _iso(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
