@@ -86,7 +86,7 @@ def test_faults_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[s
     torn.write_text(PAIR.replace("NV4\t X ", "NV2\t X "), "utf-8")
     cases = [
         ([], "name a rig file"),
-        (["--nvidia-smi", str(path)], "--gpu NAME"),
+        (["--nvidia-smi", str(path), "--format", "nccl"], "--gpu NAME"),
         (["--nvidia-smi", str(path), "--gpu", "No Such Card"], "no GPU named 'No Such Card'"),
         (
             ["--nvidia-smi", str(torn), "--gpu", "RTX 3090"],
@@ -280,3 +280,22 @@ def test_text_that_is_no_log_is_refused(tmp_path: Path, capsys: pytest.CaptureFi
     log.write_text("hello", "utf-8")
     assert main(["topology", "--read", str(log)]) == 2
     assert "NCCL_DEBUG=INFO" in capsys.readouterr().err
+
+
+def test_a_bare_matrix_is_read_without_a_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Letters need no model; what stands on one is left open, and the question is asked."""
+    file = tmp_path / "m.txt"
+    file.write_text(
+        "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV4\t0-15\nGPU1\tNV4\t X \t0-15\n", encoding="utf-8"
+    )
+    assert main(["topology", "--nvidia-smi", str(file), "--format", "json"]) == 0
+    told = capsys.readouterr()
+    answer = json.loads(told.out)
+    assert answer["links"] == [["X", "NV4"], ["NV4", "X"]]
+    assert answer["islands"] == [[0, 1]]
+    assert answer["allreduce_busbw_gbps"] == {"value": None, "low": None, "high": None}
+    assert answer["copy_gbps"] == [[None, None], [None, None]]
+    assert "which GPU is it" in told.err
+    assert main(["topology", "--nvidia-smi", str(file), "--format", "nccl"]) == 2

@@ -139,7 +139,7 @@ def test_remarks_decide_nothing_unless_the_rig_rates_them(
         for part in catalog.of_kind("system")
         if any(item.part == part.id for item in rig.items)
     )
-    disputed = replace(own, id="a.b.c", doubts={"role": Doubt(state="conflict")})
+    disputed = replace(own, id="a.b.c", doubts={"layout.slots": Doubt(state="conflict")})
     for severity, told in (("info", False), ("warning", True)):
         rated = replace(rig, severities={"RIG003": severity})
         (found,) = fits(rated, catalog, "system", (disputed,))

@@ -9,7 +9,7 @@ import msgspec
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.commands.memory import lines_of
-from rigplanner.cli.faults import FINE, InputFault
+from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.capacity.packing import MOST_JOBS, fits_slices, layout, pack
 from rigplanner.memory.mig import geometry, mig_sources, slices
@@ -46,14 +46,19 @@ def run(args: argparse.Namespace) -> int:
         raise InputFault(str(fault)) from fault
     if args.format == "json":
         print(msgspec.json.format(msgspec.json.encode(record)).decode())
-        return FINE
+        return _exit(record)
     lines = partition_lines(gpu.name, slices(gpu))
     if "layout" in record:
         lines += ["", *layout_lines(record["layout"], args.layout)]
     if "packing" in record:
         lines += ["", *packing_lines(record["packing"], record["jobs"])]
     print("\n".join(lines))
-    return FINE
+    return _exit(record)
+
+
+def _exit(record: dict[str, Any]) -> int:
+    """1 where profiles were asked for that do not fit one card together."""
+    return FINDINGS if record.get("layout", FINE) is None else FINE
 
 
 def _record(gpu: GPU, args: argparse.Namespace) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from rigplanner.cli.commands.captured import say_unmatched
 from rigplanner.cli.commands.nccl_found import found_text
-from rigplanner.cli.commands.topology_files import READERS, machine_of_file
+from rigplanner.cli.commands.topology_files import READERS, UNNAMED, machine_of_file
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_catalog, open_rig
 from rigplanner.evidence import Estimate
@@ -98,6 +98,10 @@ def run(args: argparse.Namespace) -> int:
         return FINE
     if source:
         machine = machine_of_file(source, getattr(args, source), args.gpu, args.query, args.nvlink)
+        if args.format == "nccl" and any(gpu.gpu.id == UNNAMED for gpu in machine.gpus):
+            raise InputFault(
+                "--format nccl: a file for NCCL needs the GPU's name, with --gpu NAME."
+            )
     else:
         machine = _at_hand() if args.this_machine else _planned(args.rig)
     if args.read:
@@ -163,7 +167,8 @@ def _times(estimate: Estimate | None, machine: Machine) -> dict[str, dict[str, f
 
 def _json(machine: Machine) -> str:
     count = len(machine.gpus)
-    estimate = allreduce(machine)
+    named = all(gpu.gpu.id != UNNAMED for gpu in machine.gpus)
+    estimate = allreduce(machine) if named else None
     answer: dict[str, Any] = {
         "gpus": [gpu.gpu.name for gpu in machine.gpus],
         "links": [list(row[:count]) for row in machine.matrix[:count]],
@@ -173,7 +178,9 @@ def _json(machine: Machine) -> str:
         "allreduce_busbw_gbps": _spread(estimate) or dict.fromkeys(SPREAD),
         "allreduce_us": _times(estimate, machine),
         "p2p": [list(row) for row in machine.p2p],
-        "copy_gbps": [[_spread(rate) for rate in row] for row in copy_rates(machine)],
+        "copy_gbps": [
+            [_spread(rate) if named else None for rate in row] for row in copy_rates(machine)
+        ],
         "host_copy_gbps": [
             round(gpu.host_gbs, 2) if gpu.host_gbs else None for gpu in machine.gpus
         ],

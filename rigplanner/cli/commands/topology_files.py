@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from rigplanner.catalog.find.gpu_names import GpuNames, shipped_pci_ids
-from rigplanner.catalog.schema.parts import GPU
+from rigplanner.catalog.schema.parts import GPU, NvlinkPort
 from rigplanner.cli.commands.captured import FAULTS, captured_text
 from rigplanner.cli.faults import InputFault
 from rigplanner.cli.reading import open_catalog
@@ -22,6 +22,9 @@ from rigplanner.machine.formats.rocm_matrix import parse_rocm
 from rigplanner.machine.formats.smi_matrix import MatrixFault, SmiMatrix, missing_rows, parse_matrix
 from rigplanner.machine.formats.smi_query import QueriedGpu, QueryFault, parse_query
 from rigplanner.machine.model import Machine
+
+UNNAMED = "unnamed.gpu.of-a-matrix"
+"""The id of a GPU that a captured matrix shows and nobody names."""
 
 
 class Seen(Struct, frozen=True):
@@ -51,7 +54,7 @@ def machine_of_file(
         if queried and len(queried) != len(seen.told):
             raise InputFault(f"{query}: names {len(queried)} GPUs, {path} has {len(seen.told)}.")
         cards = _cards(
-            path, name, [one.name for one in queried], [one.name for one in status], seen.told
+            path, name, [one.name for one in queried], [one.name for one in status], seen
         )
         machine = seen.machine(cards, tuple(one.link for one in queried))
     except FAULTS as fault:
@@ -73,11 +76,19 @@ def machine_of_file(
 
 
 def _cards(
-    path: Path, name: str | None, queried: list[str], status: list[str], told: tuple[str, ...]
+    path: Path, name: str | None, queried: list[str], status: list[str], seen: Seen
 ) -> tuple[GPU, ...]:
     """Return the card of each GPU: one for all by the user's word or that of `nvidia-smi nvlink`,
     else each by its own name."""
+    told = seen.told
     named = [name] * len(told) if name else queried or status[:1] * len(told) or list(told)
+    if not any(named) and isinstance(seen.shown, SmiMatrix):
+        print(
+            f"rigplanner topology: {path}: bandwidths are not told: which GPU is it? Name it with"
+            " --gpu NAME, --query FILE or --nvlink FILE.",
+            file=sys.stderr,
+        )
+        return tuple(unnamed(seen.shown) for _ in told)
     if not all(named):
         how = "--gpu NAME, --query FILE or --nvlink FILE"
         raise InputFault(
@@ -85,6 +96,24 @@ def _cards(
         )
     known = {word: _gpu_named(word) for word in dict.fromkeys(named)}
     return tuple(known[word] for word in named)
+
+
+def unnamed(matrix: SmiMatrix) -> GPU:
+    """Return a GPU of which a matrix tells its letters alone: with as many links as one row of it
+    shows, of no known rate."""
+    rows = [cells for row, cells in zip(matrix.rows, matrix.cells, strict=False) if "GPU" in row]
+    most = max((int(cell[2:]) for row in rows for cell in row if cell.startswith("NV")), default=0)
+    xgmi = any(cell == "XGMI" for row in rows for cell in row)
+    port = NvlinkPort(
+        generation=0, links=most or 1, link_gbs=0.0, fabric="xgmi" if xgmi else "nvlink"
+    )
+    return GPU(
+        id=UNNAMED,
+        name="GPU",
+        vendor="",
+        form_factor="oam" if xgmi else "sxm4" if most else "pcie",
+        nvlink=port if most or xgmi else None,
+    )
 
 
 def _gpu_named(wished: str) -> GPU:
