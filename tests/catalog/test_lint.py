@@ -424,6 +424,10 @@ def test_a_board_never_needs_more_lanes_than_its_cpu_has() -> None:
     )
     board = replace(BOARD, layout=Layout(sockets=("AM5",), slots=slots))
     assert _codes(cpu, board) == ["lanes-beyond-cpu"]
+    split = replace(cpu, lanes=32, lanes_by_gen={"5": 16, "4": 16})
+    assert _codes(split, board) == ["lanes-beyond-cpu"]
+    slower = LaneMode(when=When(used=("P1", "P2")), gens={"P2": 4})
+    assert _codes(split, replace(board, layout=replace(board.layout, lane_modes=(slower,)))) == []
     halved = LaneMode(when=When(used=("P1", "P2")), widths={"P1": 8, "P2": 8})
     assert _codes(cpu, replace(board, layout=replace(board.layout, lane_modes=(halved,)))) == []
 

@@ -496,6 +496,10 @@ CASES = (
         bench_rig(nic=("nic.fast", 1, ("PCIE3",))),
         {"nic.fast": {"ports": None}},
     ),
+    case("PCI012", "fires", DESK_RIG, {"cpu.desk": {"lanes_by_gen": {"5": 4, "4": 20}}}, "unknown"),
+    case("PCI012", "unknown", DESK_RIG, {"cpu.desk": {"lanes": 8}}),
+    case("PCI012", "limit", DESK_RIG, {"cpu.desk": {"lanes_by_gen": {"5": 20, "4": 4}}}),
+    case("PCI012", "silent", DESK_RIG, {"cpu.desk": {"lanes": None}}),
     case("PCI009", "fires", M2_PAIR, CHOOSING),
     case(
         "PCI009",

@@ -205,23 +205,52 @@ def check_lanes(part: Part, catalog: Catalog) -> Iterator[Complaint]:
                     found,
                     f"at most {lanes} ({cpu.lane_class})",
                 )
+            elif not LANES_DOUBTED.intersection(part.doubts):
+                yield from _beyond_generation(part, layout, cpu, f"cpu{socket}")
 
 
-def lanes_taken(layout: Layout, cpu: CPU, origin: str, uplink: int | None) -> int:
-    """Return the lanes of one socket in use when every place is occupied; `uplink` caps the width
-    of switches. USB4 hosts do not count: boards give them what drives and smaller CPUs leave."""
+LANES_DOUBTED = frozenset(("layout.slots", "layout.drives", "layout.lane_modes"))
+"""Fields of a board whose doubt says already that its lanes are not sure."""
+
+
+def _beyond_generation(
+    part: Motherboard | System, layout: Layout, cpu: CPU, origin: str
+) -> Iterator[Complaint]:
+    """With every place occupied, no CPU has to give more lanes of a generation than it has."""
+    for gen in map(int, cpu.lanes_by_gen):
+        lanes = sum(count for each, count in cpu.lanes_by_gen.items() if int(each) >= gen)
+        taken = lanes_taken(layout, cpu, origin, None, gen)
+        if taken > lanes:
+            yield Complaint(
+                part.id,
+                "layout.lane_modes",
+                "lanes-beyond-cpu",
+                f"{taken} lanes of Gen{gen} or faster of {origin}",
+                f"at most {lanes} ({cpu.lane_class})",
+            )
+
+
+def lanes_taken(
+    layout: Layout, cpu: CPU, origin: str, uplink: int | None, least_gen: int = 0
+) -> int:
+    """Return the lanes of one socket in use when every place is occupied, those alone that run at
+    `least_gen` or faster; `uplink` caps the width of switches. USB4 hosts do not count: boards give
+    them what drives and smaller CPUs leave."""
     hosts = {port.origin for port in layout.drives if port.kind == "usb4"}
     places: list[Slot | DrivePort] = [*layout.slots, *layout.drives]
     used = {place.id for place in places}
     modes = [mode for mode in layout.lane_modes if _holds(mode, cpu.lane_class or "", used)]
     switches = [
-        switch for switch in layout.switches if switch.origin == origin and switch.id not in hosts
+        switch
+        for switch in layout.switches
+        if switch.origin == origin and switch.id not in hosts and switch.gen >= least_gen
     ]
     taken = sum(min(switch.width, uplink or switch.width) for switch in switches)
     for place in places:
         if (
             place.origin != origin
             or place.kind == "sata"
+            or _gen_of(place, modes) < least_gen
             or any(place.id in mode.disabled for mode in modes)
         ):
             continue
@@ -230,6 +259,11 @@ def lanes_taken(layout: Layout, cpu: CPU, origin: str, uplink: int | None) -> in
         ]
         taken += min([*widths, cpu.peg_width or 16] if isinstance(place, Slot) else widths)
     return taken
+
+
+def _gen_of(place: Slot | DrivePort, modes: list[LaneMode]) -> int:
+    """Return the generation of a place by the modes that hold, 0 where it is not known."""
+    return min([place.gen or 0, *(mode.gens[place.id] for mode in modes if place.id in mode.gens)])
 
 
 def _holds(mode: LaneMode, lane_class: str, used: set[str]) -> bool:

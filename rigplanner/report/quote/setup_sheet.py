@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rigplanner.catalog.schema.parts import GPU, Layout, MemoryKit, Motherboard, System
+from rigplanner.catalog.schema.parts import CPU, GPU, Layout, MemoryKit, Motherboard, System
 from rigplanner.evidence import Source
 from rigplanner.report import format as fmt
 from rigplanner.report.language import tr
@@ -84,8 +84,8 @@ def _placement(assessment: Assessment) -> Iterator[SetupRow]:
     if kits and board is not None and board.memory_slots:
         modules = sum(kit.modules for kit in kits)
         channels = (
-            tr(", spread over {memory_channels} channels", memory_channels=board.memory_channels)
-            if board.memory_channels
+            tr(", spread over {memory_channels} channels", memory_channels=wired)
+            if (wired := _channels(assessment, board))
             else ""
         )
         yield SetupRow(
@@ -98,6 +98,18 @@ def _placement(assessment: Assessment) -> Iterator[SetupRow]:
                 channels=channels,
             ),
         )
+
+
+def _channels(assessment: Assessment, board: Layout) -> int | None:
+    """The memory channels that CPUs and board have together, per socket times sockets in use."""
+    cpus = [
+        piece.part.memory.channels
+        for piece in assessment.machine.pieces
+        if isinstance(piece.part, CPU) and piece.part.memory and piece.part.memory.channels
+    ]
+    if not cpus or not board.memory_channels:
+        return board.memory_channels
+    return min(board.memory_channels, *cpus) * len(cpus)
 
 
 def _layout(assessment: Assessment) -> Layout | None:

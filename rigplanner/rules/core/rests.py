@@ -21,7 +21,7 @@ DECIDING: dict[str, dict[str, tuple[str, ...]]] = {
     "MEM001": {"motherboard": ("layout.memory_type",), "memory": ("type",)},
     "MEM002": {"motherboard": ("layout.memory_modules",), "memory": ("module",)},
     "MEM003": {"motherboard": ("layout.memory_slots",)},
-    "MEM004": {"motherboard": ("layout.memory_max_gib",), "cpu": ("memory",)},
+    "MEM004": {"motherboard": ("layout.memory_max_gib",), "cpu": ("memory.max_gib",)},
     "SLT001": {"motherboard": ("layout.slots",), "system": ("layout.slots",)},
     "PCI002": {
         "motherboard": ("layout.slots", "layout.lane_modes"),

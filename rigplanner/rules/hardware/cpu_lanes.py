@@ -1,0 +1,81 @@
+"""Lanes of the CPU by generation: what is occupied takes no more than there are."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rigplanner.catalog.schema.parts import CPU, Motherboard, System
+from rigplanner.rules.core.context import Context
+from rigplanner.rules.core.finding import Finding
+from rigplanner.rules.core.registry import rule
+
+
+class Taken(Struct, frozen=True):
+    """A CPU in its socket, and the lanes that occupied places take of it by generation."""
+
+    name: str
+    cpu: CPU
+    board: Motherboard | System
+    lanes: dict[int, int]
+    places: tuple[str, ...]
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name, *self.places)
+
+
+def taken(context: Context) -> Iterator[Taken]:
+    """CPUs of rigs with one board, by the places that hang on their socket without a switch."""
+    if len(context.boards) != 1:
+        return
+    board = context.boards[0].board
+    for index, (name, cpu) in enumerate(context.cpus):
+        origin = f"cpu{index}"
+        if board.layout.switches or not cpu.lanes:
+            continue
+        slots = [
+            (use.slot.id, use.available_gen, use.available_width)
+            for use in context.machine.slots_in_use
+            if use.slot.origin == origin and use.piece is not None
+        ]
+        drives = [
+            (use.port.id, min(use.port.gen, _slower(context, use.port.id)), use.port.width)
+            for use in context.machine.drives_in_use
+            if use.port.origin == origin and use.pieces and use.port.gen and use.port.kind != "sata"
+        ]
+        lanes: dict[int, int] = {}
+        for _, gen, width in (*slots, *drives):
+            if gen is not None and width is not None:
+                lanes[gen] = lanes.get(gen, 0) + width
+        if lanes:
+            yield Taken(name, cpu, board, lanes, tuple(place for place, _, _ in slots))
+
+
+def _slower(context: Context, port: str) -> int:
+    return next((use.gen or 9 for use in context.machine.drives if use.port.id == port), 9)
+
+
+@rule(
+    "PCI012",
+    "More lanes are in use than the CPU has",
+    "unknown",
+    over=taken,
+    reason=(
+        "A CPU has so many lanes of each generation. Where a board lists more places than they"
+        " feed, some fall back or die, and which is for its manual to say."
+    ),
+    source="AMD TRX50 platform (48 lanes of PCIe 5.0 and 32 of 4.0); CPU makers' specifications",
+)
+def lanes_of_generation(context: Context, case: Taken) -> Iterator[Finding]:
+    """Compare the lanes in use with those of the CPU, from the fastest generation downward; where
+    they are more, the board's modes are the missing fact."""
+    split = {int(gen): count for gen, count in case.cpu.lanes_by_gen.items()}
+    own = split or {case.cpu.pcie_gen or 0: case.cpu.lanes or 0}
+    for gen in sorted(own, reverse=True):
+        have = sum(count for each, count in own.items() if each >= gen)
+        used = sum(count for each, count in case.lanes.items() if each >= gen)
+        if used > have:
+            yield lanes_of_generation.unknown(
+                case, f"{case.board.id}:lane_modes", gen=gen, used=used, have=have
+            )
+            return
