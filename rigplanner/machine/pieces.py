@@ -1,12 +1,21 @@
 """From items to physical pieces: quantities counted out, systems opened, boards found."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.schema.parts import Layout, Motherboard, Part, System, kind_of
+from rigplanner.catalog.schema.parts import (
+    GPU,
+    Layout,
+    Motherboard,
+    Part,
+    PowerSupply,
+    System,
+    kind_of,
+)
 from rigplanner.machine.model import Piece
+from rigplanner.machine.pcie import link_gbs
 from rigplanner.rig.document import Rig, part_of
 
 DEEPEST = 4
@@ -77,6 +86,25 @@ def _numbered(part: Part, counts: dict[str, int]) -> str:
     kind = kind_of(part)
     counts[kind] = counts.get(kind, -1) + 1
     return f"{kind}{counts[kind]}"
+
+
+def in_turn(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+    """Return pieces in the order in which they are placed, whatever the order of the items: what is
+    built in first, then the strongest GPUs and supplies, all others by their ids."""
+    return tuple(sorted(pieces, key=_turn))
+
+
+def _turn(piece: Piece) -> tuple[object, ...]:
+    part = piece.part
+    if "/" in piece.name:
+        return (0,)
+    if isinstance(part, GPU):
+        able = link_gbs(part.edge_gen, part.edge_width) or 0.0
+        return 1, (-able, -(part.memory_gib or 0.0), -(part.tdp_w or 0.0)), part.id, piece.name
+    watts = 0.0
+    if isinstance(part, PowerSupply):
+        watts = max((rating.watts for rating in part.supply.ratings), default=0.0)
+    return 1, (-watts, 0.0, 0.0), part.id, piece.name
 
 
 def boards_of(pieces: tuple[Piece, ...]) -> tuple[Board, ...]:

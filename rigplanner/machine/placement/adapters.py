@@ -26,20 +26,26 @@ def fit_adapters(
     """Return the layout with the places that adapters add ("PCIE1/1", "PCIE1/2", ...), and the
     place of each adapter. Without a wish an adapter takes the place that others wish to stand
     behind, else the last fitting one that nobody wishes, one that the firmware can split if there
-    is one."""
+    is one. The order of the adapters says nothing: one that stands on another waits for it."""
     standing: dict[str, str] = {}
-    for name, riser, wish in adapters:
-        taken = {*reserved, *standing.values()}
-        parent = _parent(layout, riser, wish, taken)
-        if parent is None:
-            continue
-        standing[name] = parent.id
-        layout = (
-            _extended(layout, riser, parent)
-            if riser.switch is None
-            else _switched(layout, riser, parent)
-        )
-    return layout, standing
+    waiting = sorted(adapters, key=lambda adapter: (not adapter[2], adapter[1].id, adapter[0]))
+    while waiting:
+        left: list[Adapter] = []
+        for name, riser, wish in waiting:
+            parent = _parent(layout, riser, wish, {*reserved, *standing.values()})
+            if parent is None:
+                left.append((name, riser, wish))
+                continue
+            standing[name] = parent.id
+            layout = (
+                _extended(layout, riser, parent)
+                if riser.switch is None
+                else _switched(layout, riser, parent)
+            )
+        if len(left) == len(waiting):
+            break
+        waiting = left
+    return layout, {name: standing[name] for name, _, _ in adapters if name in standing}
 
 
 def _parent(layout: Layout, riser: Riser, wish: str, taken: set[str]) -> Slot | DrivePort | None:
@@ -60,11 +66,18 @@ def _parent(layout: Layout, riser: Riser, wish: str, taken: set[str]) -> Slot | 
 
 
 def _merit(place: Slot | DrivePort, riser: Riser, index: int) -> tuple[int, ...]:
+    """Rank a place for an adapter: wide, on the board itself rather than behind another adapter,
+    split by the firmware where that is needed, the last."""
     wide = min(place.width or 0, riser.width or 16)
     splits = isinstance(place, Slot) and _pattern(riser) in {
         mode.replace("/", "").replace("+", "") for mode in place.bifurcation
     }
-    return (wide, splits or riser.outputs == 1 or riser.switch is not None, index)
+    return (
+        wide,
+        "/" not in place.id,
+        splits or riser.outputs == 1 or riser.switch is not None,
+        index,
+    )
 
 
 def _pattern(riser: Riser) -> str:

@@ -3,6 +3,7 @@ own."""
 
 from rigplanner.catalog.schema.parts import GPU, NetworkCard, PowerSupply, Riser, System
 from rigplanner.machine.model import Piece
+from rigplanner.machine.pieces import in_turn
 from rigplanner.rig.document import Item, Rig
 
 EXTERNAL = "usb4"
@@ -43,6 +44,7 @@ def feeds_itself(riser: Riser) -> bool:
 def enclosed(rig: Rig, pieces: tuple[Piece, ...]) -> tuple[str, ...]:
     """Return the GPU pieces in enclosures: those that name an enclosure's place ("USB4_1/1"), then
     the last ones without a place, one for each slot of an enclosure that is left."""
+    pieces = in_turn(pieces)
     boxes = [piece for piece in pieces if is_enclosure(piece.part)]
     return _beside(rig, pieces, boxes, PORT_NAMES) if boxes else ()
 
@@ -51,6 +53,7 @@ def docked(rig: Rig, pieces: tuple[Piece, ...], inside: tuple[str, ...]) -> tupl
     """Return the GPU pieces on docks: those that name a dock's place, then the last ones without a
     place that are in no enclosure. Beside a network card nobody knows which card the dock is for.
     """
+    pieces = in_turn(pieces)
     docks = [piece for piece in pieces if is_dock(piece.part)]
     if not docks:
         return ()
@@ -65,6 +68,7 @@ def beside_the_case(rig: Rig, pieces: tuple[Piece, ...]) -> dict[str, Piece]:
     its own, or what hangs on an OCuLink cable."""
     if not any(isinstance(piece.part, Riser) for piece in pieces):
         return {}
+    pieces = in_turn(pieces)
     inside = enclosed(rig, pieces)
     boxes = [
         piece
@@ -93,6 +97,7 @@ def fed_beside(rig: Rig, pieces: tuple[Piece, ...]) -> dict[str, Piece]:
 def holders_supplies(pieces: tuple[Piece, ...]) -> dict[str, Piece]:
     """Return the loose supply that each enclosure or dock without one takes: the last ones of the
     rig, once the rig has its own."""
+    pieces = in_turn(pieces)
     asking = [
         piece
         for piece in pieces

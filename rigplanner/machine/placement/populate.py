@@ -13,7 +13,7 @@ from rigplanner.catalog.schema.parts import (
     System,
 )
 from rigplanner.machine.model import PlacementProblem
-from rigplanner.machine.pieces import Board, Pieces, home_of
+from rigplanner.machine.pieces import Board, Pieces, home_of, in_turn
 from rigplanner.machine.placement.adapters import Adapter, fit_adapters, is_extension
 from rigplanner.machine.placement.bridging import BridgeSeeker
 from rigplanner.machine.placement.enclosures import docked, enclosed, is_dock, is_enclosure
@@ -67,6 +67,7 @@ def populate(rig: Rig, counted: Pieces, boards: tuple[Board, ...], seats: Seats)
             name: place for name, (riser, place) in standing.items() if riser.slot_kind != "pcie"
         }
         waiting.cards = _beside_the_board(waiting.cards, standing, rig, counted)
+        waiting.cards = _on_switches(waiting.cards, standing)
         cards = (
             slotted
             + own.cards
@@ -134,7 +135,7 @@ def dealt(counted: Pieces, boards: tuple[Board, ...], seats: Seats) -> dict[str,
     nodes, each with a CPU, and an item's number divides by theirs: the first share goes to the
     first node. Risers tie cards to places: with any, nothing is shared out."""
     nodes = [board for board in boards if any(seats.by_board[board.name])]
-    loose = [piece for piece in counted.pieces if home_of(piece.name, boards) is None]
+    loose = [piece for piece in in_turn(counted.pieces) if home_of(piece.name, boards) is None]
     if (
         len(nodes) < 2
         or len({board.part.id for board in boards}) > 1
@@ -159,7 +160,7 @@ def _sorted_by_home(
     homes: dict[str, _Waiting] = {}
     loose = _Waiting([], [], [], [])
     risers: list[Adapter] = []
-    for piece in counted.pieces:
+    for piece in in_turn(counted.pieces):
         if not isinstance(piece.part, Riser | Bridge | GPU | NetworkCard | Storage):
             continue
         home = home_of(piece.name, boards)
@@ -215,6 +216,25 @@ def _beside_the_board(
         to = dict(zip(loose, free, strict=False))
         cards = [replace(card, wish=to[card.name]) if card.name in to else card for card in cards]
     return cards
+
+
+def _on_switches(cards: list[Card], standing: dict[str, tuple[Riser, str]]) -> list[Card]:
+    """Return the cards, alike GPUs shared out evenly over the switches that the owner put in, as an
+    integrator would: with a place there as their wish."""
+    switches = [(riser, place) for riser, place in standing.values() if riser.switch is not None]
+    loose = [card for card in cards if card.is_gpu and not card.wish and card.kind == "pcie"]
+    if not switches or len({(card.width, card.gen, card.columns) for card in loose}) != 1:
+        return cards
+    wished = {card.wish for card in cards}
+    seats = [
+        [seat for n in range(riser.outputs) if (seat := f"{place}/{n + 1}") not in wished]
+        for riser, place in sorted(switches, key=lambda switch: switch[1])
+    ]
+    seats = seats[: len(loose)]
+    order = [group[n] for n in range(max(map(len, seats))) for group in seats if n < len(group)]
+    share = sorted(order[: len(loose)], key=lambda seat: (seat.rpartition("/")[0], seat))
+    to = dict(zip((card.name for card in loose if card.riser is None), share, strict=False))
+    return [replace(card, wish=to[card.name]) if card.name in to else card for card in cards]
 
 
 def _no_place(adapter: Adapter) -> PlacementProblem:

@@ -29,7 +29,7 @@ from rigplanner.catalog.schema.parts import (
 )
 from rigplanner.economics.totals import Totals, totals
 from rigplanner.machine.model import DriveUse, GpuNode, Held, Machine, Piece, SlotUse
-from rigplanner.machine.pieces import is_board
+from rigplanner.machine.pieces import in_turn, is_board
 from rigplanner.machine.placement.enclosures import beside_the_case, fed_beside, holders_supplies
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.performance.answer import SpeedEstimate
@@ -159,9 +159,15 @@ class Context(Struct, frozen=True, kw_only=True, dict=True):
         """All pieces by name."""
         return {piece.name: piece for piece in self.machine.pieces}
 
+    @cached_property
+    def in_turn(self) -> tuple[Piece, ...]:
+        """All pieces, the strongest first."""
+        return in_turn(self.machine.pieces)
+
     def of(self, kind: type[P]) -> Iterator[tuple[str, P]]:
-        """Yield name and part of all pieces of one kind."""
-        for piece in self.machine.pieces:
+        """Yield name and part of all pieces of one kind, in the same turn whatever the order of
+        the items."""
+        for piece in self.in_turn:
             if isinstance(piece.part, kind):
                 yield piece.name, piece.part
 

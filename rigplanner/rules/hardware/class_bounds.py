@@ -192,20 +192,28 @@ COUNTED_PLUGS = ("eps8", "pcie8", "12v-2x6")
 
 @cache
 def _fewest_plugs() -> dict[tuple[bool, float], dict[str, int]]:
-    """Return the fewest plugs of the supplies of the shipped catalog whose cables are known, by
-    standard and watts; a class has no more than the next stronger one."""
+    """Return the fewest plugs of the supplies of the shipped catalog whose standard and cables are
+    known, by standard and watts; a class has no more than the next stronger one."""
     fewest: dict[tuple[bool, float], dict[str, int]] = {}
     for part in shipped_catalog().of_kind("psu"):
-        if not isinstance(part, PowerSupply) or not part.supply.plugs or _is_other(part):
+        if not isinstance(part, PowerSupply) or _is_other(part) or not part.supply.standard:
             continue
         have: Counter[str] = Counter()
-        for plug in part.supply.plugs:
+        for plug in part.supply.plugs or ():
             have["12v-2x6" if plug.type == "12vhpwr" else plug.type] += plug.count
         for band in WATT_BANDS:
-            if band <= _band(part.supply):
+            if have and band <= _band(part.supply):
                 low = fewest.setdefault((_is_modern(part.supply), band), dict(have))
                 low |= {kind: min(low.get(kind, 0), have[kind]) for kind in COUNTED_PLUGS}
     return {key: {kind: low.get(kind, 0) for kind in COUNTED_PLUGS} for key, low in fewest.items()}
+
+
+def _least_of_class(supply: Supply) -> dict[str, int]:
+    """Return the fewest plugs of a supply's class; of both standards where it names none."""
+    band = _band(supply)
+    standards = (_is_modern(supply),) if supply.standard else (False, True)
+    rows = [_fewest_plugs().get((modern, band), {}) for modern in standards]
+    return {kind: min(row.get(kind, 0) for row in rows) for kind in COUNTED_PLUGS}
 
 
 def _is_other(part: PowerSupply) -> bool:
@@ -226,7 +234,7 @@ def _band(supply: Supply) -> float:
 
 WATTS_PER_EIGHT = 100.0
 """No supply of the catalog has more 8-pin plugs than one for so many watts."""
-WATTS_PER_SIXTEEN = 600.0
+WATTS_PER_SIXTEEN = 350.0
 
 
 SYSTEM_ALONE_W = 350.0
@@ -250,18 +258,18 @@ def plugs(part: PowerSupply | System, supply: Supply) -> tuple[dict[str, int], d
         return {"pcie8": max(0, int((watts - SYSTEM_ALONE_W) // WATTS_OF_EIGHT))}, most
     if not watts or _is_other(part):
         return {}, most
-    return _fewest_plugs().get((_is_modern(supply), _band(supply)), {}), most
+    return _least_of_class(supply), most
 
 
 SUPPLY_LENGTH_MM: tuple[tuple[float, Range], ...] = (
-    (850.0, (180.0, 130.0)),
-    (1300.0, (210.0, 130.0)),
+    (850.0, (195.0, 120.0)),
+    (1300.0, (220.0, 125.0)),
     (1e9, (230.0, 150.0)),
 )
 """The longest and shortest ATX supplies up to these watts."""
 SUPPLY_ROOM_MM: Range = (180.0, 400.0)
 """Least and most room for the length of a supply in towers for ATX boards: every one takes the
-180 mm of supplies up to 850 W."""
+180 mm of common supplies."""
 TOWER_CARD_MM = 300.0
 """Cases that take cards so long are towers with a place of its own for the supply."""
 
@@ -272,7 +280,7 @@ def supply_length_mm(psu: PowerSupply) -> Range | None:
         return psu.length_mm, psu.length_mm
     watts = _watts(psu.supply)
     if psu.form_factor == "SFX":
-        return 100.0, 100.0
+        return 130.0, 100.0
     if psu.form_factor != "ATX" or not watts:
         return None
     return next(length for most, length in SUPPLY_LENGTH_MM if watts <= most)

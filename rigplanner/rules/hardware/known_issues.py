@@ -73,7 +73,7 @@ class Together(Struct, frozen=True):
 def together(context: Context) -> Iterator[Together]:
     """Known pairs of which both halves are in the rig."""
     of_kind: dict[str, list[Piece]] = {}
-    for piece in context.machine.pieces:
+    for piece in context.in_turn:
         of_kind.setdefault(kind_of(piece.part), []).append(piece)
     for pair in known_pairs():
         if pair.settled_by in context.rig.settings.software:
