@@ -1,6 +1,7 @@
 """What leaves in another form comes back: rig files, parts lists, workbooks."""
 
 import contextlib
+import csv
 import io
 import zipfile
 from datetime import date
@@ -87,9 +88,37 @@ def _sheet(content: bytes) -> Worksheet:
 def test_numbers_of_the_workbook_are_numbers_with_their_currency(quotes: list[Quote]) -> None:
     quote = quotes[0]
     sheet = _sheet(quote_workbook(quote))
-    assert sheet["A2"].value == quote.lines[0].quantity
-    assert sheet["E2"].value == quote.lines[0].value
-    assert quote.totals.currency in sheet["E2"].number_format
+    line = quote.lines[0]
+    assert line.price is not None and line.value is not None
+    heads = [cell.value for cell in sheet[1]]
+    cells = dict(zip(heads, sheet[2], strict=True))
+    assert cells["Qty"].value == line.quantity
+    assert cells["Unit price"].value == line.price.amount
+    assert cells["Unit currency"].value == line.price.currency
+    assert cells["Price dated"].value == line.price.day
+    assert cells["Amount"].value == pytest.approx(line.value, abs=0.5)
+    assert cells["Currency"].value == quote.totals.currency
+    assert cells["Currency"].value in cells["Amount"].number_format
+
+
+def test_a_column_of_csv_can_be_added_up(quotes: list[Quote]) -> None:
+    """Amounts are numbers, currencies codes, days ISO dates; the parts come to the subtotal."""
+    for quote in quotes:
+        rows = list(csv.DictReader(export(quote, "csv").splitlines()))
+        parts, sums = rows[: len(quote.lines)], rows[len(quote.lines) :]
+        amounts = [float(row["Amount"]) for row in parts if row["Amount"]]
+        priced = [line for line in quote.lines if line.value is not None]
+        assert len(amounts) == len(priced)
+        if priced:
+            assert float(sums[0]["Amount"]) == pytest.approx(sum(amounts), abs=0.02 * len(rows))
+            assert float(sums[-1]["Amount"]) == pytest.approx(quote.totals.total, abs=0.5)
+        for row in (row for row in parts if row["Unit price"]):
+            assert (
+                float(row["Unit price"]) >= 0
+                and row["Qty"].isdigit()
+                and len(row["Unit currency"]) == 3
+            )
+            assert date.fromisoformat(row["Price dated"]) <= DAY
 
 
 def test_equal_quotes_give_equal_workbooks(quotes: list[Quote]) -> None:

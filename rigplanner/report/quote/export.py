@@ -1,7 +1,5 @@
 """A rig as text for forums, spreadsheets and programs."""
 
-import csv
-import io
 import unicodedata
 from collections.abc import Callable, Sequence
 
@@ -11,6 +9,7 @@ from rigplanner.plain_text import cleaned, cleaned_json
 from rigplanner.report import format as fmt
 from rigplanner.report.language import tr
 from rigplanner.report.quote.content import Quote
+from rigplanner.report.quote.frames import parts_frame
 from rigplanner.rig.files import encode_rig
 
 Rows = Sequence[Sequence[str]]
@@ -121,14 +120,11 @@ def _bb(text: str) -> str:
 
 
 def csv_text(quote: Quote) -> str:
-    """Return the parts list as CSV; cells that a spreadsheet would take for a formula are made
-    text."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(PART_COLUMNS)
-    writer.writerows([[cell_text(cell) for cell in row] for row in _part_rows(quote)])
-    writer.writerows([["", word, "", "", value] for word, value in quote.sums])
-    return buffer.getvalue()
+    """Return the parts list as CSV: amounts are numbers with their currency and ISO day in columns
+    of their own; cells that a spreadsheet would take for a formula are made text."""
+    made = parts_frame(quote).drop(columns=["Detail", "Part id"])
+    safe = made.map(lambda cell: cell_text(cell) if isinstance(cell, str) else cell)
+    return str(safe.convert_dtypes().to_csv(index=False, lineterminator="\n"))
 
 
 def cell_text(text: str) -> str:

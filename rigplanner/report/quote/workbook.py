@@ -2,11 +2,11 @@
 
 from rigplanner.catalog.prices.money import WHOLE_CURRENCIES
 from rigplanner.report.language import tr
-from rigplanner.report.quote.content import Quote, sum_rows
+from rigplanner.report.quote.content import Quote
+from rigplanner.report.quote.frames import AMOUNTS, PART_COLUMNS, parts_frame
 from rigplanner.report.spreadsheet import Amount, Cell, SheetOf, workbook
 
 Row = tuple[Cell, ...]
-PART_HEADS = ("Qty", "Part", "Unit price", "Price dated", "Amount", "Detail", "Part id")
 JOB_HEADS = (
     "Workload",
     "Settings",
@@ -30,33 +30,21 @@ def quote_workbook(quote: Quote) -> bytes:
     return workbook([_parts(quote), _workloads(quote), _findings(quote), _setup(quote)])
 
 
-def _money(value: float | None, currency: str) -> Cell:
-    return (
-        None if value is None else Amount(value, currency, 0 if currency in WHOLE_CURRENCIES else 2)
-    )
-
-
 def _parts(quote: Quote) -> SheetOf:
-    rows: list[Row] = [tuple(map(tr, PART_HEADS))]
-    for line in quote.lines:
-        unit = _money(line.price.amount, line.price.currency) if line.price else None
-        rows.append(
-            (
-                line.quantity,
-                line.name,
-                unit,
-                line.dated,
-                _money(line.value, quote.totals.currency),
-                line.detail,
-                line.part,
-            )
-        )
-    if any(line.value is not None for line in quote.lines):
-        totals = quote.totals
-        sums = sum_rows(totals, quote.rig.quote)
-        rows += [(None, word, None, None, _money(amount, totals.currency)) for word, amount in sums]
+    made = parts_frame(quote)
+    rows: list[Row] = [tuple(map(tr, PART_COLUMNS))]
+    for cells in made.to_dict("records"):
+        for amount, currency in AMOUNTS.items():
+            cells[amount] = _money(cells[amount], cells[currency])
+        rows.append(tuple(cells.values()))
     rows += [(None, note) for note in quote.money_notes]
-    return SheetOf(tr("Parts"), tuple(rows), (6, 48, 16, 14, 16, 40, 40))
+    return SheetOf(tr("Parts"), tuple(rows), (6, 48, 14, 8, 12, 16, 8, 12, 40, 40))
+
+
+def _money(value: float | None, currency: str | None) -> Cell:
+    if value is None or currency is None:
+        return None
+    return Amount(value, currency, 0 if currency in WHOLE_CURRENCIES else 2)
 
 
 def _workloads(quote: Quote) -> SheetOf:

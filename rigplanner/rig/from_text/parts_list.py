@@ -55,6 +55,7 @@ _OWN_HEAD = re.compile(
 _OWN_COLUMNS = re.compile("|".join(rf"^ *{a} {{2,}}{b} {{2,}}" for a, b, _ in OWN_HEADS))
 _OWN_ITEM = re.compile(r"\[\*\](\d{1,9}) x (.+?)  (.*)$")
 """A line of our BBCode: how many, what, the price of one and what all come to."""
+_CODE = re.compile("[A-Z]{3}")
 _OWN_ROW = re.compile(r"^ *(\d{1,9}) {2,}(\S.*?)(?: {2,}(\S.*))?$")
 """A row of our plain text, whose columns stand at least two spaces apart."""
 _SPACE_IN_NUMBER = re.compile(r"(?<=\d)\s(?=\d)")
@@ -267,9 +268,15 @@ def _own_table(text: str) -> list[str]:
 
 def _own_rows(rows: list[list[str]]) -> list[str]:
     return [
-        f"{row[0]} | {row[1].replace('|', '/')} | {_SPACE_IN_NUMBER.sub('', row[2])}"
+        f"{row[0]} | {row[1].replace('|', '/')} | {_SPACE_IN_NUMBER.sub('', _own_price(row))}"
         for row in rows
     ]
+
+
+def _own_price(row: list[str]) -> str:
+    """The price of one; its currency stands beside it where amounts are numbers alone."""
+    beside = row[3] if len(row) > 3 and _CODE.fullmatch(row[3]) else ""
+    return f"{row[2]} {beside}".strip()
 
 
 def _table_from(lines: list[str], start: int) -> list[str]:

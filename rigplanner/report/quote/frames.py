@@ -1,0 +1,66 @@
+"""A quote's parts list as a table for spreadsheets and programs: every amount a number, with its
+currency and its day in columns of their own."""
+
+from typing import TYPE_CHECKING
+
+from rigplanner.catalog.prices.money import WHOLE_CURRENCIES
+from rigplanner.report.language import tr
+from rigplanner.report.quote.content import Quote, QuoteLine, sum_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PART_COLUMNS = (
+    "Qty",
+    "Part",
+    "Unit price",
+    "Unit currency",
+    "Price dated",
+    "Amount",
+    "Currency",
+    "Note",
+    "Detail",
+    "Part id",
+)
+AMOUNTS = {"Unit price": "Unit currency", "Amount": "Currency"}
+"""Columns of amounts, and those that hold their currencies."""
+
+
+def parts_frame(quote: Quote) -> "pd.DataFrame":
+    """Return the parts list, a row a line, and below it the sums where any part is priced, the
+    total last. Amounts are numbers as money is counted (no decimals of yen), days ISO dates, cells
+    None where nothing is known; of an unpriced part the note says so."""
+    import pandas as pd
+
+    rows = [_line(line, quote.totals.currency) for line in quote.lines]
+    if any(line.value is not None for line in quote.lines):
+        currency = quote.totals.currency
+        rows += [
+            dict.fromkeys(PART_COLUMNS)
+            | {"Part": word, "Amount": counted(amount, currency), "Currency": currency}
+            for word, amount in sum_rows(quote.totals, quote.rig.quote)
+        ]
+    return pd.DataFrame(
+        {name: pd.Series([row[name] for row in rows], dtype=object) for name in PART_COLUMNS}
+    )
+
+
+def _line(line: QuoteLine, currency: str) -> dict[str, object]:
+    price = line.price
+    return {
+        "Qty": line.quantity,
+        "Part": line.name,
+        "Unit price": price.amount if price else None,
+        "Unit currency": price.currency if price else None,
+        "Price dated": price.day if price else None,
+        "Amount": counted(line.value, currency),
+        "Currency": None if line.value is None else currency,
+        "Note": None if price else tr("no price"),
+        "Detail": line.detail or None,
+        "Part id": line.part or None,
+    }
+
+
+def counted(amount: float | None, currency: str) -> float | None:
+    """Return an amount as money of its currency is counted, in whole units or in hundredths."""
+    return None if amount is None else round(amount, 0 if currency in WHOLE_CURRENCIES else 2)
