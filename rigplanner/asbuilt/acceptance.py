@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.asbuilt.captures import Capture, CapturedText
+from rigplanner.asbuilt.causes import sources_of
 from rigplanner.asbuilt.checks.line import Line, Verdict
 from rigplanner.asbuilt.checks.software import rule_lines
 from rigplanner.asbuilt.costs import with_costs
@@ -146,6 +147,9 @@ def read_acceptance(path: Path) -> Acceptance:
 
 
 def acceptance_json(made: Acceptance) -> bytes:
-    """Return an acceptance as JSON, with its verdict and counts for who reads no code."""
-    document = {"verdict": made.verdict, "counts": made.counts, **msgspec.to_builtins(made)}
+    """Return an acceptance as JSON, with its verdict, counts and the sources of causes for who
+    reads no code."""
+    causes = {line.cause: sources_of(line.cause) for line in made.lines if line.cause}
+    head = {"verdict": made.verdict, "counts": made.counts, "cause_sources": causes}
+    document = {**head, **msgspec.to_builtins(made)}
     return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"

@@ -199,6 +199,7 @@ def test_the_protocol_says_what_it_costs_and_what_to_do(words: Protocol) -> None
     assert (row.promised, row.seen) == ("x8", "x4")
     assert row.cost == f"50{THIN}% slower copies to the GPU" and row.cause and row.step
     page = protocol_html(words)
+    assert row.source and row.source in page
     assert row.step in page and "SHA-256" in page and "<script" not in page
     assert "&lt;b&gt;" in protocol_html(_renamed(words, "<b>"))
 

@@ -272,7 +272,8 @@ class AcceptanceDialog(QDialog):
 def _told(line: ProtocolRow) -> str:
     """Return where a line was seen, its likely cause and the next step, each on its own line."""
     where = f"{line.what}  [{line.where}]" if line.where else line.what
-    return "\n".join(text for text in (where, line.cause, line.step) if text)
+    source = tr("Source: {source}", source=line.source) if line.source else ""
+    return "\n".join(text for text in (where, line.cause, line.step, source) if text)
 
 
 def acceptance_dialog(desk: Desk) -> AcceptanceDialog:

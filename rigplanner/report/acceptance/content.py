@@ -5,6 +5,7 @@ from msgspec import Struct
 
 from rigplanner.asbuilt.acceptance import Acceptance
 from rigplanner.asbuilt.burn_in import BurnInPlan
+from rigplanner.asbuilt.causes import sources_of
 from rigplanner.asbuilt.checks.line import GROUPS, VERDICTS, Line
 from rigplanner.catalog.load import Catalog
 from rigplanner.report import format as fmt
@@ -43,6 +44,7 @@ class ProtocolRow(Struct, frozen=True, kw_only=True):
     cost: str
     cause: str
     step: str
+    source: str = ""
 
 
 class ProtocolGroup(Struct, frozen=True):
@@ -127,6 +129,7 @@ def _row(line: Line, made: Acceptance, rig: Rig, catalog: Catalog) -> ProtocolRo
         cost=cost_text(line, made.jobs),
         cause=cause_text(line, rig, catalog) if judged else "",
         step=step_text(line, rig, catalog) if judged else "",
+        source="; ".join(sources_of(line.cause)) if judged else "",
     )
 
 

@@ -110,7 +110,8 @@ def _cells(row: ProtocolRow) -> list[str]:
     )
     verdict = f'<span class="{row.state}">{SIGNS[row.state]} {_safe(row.verdict)}</span>'
     verdict += f"<br>{_safe(row.cost)}" if row.cost else ""
-    verdict += f'<br><span class="quiet">{_safe(notes)}</span>' if notes else ""
+    told = f' title="{_safe(row.source)}"' if row.source else ""
+    verdict += f'<br><span class="quiet"{told}>{_safe(notes)}</span>' if notes else ""
     return [what, _safe(row.promised), _safe(row.seen), verdict]
 
 
