@@ -265,6 +265,6 @@ def _source(network: Network, job: Job) -> str:
         DUMMY_RUN
         if memory_stack(job.stack).pool
         else COMPUTE_BUFFER
-        if job.stack == "llama.cpp"
+        if memory_stack(job.stack).slug == "llama.cpp"
         else WALK
     )

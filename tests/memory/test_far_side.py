@@ -300,3 +300,15 @@ def test_a_job_that_does_not_say_is_shared_as_its_stack_does_and_says_so(zoo: Zo
     assert sharded.device_gib == said.device_gib and "parallelism.zero" not in said.assumed
     alone = estimate_memory(trained, h100, 1, zoo)
     assert not {"parallelism.zero", "parallelism.tensor"} & set(alone.assumed)
+
+
+@pytest.mark.parametrize("stack", ["llama.cpp", "ollama", "lm-studio", "koboldcpp"])
+def test_programs_around_llama_cpp_deal_layers_over_the_cards_too(stack: str) -> None:
+    """A 72B model of 44 GB in 4 bits runs on two cards of 24 GB, whatever starts it."""
+    work = Workload(model="qwen2.5-72b", task="inference", precision="q4_k_m", stack=stack)
+    card = shipped_catalog().parts["nvidia.geforce.rtx-3090"]
+    assert isinstance(card, GPU)
+    plan = card_plan(work, [card] * 2, shipped_zoo())
+    assert plan.split == "free"
+    assert all(card.fits for card in plan.cards)
+    assert 38 < sum(card.need.parts.weights_gib for card in plan.cards) < 46

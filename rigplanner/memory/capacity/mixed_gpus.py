@@ -107,12 +107,14 @@ def card_plan(
 
 
 def deals_layers(workload: Workload, stack: str) -> bool:
-    """Whether the stack deals out whole layers by itself, as llama.cpp does unless the job names
-    its degrees."""
+    """Whether the stack deals out whole layers by itself, as llama.cpp and the programs around it
+    (ollama, LM Studio) do unless the job names its degrees."""
     ways = workload.parallelism
     if split_of(workload) in SHARED_LAYERS:
         return False
-    return stack == "llama.cpp" and (ways is None or ways.tensor * ways.pipeline == 1)
+    return memory_stack(stack).slug == "llama.cpp" and (
+        ways is None or ways.tensor * ways.pipeline == 1
+    )
 
 
 def _by_layers(

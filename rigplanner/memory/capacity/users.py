@@ -58,7 +58,7 @@ def most_users(workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> Users:
     estimate = estimate_memory(
         msgspec.structs.replace(workload, batch_per_gpu=max(1, users)), gpu, count, zoo
     )
-    basis = "slots" if job.stack == "llama.cpp" else "batch"
+    basis = "slots" if memory_stack(job.stack).slug == "llama.cpp" else "batch"
     step = Step(
         "users",
         "largest batch whose cache and working memory fit",
