@@ -136,6 +136,16 @@ def test_one_change_that_fits_comes_first_and_one_more_card_counts(zoo: Zoo, car
     ).high_gib > room_gib(card)
 
 
+def test_as_few_experts_in_ram_as_make_room(zoo: Zoo, card: GPU) -> None:
+    big = Workload(model="gpt-oss-120b", task="inference", stack="llama.cpp", seq_len=16384)
+    found = {change.code: change for change in cheapest_changes(big, card, 1, zoo)}
+    moved = found["experts_in_ram"].fields["n_cpu_moe"]
+    assert 20 <= moved <= 32 and found["experts_in_ram"].fits
+    assert found["experts_in_ram"].speed_share > found["fewer_gpu_layers"].speed_share
+    fewer = msgspec.structs.replace(big, n_cpu_moe=moved - 1)
+    assert estimate_memory(fewer, card, 1, zoo).high_gib > room_gib(card)
+
+
 def test_layers_over_two_cards_reach_further_than_one(zoo: Zoo, card: GPU) -> None:
     work = Workload(**{**GGUF, "model": "llama-3.1-70b"})
     assert reach("context", work, card, 1, zoo).value == 0

@@ -319,17 +319,50 @@ def _shared_inference(
                 "one_more_gpu", {"parallelism": more}, 1.0, "layers run one card after the other", 1
             )
         )
-    layers = _layers_that_fit(workload, gpu, count, zoo) if stack == "llama.cpp" else 0
-    if layers:
-        found.append(
-            Candidate(
-                "fewer_gpu_layers",
-                {"gpu_layers": layers},
-                0.3,
-                "layers in host memory run at its bandwidth",
-            )
-        )
+    if stack in LAYERED:
+        found += _in_ram(workload, gpu, count, zoo)
     return found
+
+
+LAYERED = ("llama.cpp", "ik_llama.cpp")
+"""Engines that leave layers, or the experts of some, in RAM."""
+MOVED_SLOWER = 3.0
+"""By how many times a token's time grows where RAM holds all experts: an RX 7900 XT writes 94
+tokens/s of gpt-oss-20b, 20 with its experts in DDR4-3200; more cards and RAM lie around it."""
+LAYERS_SLOWER = 9.0
+"""The same where RAM holds all layers: two channels read a tenth of what a card's memory does."""
+LAYERS_IN_RAM = "layers in host memory run at its bandwidth"
+EXPERTS_IN_RAM = "a quarter to a third with all experts in RAM (llama.cpp discussion 15396)"
+
+
+def _in_ram(workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> list[Candidate]:
+    """Layers, or the experts of the first ones, in RAM: as few as make room."""
+    found, network = [], resolve(workload, zoo)
+    placed = workload.cpu_moe or workload.n_cpu_moe or workload.override_tensors
+    if network.expert_params and workload.gpu_layers is None and not placed:
+        most = max(1, network.layers)
+        moved = _fewest_experts(workload, gpu, count, zoo, most)
+        if moved:
+            share = 1 / (1 + MOVED_SLOWER * moved / most)
+            fields = {"n_cpu_moe": moved}
+            found.append(Candidate("experts_in_ram", fields, round(share, 2), EXPERTS_IN_RAM))
+    layers = _layers_that_fit(workload, gpu, count, zoo)
+    if layers:
+        away = max(0.0, 1 - layers / max(1, network.layers))
+        share = round(1 / (1 + LAYERS_SLOWER * away), 2)
+        found.append(Candidate("fewer_gpu_layers", {"gpu_layers": layers}, share, LAYERS_IN_RAM))
+    return found
+
+
+def _fewest_experts(workload: Workload, gpu: GPU, count: int, zoo: Zoo, most: int) -> int:
+    """The fewest layers whose experts RAM must hold; 0 where all of them are too few."""
+    room, low, high = room_gib(gpu), 0, most + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        moved = msgspec.structs.replace(workload, n_cpu_moe=middle)
+        need = estimate_memory(moved, gpu, count, zoo, explained=False)
+        low, high = (low, middle) if need.high_gib <= room else (middle, high)
+    return high if high <= most else 0
 
 
 def _layers_that_fit(workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> int:

@@ -79,6 +79,7 @@ CHANGES = Words(
         "components_in_turn": "one component on the GPU at a time, the others in host memory",
         "tensor_parallel": "tensor parallel over two GPUs",
         "fewer_gpu_layers": "fewer layers on the GPU",
+        "experts_in_ram": "experts of some layers in RAM",
     }
 )
 STEPS = Words(

@@ -55,6 +55,7 @@ CHANGE_WORDS = Words({
     "fused_loss": "Fused loss",
     "one_more_gpu": "One GPU more",
     "fewer_gpu_layers": "Some layers in RAM",
+    "experts_in_ram": "Experts in RAM",
     "fused_attention": "Fused attention",
     "eight_bit_optimizer": "8-bit optimizer",
     "half_batch": "Half the batch",
