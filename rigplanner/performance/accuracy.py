@@ -1,10 +1,9 @@
 """How right the speed model is: every measured row predicted without the rows that would give it
 away."""
 
-import statistics
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -17,6 +16,9 @@ from rigplanner.performance.anchors.evidence import shipped_evidence
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.silicon import generation_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Scheme = Literal[
     "nothing", "row", "network on GPU", "GPU", "generation", "source", "network", "stack"
@@ -148,77 +150,97 @@ def summarise(judged: Sequence[Judged], group: str, cases: int) -> Errors:
     )
 
 
+def judged_frame(judged: Iterable[Judged]) -> "pd.DataFrame":
+    """Return a row for each judged one: what was measured, on what, and what was predicted."""
+    import pandas as pd
+
+    return pd.DataFrame([_cells(item) for item in judged], columns=list(COLUMNS))
+
+
+COLUMNS = (
+    *("id", "stack", "model", "task", "precision", "metric", "gpu", "count", "batch"),
+    *("seq_len", "input_tokens", "output_tokens", "source", "variant"),
+    *("measured", "predicted", "low", "high"),
+)
+JOB = [
+    *("stack", "model", "task", "precision", "metric", "count"),
+    *("seq_len", "input_tokens", "output_tokens"),
+]
+"""Columns that rows of different GPUs must share to be ranked."""
+SETTING = ["stack", "model", "precision", "batch", "seq_len", "gpu", "metric", "source", "variant"]
+"""Columns that a row of several GPUs and one of a single GPU must share to tell scaling."""
+
+
+def _cells(item: Judged) -> dict[str, Any]:
+    row, work = item.row, item.row.workload
+    return {
+        "id": row.id,
+        "stack": work.stack,
+        "model": work.model,
+        "task": work.task or "",
+        "precision": work.precision,
+        "metric": row.metric,
+        "gpu": row.gpu,
+        "count": row.count,
+        "batch": work.batch_per_gpu,
+        "seq_len": work.seq_len,
+        "input_tokens": work.input_tokens,
+        "output_tokens": work.output_tokens,
+        "source": row.source.split("/")[0],
+        "variant": str(sorted((key, str(value)) for key, value in work.variant.items())),
+        "measured": row.value,
+        "predicted": item.predicted,
+        "low": item.low,
+        "high": item.high,
+    }
+
+
 def errors_by(
-    judged: Iterable[Judged], rows: Iterable[Measured], of: Callable[[Measured], str]
+    judged: Sequence[Judged], rows: Iterable[Measured], of: Callable[[Measured], str]
 ) -> list[Errors]:
     """Return the errors of each group of rows that `of` names and of which any was predicted, the
     group of most rows first."""
-    asked, groups = Counter(map(of, rows)), defaultdict[str, list[Judged]](list)
-    for item in judged:
-        groups[of(item.row)].append(item)
-    named = sorted(groups.items(), key=lambda pair: (-asked[pair[0]], pair[0]))
-    return [summarise(members, name, asked[name]) for name, members in named]
+    asked = Counter(map(of, rows))
+    table = judged_frame(judged).assign(group=[of(item.row) for item in judged])
+    found = [
+        errors_of(
+            str(name),
+            asked[str(name)],
+            (members.predicted / members.measured - 1).tolist(),
+            members.measured.between(members.low, members.high).tolist(),
+        )
+        for name, members in table.groupby("group")
+    ]
+    return sorted(found, key=lambda errors: (-errors.cases, errors.group))
 
 
 def ranking(judged: Sequence[Judged]) -> Ranking:
     """Return how often the faster of two different GPUs on the same job was named."""
-    jobs: dict[tuple[Any, ...], list[Judged]] = defaultdict(list)
-    for item in judged:
-        work = item.row.workload
-        key = (
-            work.stack,
-            work.model,
-            work.task,
-            work.precision,
-            item.row.metric,
-            item.row.count,
-            work.seq_len,
-            work.input_tokens,
-            work.output_tokens,
-        )
-        jobs[key].append(item)
+    import numpy as np
+
     pairs = right = 0
-    for members in jobs.values():
-        for i, a in enumerate(members):
-            for b in members[:i]:
-                ratio = a.row.value / b.row.value
-                if a.row.gpu != b.row.gpu and not 1 / CLEAR_DIFFERENCE < ratio < CLEAR_DIFFERENCE:
-                    pairs += 1
-                    right += (a.predicted > b.predicted) == (ratio > 1)
+    for _, job in judged_frame(judged).groupby(JOB, dropna=False):
+        gpu, measured, predicted = (
+            job[name].to_numpy() for name in ("gpu", "measured", "predicted")
+        )
+        later, earlier = np.tril_indices(len(job), -1)
+        ratio = measured[later] / measured[earlier]
+        clear = (ratio >= CLEAR_DIFFERENCE) | (ratio <= 1 / CLEAR_DIFFERENCE)
+        clear &= gpu[later] != gpu[earlier]
+        named = (predicted[later] > predicted[earlier]) == (ratio > 1)
+        pairs, right = pairs + int(clear.sum()), right + int((clear & named).sum())
     return Ranking(pairs, right)
 
 
 def scaling(judged: Sequence[Judged]) -> Scaling:
     """Return the mean error of the scaling efficiency against the single GPU of the same source,
     job and batch."""
-    singles: dict[tuple[Any, ...], Judged] = {}
-    for item in judged:
-        if item.row.count == 1 and item.row.metric.endswith("/s"):
-            singles[_scaling_key(item.row)] = item
-    errors = []
-    for item in judged:
-        single = singles.get(_scaling_key(item.row))
-        if (
-            single
-            and 2 <= item.row.count <= 16
-            and (item.row.workload.task or "").startswith("train")
-        ):
-            measured = item.row.value / single.row.value / item.row.count
-            errors.append(abs(item.predicted / single.predicted / item.row.count - measured))
-    return Scaling(len(errors), statistics.fmean(errors) if errors else 0.0)
-
-
-def _scaling_key(row: Measured) -> tuple[Any, ...]:
-    work = row.workload
-    variant = tuple(sorted((key, str(value)) for key, value in work.variant.items()))
-    return (
-        work.stack,
-        work.model,
-        work.precision,
-        work.batch_per_gpu,
-        work.seq_len,
-        row.gpu,
-        row.metric,
-        row.source.split("/")[0],
-        variant,
+    table = judged_frame(judged)
+    single = table[(table["count"] == 1) & table.metric.str.endswith("/s")]
+    single = single.drop_duplicates(SETTING, keep="last")[[*SETTING, "measured", "predicted"]]
+    several = table[table["count"].between(2, 16) & table.task.str.startswith("train")]
+    both = several.merge(single, on=SETTING, suffixes=("", "_alone"))
+    told, was = (
+        both[name] / both[f"{name}_alone"] / both["count"] for name in ("predicted", "measured")
     )
+    return Scaling(len(both), float((told - was).abs().mean()) if len(both) else 0.0)

@@ -1,5 +1,5 @@
-"""Workbooks (.xlsx) of plain cells: text is text and never a formula, numbers are numbers, equal
-input gives equal bytes."""
+"""Workbooks (.xlsx) and CSV of plain cells: text is text and never a formula, numbers are numbers,
+equal input gives equal bytes."""
 
 import io
 import math
@@ -7,11 +7,12 @@ import re
 import zipfile
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 if TYPE_CHECKING:
+    import pandas as pd
     from openpyxl.cell import Cell as SheetCell
 
 LONGEST_CELL = 32_767
@@ -41,6 +42,25 @@ class SheetOf(Struct, frozen=True):
     title: str
     rows: tuple[tuple[Cell, ...], ...]
     widths: tuple[float, ...] = ()
+
+
+def csv_of(table: "pd.DataFrame") -> str:
+    """Return a table of plain cells as CSV; text that a spreadsheet would take for a formula is
+    made text."""
+    import pandas as pd
+
+    safe = {
+        at: pd.Series([cell_text(cell) for cell in column], dtype=object)
+        for at, (_, column) in enumerate(table.items())
+    }
+    heads = [cell_text(head) for head in table.columns]
+    return str(pd.DataFrame(safe).to_csv(index=False, header=heads, lineterminator="\n"))
+
+
+def cell_text(cell: Any) -> Any:
+    """Return a cell of CSV; text that a spreadsheet would take for a formula is made text."""
+    formula = isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r")
+    return f"'{cell}" if formula else cell
 
 
 def workbook(sheets: Sequence[SheetOf]) -> bytes:

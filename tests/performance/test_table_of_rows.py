@@ -1,6 +1,7 @@
 """The table of measured rows: kept whole, found again, made anew when broken or out of date."""
 
 import math
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -99,9 +100,21 @@ def test_other_rows_constants_and_programs_have_a_table_of_their_own(
     row.write_text("2")
     second = cache_file()
     assert len({first, second}) == 2
-    keep_table(first, made.table)
-    keep_table(second, made.table)
-    assert [path.name for path in first.parent.iterdir()] == [second.name]
+    for path in (first, second):
+        keep_table(path, made.table)
+    assert sorted(first.parent.iterdir()) == sorted((first, second))
+
+
+def test_the_newest_tables_are_kept(made: Evidence, tmp_path: Path) -> None:
+    paths = [tmp_path / f"measured-{n}.npz" for n in range(6)]
+    for n, path in enumerate(paths):
+        path.write_bytes(b"")
+        os.utime(path, (n, n))
+    keep_table(tmp_path / "measured-new.npz", made.table)
+    assert sorted(path.stem for path in tmp_path.iterdir()) == [
+        *(path.stem for path in paths[-table.MOST_TABLES + 1 :]),
+        "measured-new",
+    ]
 
 
 def test_where_nothing_can_be_written_rows_are_placed_all_the_same(

@@ -1,5 +1,6 @@
 """Rigs side by side."""
 
+import csv
 import io
 import zipfile
 from pathlib import Path
@@ -254,3 +255,16 @@ def test_a_workbook_holds_numbers_and_intervals(pair: list[Assessment]) -> None:
     with zipfile.ZipFile(io.BytesIO(made)) as book:
         sheet = book.read("xl/worksheets/sheet1.xml").decode()
     assert "<f>" not in sheet and "=one" in sheet and "GPU memory" in sheet
+
+
+def test_a_comparison_leaves_as_numbers_with_unit_and_day(pair: list[Assessment]) -> None:
+    rows = compare(pair)
+    read = list(csv.DictReader(FORMATS["csv"](comparison(["=one", "two"], rows)).splitlines()))
+    assert len(read) == len(rows)
+    for row, cells in zip(rows, read, strict=True):
+        assert cells["Unit"] == row.attribute.unit
+        for name, value in zip(("'=one", "two"), row.values, strict=True):
+            if isinstance(value, int | float):
+                assert float(cells[name]) == value
+    speed = next(n for n, row in enumerate(rows) if row.attribute.code == "speed")
+    assert float(read[speed]["two, low"]) == rows[speed].lows[1]

@@ -19,7 +19,7 @@ from rigplanner.desktop.parts.details import Details
 from rigplanner.desktop.parts.model import PartsModel
 from rigplanner.desktop.words import KIND_WORDS
 from rigplanner.report.language import tr, trn
-from rigplanner.report.quote.export import cell_text
+from rigplanner.report.spreadsheet import cell_text
 
 Deed = tuple[str, str, Callable[[], object]] | None
 """Icon ("" for none), words and what is done; None is a line between."""

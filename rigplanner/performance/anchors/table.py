@@ -23,6 +23,8 @@ from rigplanner.whole_file import read_within, write_whole
 FOLDERS = ("benchmarks", "models", "gpu", "architectures")
 """Folders of the catalog that say where a row lies and what physics tells of it."""
 LARGEST_FILE_BYTES = 64 * 2**20
+MOST_TABLES = 4
+"""Tables that are kept, the newest first: several installations may share a cache."""
 
 
 class Table(Struct, frozen=True):
@@ -115,8 +117,8 @@ def read_table(path: Path) -> Table | None:
 
 
 def keep_table(path: Path, table: Table) -> None:
-    """Write a table whole or not at all, and delete those of other rows, constants and programs;
-    where nothing can be written, nothing is kept."""
+    """Write a table whole or not at all, and delete all but the newest of other rows, constants
+    and programs; where nothing can be written, nothing is kept."""
     file = io.BytesIO()
     np.savez(
         file,
@@ -130,6 +132,6 @@ def keep_table(path: Path, table: Table) -> None:
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, file.getvalue())
-        for other in path.parent.glob("measured-*.npz"):
-            if other != path:
-                other.unlink(missing_ok=True)
+        known = sorted(path.parent.glob("measured-*.npz"), key=lambda file: -file.stat().st_mtime)
+        for other in known[MOST_TABLES:]:
+            other.unlink(missing_ok=True)

@@ -1,8 +1,7 @@
 """A comparison in words: as text table, CSV, Markdown or JSON."""
 
-import csv
-import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -12,9 +11,13 @@ from rigplanner.planning.compare import CompareRow, Value
 from rigplanner.report import format as fmt
 from rigplanner.report.format import columns_of, padded
 from rigplanner.report.language import THIN, Words, listed, tr
+from rigplanner.report.spreadsheet import csv_of
 from rigplanner.report.words.hire import machine_text
 from rigplanner.report.words.speed import BOUND_WORDS
 from rigplanner.report.words.workloads import LIFT_WORDS, title_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ATTRIBUTE_WORDS = Words(
     {
@@ -117,11 +120,12 @@ class Chart(Struct, frozen=True, kw_only=True):
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
-    """Rigs side by side, in words and bars."""
+    """Rigs side by side, in words and bars, and the rows that these were made of."""
 
     names: tuple[str, ...]
     lines: tuple[ComparisonLine, ...]
     charts: tuple[Chart, ...] = ()
+    compared: tuple[CompareRow, ...] = ()
 
     @property
     def rows(self) -> tuple[tuple[str, ...], ...]:
@@ -161,7 +165,10 @@ def comparison(
     ]
     charts = (_chart(row) for row in shown if row.attribute.code in CHARTED)
     return Comparison(
-        names=tuple(names), lines=tuple(lines), charts=tuple(chart for chart in charts if chart)
+        names=tuple(names),
+        lines=tuple(lines),
+        charts=tuple(chart for chart in charts if chart),
+        compared=tuple(shown),
     )
 
 
@@ -261,13 +268,50 @@ def table(made: Comparison) -> str:
     )
 
 
+def comparison_frame(names: Sequence[str], rows: Iterable[CompareRow]) -> "pd.DataFrame":
+    """Return a comparison as a table: what is compared with its unit, then for each rig the value,
+    the ends of its interval, the ISO day of the price it rests on and what else is to be said of
+    it. Values that are numbers stay numbers; cells are None where nothing is known; columns that
+    hold nothing for any rig are left out."""
+    import pandas as pd
+
+    compared = list(rows)
+    columns: list[tuple[str, list[Any]]] = [
+        (tr("Workload"), [subject_text(row) or None for row in compared]),
+        (tr("What"), [ATTRIBUTE_WORDS[row.attribute.code] for row in compared]),
+        (tr("Unit"), [row.attribute.unit or None for row in compared]),
+    ]
+    for n, name in enumerate(names):
+        columns.append((name, [_number_or_words(row, n) for row in compared]))
+        beside = (
+            (tr("{name}, low", name=name), [row.lows[n] if row.lows else None for row in compared]),
+            (
+                tr("{name}, high", name=name),
+                [row.highs[n] if row.highs else None for row in compared],
+            ),
+            (
+                tr("{name}, dated", name=name),
+                [(row.days[n] or None) if row.days else None for row in compared],
+            ),
+            (
+                tr("{name}, note", name=name),
+                [tr("at least") if n in row.partial else None for row in compared],
+            ),
+        )
+        columns += [(head, cells) for head, cells in beside if any(c is not None for c in cells)]
+    made = pd.concat([pd.Series(cells, dtype=object) for _, cells in columns], axis=1)
+    made.columns = pd.Index([head for head, _ in columns])
+    return made
+
+
+def _number_or_words(row: CompareRow, n: int) -> Value:
+    value = row.values[n]
+    return value if isinstance(value, int | float) else row_text(row, n)
+
+
 def csv_text(made: Comparison) -> str:
-    """Return CSV; cells that a spreadsheet would take for a formula are made text."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    for row in (("", *made.names), *made.rows):
-        writer.writerow(["'" + cell if cell[:1] in ("=", "+", "-", "@") else cell for cell in row])
-    return buffer.getvalue()
+    """Return CSV: numbers with their unit, interval and ISO day in columns of their own."""
+    return csv_of(comparison_frame(made.names, made.compared))
 
 
 def markdown(made: Comparison) -> str:
@@ -296,7 +340,9 @@ def _safe(text: str) -> str:
 
 def json_text(made: Comparison) -> str:
     """Return the comparison as JSON."""
-    return msgspec.json.format(msgspec.json.encode(made), indent=1).decode() + "\n"
+    told = msgspec.to_builtins(made)
+    del told["compared"]
+    return msgspec.json.format(msgspec.json.encode(told), indent=1).decode() + "\n"
 
 
 FORMATS: dict[str, Callable[[Comparison], str]] = {

@@ -10,6 +10,7 @@ from rigplanner.report import format as fmt
 from rigplanner.report.language import tr
 from rigplanner.report.quote.content import Quote
 from rigplanner.report.quote.frames import parts_frame
+from rigplanner.report.spreadsheet import csv_of
 from rigplanner.rig.files import encode_rig
 
 Rows = Sequence[Sequence[str]]
@@ -121,15 +122,8 @@ def _bb(text: str) -> str:
 
 def csv_text(quote: Quote) -> str:
     """Return the parts list as CSV: amounts are numbers with their currency and ISO day in columns
-    of their own; cells that a spreadsheet would take for a formula are made text."""
-    made = parts_frame(quote).drop(columns=["Detail", "Part id"])
-    safe = made.map(lambda cell: cell_text(cell) if isinstance(cell, str) else cell)
-    return str(safe.convert_dtypes().to_csv(index=False, lineterminator="\n"))
-
-
-def cell_text(text: str) -> str:
-    """Return a cell of CSV; one that a spreadsheet would take for a formula is made text."""
-    return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+    of their own."""
+    return csv_of(parts_frame(quote).drop(columns=["Detail", "Part id"]))
 
 
 def plain(quote: Quote) -> str:
