@@ -277,9 +277,12 @@ def _definite(
     if machine is None:
         check_link(link, gpu, count)
     link = _link(link, count, gpu)
-    arithmetic = arithmetic_of(
-        precision, stack, shape, silicon, task == "train_lora" or shape.kind in PIPELINES
+    frozen = (
+        task == "train_lora"
+        or shape.kind in PIPELINES
+        or (workload.quant or "").casefold().startswith(("bnb", "bitsandbytes"))
     )
+    arithmetic = arithmetic_of(precision, stack, shape, silicon, frozen)
     rate = matrix_tflops(silicon, arithmetic, gpu.name)
     degrees = _degrees(workload, task, count, stack, shape)
     return Job(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from rigplanner.catalog.schema.parts import GPU
-from rigplanner.catalog.zoo import Zoo, shipped_zoo
+from rigplanner.catalog.zoo import Zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.evidence import Estimate, Step
 from rigplanner.machine.model import Machine
@@ -36,10 +36,10 @@ from rigplanner.performance.offload import doubt
 from rigplanner.performance.roofline import ceiling
 from rigplanner.performance.sequence_to_sequence import halves, joined
 from rigplanner.performance.serving import decode_ceiling
+from rigplanner.performance.settled import settle
 from rigplanner.performance.several_gpus.collective import predict_collective
 from rigplanner.performance.users import users_at_rate
 from rigplanner.rig.workload import Workload
-from rigplanner.workload.resolved import resolved
 
 if TYPE_CHECKING:
     from rigplanner.performance.anchors.evidence import Evidence
@@ -90,7 +90,7 @@ def predict_speed(
         )
     if TASKS.get(workload.task or "") == "collective":
         return predict_collective(workload, gpu, count, nodes, link, machine, metric)
-    made, known = resolved(workload, zoo or shipped_zoo()), evidence or kept_evidence()
+    made, known = settle(workload, gpu, count, nodes, link, zoo), evidence or kept_evidence()
     told = _predicted(
         made.workload, gpu, count, nodes, link, zoo, machine, metric, known, allowed, power_limit_w
     )

@@ -8,11 +8,15 @@ from msgspec.structs import replace
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.job import read_job
+from rigplanner.performance.job import Job, read_job
+from rigplanner.performance.sequence_to_sequence import halves
 from rigplanner.performance.software.stacks import shipped_stacks
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.resolved import resolved
 from rigplanner.workload.stacks import memory_stacks
+
+REFUSED = ("stack: ", "precision: ")
+"""Faults of a job that no figure of it is asked for."""
 
 
 @cache
@@ -35,16 +39,26 @@ def settle(
     """Return a workload with the format of its weights, the stack and the precision that its speed
     is told for, where it names none: what else is asked of the job, its memory above all, is then
     asked of the same one. A job that cannot be timed stays as it is, but for its format. Raises
-    WorkloadFault for a stack that nothing knows, that does not run on the GPU or that does not load
-    the format: memory and speed refuse it alike."""
-    made = resolved(workload, zoo or shipped_zoo())
-    work, assumed = made.workload, dict(made.assumed)
+    WorkloadFault for a stack that nothing knows, that does not run on the GPU or does not load the
+    format, and for a precision that the GPU lacks: memory and speed refuse it alike."""
+    found = resolved(workload, zoo or shipped_zoo())
+    work, assumed = found.workload, dict(found.assumed)
     try:
+        pair = halves(work, None, zoo)
         job = read_job(work, gpu, count, nodes, link, zoo)
+        job = read_job(pair.writing, gpu, count, nodes, link, zoo) if pair else job
+        made = _said(work, job, assumed)
+        if made.workload != work:
+            read_job(made.workload, gpu, count, nodes, link, zoo)
     except WorkloadFault as fault:
-        if str(fault).startswith("stack: ") and (work.stack or "").casefold() not in _of_memory():
+        if str(fault).startswith(REFUSED) and (work.stack or "").casefold() not in _of_memory():
             raise
         return Settled(work, assumed)
+    return made
+
+
+def _said(work: Workload, job: Job, assumed: dict[str, str]) -> Settled:
+    """The workload with the stack and the precision of its job."""
     if work.stack and work.precision and not job.task.startswith("train"):
         return Settled(work, assumed)
     stack = job.named.slug if "stack" in job.assumed or not work.stack else work.stack

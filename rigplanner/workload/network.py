@@ -208,18 +208,24 @@ def _resolved(workload: Workload, zoo: Zoo) -> Network:
     if model is None and (known := recommender(workload.model or "")):
         return of_recommender(known)
     if model is None:
-        near = near_names(workload.model or "", zoo)
-        meant = f"; the nearest known are {', '.join(near)}" if near else ""
-        raise WorkloadFault(
-            f"model: {workload.model!r} is not known and no configuration or figures are"
-            f" given{meant}."
-        )
+        raise unknown_model(workload.model or "", zoo)
     labels = workload.variant.get("labels")
     return (
         from_model(model)
         if labels is None or model.config is None
         else _labelled(model, model.config, labels)
     )
+
+
+def unknown_model(name: str, zoo: Zoo) -> WorkloadFault:
+    """Return the fault of a name that no network has, with the nearest ones."""
+    if not name:
+        return WorkloadFault(
+            "model: expected a network of the zoo, a configuration or figures, found none."
+        )
+    near = near_names(name, zoo)
+    meant = f"; the nearest are {', '.join(near)}" if near else ""
+    return WorkloadFault(f"model: '{name}' is not known{meant}.")
 
 
 def of_recommender(known: Recommender) -> Network:

@@ -3,8 +3,7 @@
 from functools import lru_cache
 
 from rigplanner.catalog.find.model_names import joined
-from rigplanner.catalog.zoo import Zoo, near_names, shipped_zoo
-from rigplanner.errors import WorkloadFault
+from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.performance.geometry.configs import (
     config_shape,
     figured_shape,
@@ -14,7 +13,7 @@ from rigplanner.performance.geometry.configs import (
 from rigplanner.performance.geometry.shapes import Shape, figures_shape, tables, transformer_shape
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.by_parameter_count import STANDS_IN
-from rigplanner.workload.network import named_model
+from rigplanner.workload.network import named_model, unknown_model
 
 
 def resolve_shape(workload: Workload, zoo: Zoo | None) -> Shape:
@@ -56,14 +55,7 @@ def resolve_shape(workload: Workload, zoo: Zoo | None) -> Shape:
     size_m = (workload.params_b or 0.0) * 1e3 or workload.params_m
     if size_m and model is None and (workload.kind or "llm") in STANDS_IN:
         return sized_shape(slug or "custom", size_m, workload, workload.kind)
-    if not slug:
-        raise WorkloadFault(
-            "model: expected a network of the zoo, a configuration or figures, found none."
-        )
-    near = near_names(slug, models)
-    raise WorkloadFault(
-        f"model: '{slug}' is not known{'; the nearest are ' + ', '.join(near) if near else ''}."
-    )
+    raise unknown_model(slug, models)
 
 
 @lru_cache(1)

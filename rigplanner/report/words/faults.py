@@ -18,13 +18,6 @@ FAULTS = {
         "The model {model} is not known; the nearest are {others}."
     ),
     r"model: '(?P<model>[^']+)' is not known\.": "The model {model} is not known.",
-    r"model: '(?P<model>[^']+)' is not known and no configuration or figures are given;"
-    r" the nearest known are (?P<others>.+)\.": (
-        "The model {model} is not known; the nearest are {others}."
-    ),
-    r"model: '(?P<model>[^']+)' is not known and no configuration or figures are given\.": (
-        "The model {model} is not known."
-    ),
     r"model: how many rows the embedding tables of '(?P<model>.+)' have is not known\.": (
         "How many rows the embedding tables of {model} have is not known."
     ),

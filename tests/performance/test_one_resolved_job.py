@@ -1,0 +1,80 @@
+"""Memory and speed are asked of one job: over models, stacks and cards they refuse alike, assume
+alike, and never say that the same job fits and does not."""
+
+from itertools import islice, product
+
+import pytest
+
+from rigplanner.catalog.schema.parts import GPU
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.errors import WorkloadFault
+from rigplanner.memory.answer import MemoryEstimate
+from rigplanner.memory.capacity.host_fit import fitted
+from rigplanner.memory.estimate import estimate_memory
+from rigplanner.memory.usable_memory import usable_gib
+from rigplanner.performance.anchors.anchors import find_gpu
+from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.performance.predict import predict_speed
+from rigplanner.performance.settled import Settled, settle
+from rigplanner.rig.workload import Workload
+
+MODELS = (
+    "llama-3.1-8b", "gpt-oss-20b", "gpt-oss-120b", "Qwen/Qwen3-14B-AWQ", "Qwen/Qwen3-8B-FP8",
+    "deepseek-r1", "qwen3:30b", "unsloth/DeepSeek-R1-GGUF:UD-IQ1_S", "no-such-model", "resnet-50",
+    "mlx-community/Qwen3-30B-A3B-4bit", "flux.1-dev", "whisper-large-v3",
+)  # fmt: skip
+STACKS = (None, "vllm", "llama.cpp", "ollama", "hf-transformers", "mlx", "exllamav2", "nonesuch")
+CARDS = (
+    ("RTX 3090", 1), ("RTX 3090", 2), ("H100 SXM5 80GB", 8), ("Strix Halo", 1), ("Tesla T4", 1),
+    ("M3 Ultra 512GB", 1), ("RX 7900 XTX", 1), ("Arc B580", 1),
+)  # fmt: skip
+TASKS = ("inference", "serve", "train_qlora")
+STRIDE = 11
+"""Every eleventh of the products: 11 shares no factor with the number of models, stacks, cards or
+tasks, so each pair of them comes up."""
+GRID = tuple(islice(product(MODELS, STACKS, CARDS, TASKS), 0, None, STRIDE))
+
+
+def _speed(work: Workload, gpu: GPU, count: int) -> SpeedEstimate | str:
+    try:
+        return predict_speed(work, gpu, count, 1, "pcie" if count > 1 else "none", shipped_zoo())
+    except WorkloadFault as fault:
+        return str(fault)
+
+
+def _memory(work: Workload, gpu: GPU, count: int) -> tuple[Settled, MemoryEstimate] | str:
+    zoo = shipped_zoo()
+    try:
+        made = settle(work, gpu, count, 1, "pcie" if count > 1 else "none", zoo)
+        placed = fitted(made.workload, [gpu] * count, zoo)
+        return made, estimate_memory(placed, gpu, count, zoo, explained=False)
+    except WorkloadFault as fault:
+        return str(fault)
+
+
+def test_memory_and_speed_do_not_contradict_each_other() -> None:
+    for model, stack, (card, count), task in GRID:
+        where = f"{model}, {stack} on {count} x {card}, {task}"
+        gpu = find_gpu(card)
+        work = Workload(model=model, task=task, stack=stack)
+        speed, memory = _speed(work, gpu, count), _memory(work, gpu, count)
+        if isinstance(speed, str) or isinstance(memory, str):
+            assert speed == memory, where
+            continue
+        made, need = memory
+        for field in ("stack", "precision", "quant"):
+            assert speed.assumed.get(field) == made.assumed.get(field), where
+        room = usable_gib(gpu)
+        assert speed.fits != "no" or room is None or need.low_gib > room, where
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_settled_job_is_settled(model: str) -> None:
+    gpu = find_gpu("RTX 3090")
+    try:
+        once = settle(Workload(model=model, task="inference"), gpu, 1, 1, "none", shipped_zoo())
+    except WorkloadFault:
+        return
+    again = settle(once.workload, gpu, 1, 1, "none", shipped_zoo())
+    assert again.workload == once.workload
+    assert again.assumed == {}
