@@ -7,8 +7,8 @@ from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.evidence import Evidence
-from rigplanner.performance.anchors.own import with_own
+from rigplanner.performance.anchors.evidence import Evidence, placed_evidence
+from rigplanner.performance.anchors.own import kept_evidence, with_own
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.predict import predict_speed
@@ -62,12 +62,13 @@ def test_beams_are_a_small_whole_number(beams: object) -> None:
 
 
 def test_times_of_reading_and_writing_add() -> None:
-    short, long = (_speed(replace(SPEECH, output_tokens=tokens)) for tokens in (10, 110))
+    alone = placed_evidence(kept_evidence().placed)
+    short, long = (_speed(replace(SPEECH, output_tokens=tokens), alone) for tokens in (10, 110))
     pair = halves(SPEECH, None, shipped_zoo())
     assert pair
-    written = _speed(replace(pair.writing, output_tokens=10))
+    written = _speed(replace(pair.writing, output_tokens=10), alone)
     assert 1 / short.value == pytest.approx(
-        PREPARED_S + 1 / _speed(pair.reading).value + 10 * LOOKING / written.value
+        PREPARED_S + 1 / _speed(pair.reading, alone).value + 10 * LOOKING / written.value
     )
     assert 1 / long.value - PREPARED_S > 4 * (1 / short.value - PREPARED_S)
     assert short.low < short.value < short.high

@@ -178,7 +178,7 @@ def _quick(stack: Stack, gpu: GPU, precision: str | None, quant: str | None) -> 
 
 
 ELSEWHERE = {
-    True: ("llama.cpp", "hf-transformers", "hf-trainer"),
+    True: ("llama.cpp", "vllm", "hf-transformers", "hf-trainer"),
     False: ("diffusers", "pytorch-eager"),
 }
 """Stacks that run wherever PyTorch does, for chips that the usual one does not serve: of language
