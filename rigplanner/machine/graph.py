@@ -6,7 +6,7 @@ and slots lie on the PCIe links that pass them. Edges are keyed by their kind an
 first question is asked: a machine of one GPU asks none."""
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from rigplanner.machine.nodes import Edge, Node, Pair, Pairs, gpu_node
@@ -17,6 +17,10 @@ TREE = ("pcie", "chipset", "cpu")
 """Kinds of edges over which PCIe traffic goes."""
 FABRIC = ("nvlink", "xgmi", "nvswitch")
 """Kinds of edges that join GPUs without the PCIe tree."""
+
+MOST_CYCLES_SEEN = 100_000
+"""Cycles of any length among which rings over all GPUs are sought: a cube mesh of eight has 356,
+and a meshed capture of sixteen could have more than anybody waits for."""
 
 
 def graph_of(edges: Iterable[Edge], nodes: Iterable[Node] = ()) -> Graph:
@@ -185,19 +189,17 @@ def cut_gbs(graph: Graph, half: Iterable[int], kinds: Sequence[str] = FABRIC) ->
     return float(nx.minimum_cut_value(flows, "near", "far"))
 
 
-def rings(graph: Graph, count: int, most: int) -> list[tuple[int, ...]]:
-    """Return rings over all GPUs that NVLink or xGMI closes, each as the GPUs in order from GPU 0,
-    both directions, at most so many."""
+def rings(joined: Iterable[tuple[int, int]], count: int, most: int) -> list[tuple[int, ...]]:
+    """Return rings over so many GPUs that directed pairs close, each as the GPUs in order from GPU
+    0, at most so many."""
     import networkx as nx
 
-    fabric = nx.DiGraph()
-    for a, b in links_between(graph):
-        fabric.add_edge(a.key, b.key)
     found: list[tuple[int, ...]] = []
-    for cycle in nx.simple_cycles(fabric):
+    cycles = nx.simple_cycles(nx.DiGraph(sorted(joined)))
+    for cycle in islice(cycles, MOST_CYCLES_SEEN):
         if len(cycle) == count:
             start = cycle.index(0)
-            found.append(tuple(cycle[start:] + cycle[:start]))
+            found.append((*cycle[start:], *cycle[:start]))
             if len(found) >= most:
                 break
     return found

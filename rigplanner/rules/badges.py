@@ -49,7 +49,6 @@ ASKED_FIRST = (
     "MEM002",
     "MEM003",
     "MEM004",
-    "SPC001",
     "SPC004",
     "SPC005",
     "SPC006",
@@ -62,8 +61,15 @@ ASKED_FIRST = (
     "SW009",
     "SW015",
     "SW021",
+    "PWR002",
+    "PWR012",
+    "PWR005",
     "GPU001",
     "SLT001",
+    "SLT004",
+    "PWR015",
+    "SPC001",
+    "VRM001",
 )
 """Rules that often say no, those that need no places first. The order decides how soon an answer
 is there, not which."""

@@ -133,16 +133,12 @@ def test_remarks_decide_nothing_unless_the_rig_rates_them(
     for path in samples:
         report = assess(read_rig(path), catalog).report
         assert {f.severity for f in report.findings if f.code in REMARKS} <= {"info", "unknown"}
-    rig = _sample("titan-x-server")
-    own = next(
-        part
-        for part in catalog.of_kind("system")
-        if any(item.part == part.id for item in rig.items)
-    )
-    disputed = replace(own, id="a.b.c", doubts={"layout.slots": Doubt(state="conflict")})
+    card = catalog.get("nvidia.geforce.rtx-5090")
+    assert isinstance(card, GPU)
+    disputed = replace(card, id="a.b.c", doubts={"tdp_w": Doubt(state="conflict")})
     for severity, told in (("info", False), ("warning", True)):
-        rated = replace(rig, severities={"RIG003": severity})
-        (found,) = fits(rated, catalog, "system", (disputed,))
+        rated = replace(_sample("rtx-5090"), severities={"RIG003": severity})
+        (found,) = fits(rated, catalog, "gpu", (disputed,))
         assert (("warning", "RIG003") in found.brings) == told
 
 

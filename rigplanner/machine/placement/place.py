@@ -5,7 +5,7 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rigplanner.catalog.schema.parts import DrivePort, Part, Slot
+from rigplanner.catalog.schema.parts import DrivePort, Slot
 from rigplanner.machine.cache import Kept
 from rigplanner.machine.model import PlacementProblem
 from rigplanner.machine.placement.bridging import BridgeSeeker, bridge_problem, bridged
@@ -43,11 +43,18 @@ def settle(
     if not seekers:
         return Settled(Standing({}, {}, plugged, {}), {}, (), True)
     steps = min(STEPS, max(1, STEPS_OF_ALL // boards))
-    if any(type(each.part).__module__ != PARTS for each in seekers):
-        return _settled(seating, cards, drives, bridges, plugged, steps, columns)
-    wanted = [(each.name, id(each.part), each.wish) for each in seekers]
-    fitted = [(card.width, card.gen, card.columns, card.riser) for card in cards]
-    key = (id(seating), *wanted, *fitted, *plugged.items(), steps, columns)
+    models = sorted({card.part.id for card in cards})
+    fitted = [
+        (
+            *(card.name, card.wish, card.kind, card.is_gpu),
+            *(card.width, card.gen, card.columns, card.riser),
+            id(card.part) if bridges else models.index(card.part.id),
+        )
+        for card in cards
+    ]
+    others: list[Drive | BridgeSeeker] = [*drives, *bridges]
+    wanted = [(each.name, id(each.part), each.wish) for each in others]
+    key = (id(seating), *fitted, *wanted, *plugged.items(), steps, columns)
     return _settlements.get(
         key,
         (seating, seekers),
@@ -56,7 +63,8 @@ def settle(
 
 
 _settlements: Kept[Settled] = Kept(64)
-PARTS = Part.__module__
+"""Cards that want the same of a board find the same places: without bridges only which of them are
+of one model counts, not which model that is."""
 
 
 def _settled(

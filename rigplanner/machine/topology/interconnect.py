@@ -10,6 +10,7 @@ from functools import cache
 from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import CPU, GPU, NvlinkPort
+from rigplanner.machine.graph import rings
 from rigplanner.machine.model import Machine
 from rigplanner.machine.nodes import Edge, Node, Pair, gpu_node
 from rigplanner.machine.pcie import least
@@ -268,12 +269,15 @@ def _packed(count: int, links: tuple[tuple[tuple[int, int], float], ...]) -> flo
     rates = set(left.values())
     if len(left) == count * (count - 1) and len(rates) == 1:
         return rates.pop() * (count - 1)
-    rings = _cycles(count, frozenset(left))
+    if not left:
+        return 0.0
+    around = rings(left, count, MOST_CYCLES)
+    cycles = [tuple(zip(ring, [*ring[1:], ring[0]], strict=True)) for ring in sorted(around)]
     step = min(rates, default=0.0) / STEPS_PER_LINK
     total = 0.0
-    while rings:
+    while cycles:
         ring = max(
-            rings,
+            cycles,
             key=lambda ring: (min(left[pair] for pair in ring), sum(left[pair] for pair in ring)),
         )
         if min(left[pair] for pair in ring) < step * 0.999:
@@ -282,22 +286,3 @@ def _packed(count: int, links: tuple[tuple[tuple[int, int], float], ...]) -> flo
             left[pair] -= step
         total += step
     return total
-
-
-def _cycles(count: int, pairs: frozenset[tuple[int, int]]) -> list[tuple[tuple[int, int], ...]]:
-    """Return the directed Hamiltonian cycles over the pairs, at most `MOST_CYCLES`."""
-    found: list[tuple[tuple[int, int], ...]] = []
-
-    def extend(path: list[int]) -> None:
-        if len(found) >= MOST_CYCLES:
-            return
-        if len(path) == count:
-            if (path[-1], path[0]) in pairs:
-                found.append(tuple(zip(path, [*path[1:], path[0]], strict=True)))
-            return
-        for node in range(1, count):
-            if node not in path and (path[-1], node) in pairs:
-                extend([*path, node])
-
-    extend([0])
-    return found

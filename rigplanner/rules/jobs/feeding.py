@@ -294,11 +294,13 @@ def exchanging(context: Context) -> Iterator[Exchanging]:
     pace = allreduce(context.machine) if len(rates) > 1 and context.jobs else None
     if pace is None or not pace.steps[-1].name.startswith("pcie"):
         return
+    rate, slow = min(rates, key=lambda pair: pair[0] if pair[0] is not None else -1.0)
+    taken = coded_gbs(slow.gpu.edge_gen, slow.gpu.edge_width)
+    if rate is not None and taken is not None and rate >= taken:
+        return
     for job in context.jobs:
         share = job.speed.exchange_share if job.speed is not None else None
         if share:
-            rate, slow = min(rates, key=lambda pair: pair[0] if pair[0] is not None else -1.0)
-            taken = coded_gbs(slow.gpu.edge_gen, slow.gpu.edge_width)
             yield Exchanging(job.name, slow.piece, rate, taken, share)
 
 
