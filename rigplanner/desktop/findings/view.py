@@ -52,10 +52,20 @@ class FindingsView(QWidget):
         self._most = MOST_CARDS
         self.more = button("", self._show_more, role="link")
         self.more.hide()
+        self._rests = label("", "small", wrap=True)
+        self._rests.setContentsMargins(12, 0, 8, 0)
         self._unchecked = label("", "small", wrap=True)
         self._ignored = column(spacing=4)
         body = panel(
-            column(self._list, self.more, self._ignored, self._unchecked, 1, margins=(0, 4, 4, 8))
+            column(
+                self._list,
+                self.more,
+                self._rests,
+                self._ignored,
+                self._unchecked,
+                1,
+                margins=(0, 4, 4, 8),
+            )
         )
         self._unchecked.setContentsMargins(12, 0, 8, 0)
         self.copy = icon_button("copy", tr("Copy the findings"), lambda: copy_findings(session))
@@ -91,6 +101,7 @@ class FindingsView(QWidget):
         assessment = self._session.assessment
         if assessment is None:
             self.copy.hide()
+            self._rests.setText("")
             if self._session.pending:
                 self.counts.setText(tr("Checking…"))
                 return
@@ -113,8 +124,9 @@ class FindingsView(QWidget):
             self.verdict.show_text(verdict_text(report))
             counts = counts_text(report)
             ran = trn("{count} rule checked", "{count} rules checked", len(report.ran))
-            rests = rests_text(report, assessment.rig, self._session.catalog)
+            rests = rests_text(report, assessment.rig, self._session.catalog, most=0)
             self.counts.setText("\n".join(filter(None, (counts or ran, rests))))
+        self._rests.setText(rests_text(report, assessment.rig, self._session.catalog))
         self.copy.setVisible(bool(assessment.rig.items))
         self._show_cards([(f, False) for f in report.findings] + [(f, True) for f in report.waived])
         self._show_unchecked()
