@@ -75,9 +75,9 @@ FOUR_ON_A_BOARD = {
 }
 SIXTEEN = {"gpu.card": {"connectors": (Plug("12v-2x6", 1),)}}
 
-UNLISTED = {"psu.mid": {"supply.plugs": None, "supply.standard": None}}
-"""A supply of 1000 W of which nobody says cables or standard: six 8-pin plugs at least, two 16-pin
-plugs at most."""
+UNLISTED = {"psu.mid": {"supply.plugs": None, "supply.standard": "ATX 2.53"}}
+"""A supply of 1000 W between the standards, of which nobody says the cables: three 8-pin plugs at
+least, two 16-pin plugs at most."""
 CASES = (
     case("PWR020", "fires", LIGHT_MAINS, _cord("C14", 1201)),
     case("PWR020", "fires", LIGHT_MAINS, _cord("C14", 1801), "error"),
