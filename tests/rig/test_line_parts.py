@@ -5,6 +5,7 @@ import pytest
 
 from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import shipped_catalog
+from rigplanner.catalog.schema.parts import MemoryKit
 from rigplanner.report.words.importing import list_notes
 from rigplanner.rig.from_text.line_parts import pieces_of
 from rigplanner.rig.from_text.parts_list import Entry, by_figures, read_parts_list
@@ -171,3 +172,33 @@ def test_a_price_in_rupees_is_read_and_a_range_is_none() -> None:
         for entry in entries_of("RTX 3090 | ₹1,51,200.00")
     ] == [(151200.0, "INR")]
     assert [entry.price for entry in entries_of("RTX 3090 | ~$320–650")] == [None]
+
+
+@pytest.mark.parametrize(
+    ("line", "count", "part"),
+    [
+        ("128 GB RAM", 0, ""),
+        (
+            "Memory: 2x G.Skill Ripjaws V 16 GB (2 x 8 GB) DDR4-3200 CL16 Memory",
+            2,
+            "g-skill.ripjaws-v.f4-3200c16d-16gvkb",
+        ),
+        ("RAM 8x DDR4-3200 16GB ECC Reg. (128GB total)", 8, "samsung.server.m393a2k43db3-cwe"),
+        ("ASUS X670E ProArt Creator motherboard", 1, "asus.proart.x670e-creator-wifi"),
+        ("| Model SSD | WD Black SN850X 2TB |", 1, "western-digital.black-sn850x.2-tb"),
+        ("ASRock X570 Phantom Gaming 4S ATX AM4 Motherboard", 0, ""),
+    ],
+)
+def test_lines_as_people_paste_them(line: str, count: int, part: str) -> None:
+    index = SHIPPED
+    found = [entry.wish for entry in read_parts_list(line, index, "2026-11-23")]
+    read = [(wish.quantity, wish.parts[0].id) for wish in found if wish.parts]
+    assert read == ([(count, part)] if count else [])
+
+
+def test_a_line_counts_all_its_modules() -> None:
+    index = SHIPPED
+    (entry,) = read_parts_list("RAM 4x DDR4-3200 16GB (64GB total)", index, "2026-11-23")
+    kit = entry.wish.parts[0]
+    assert isinstance(kit, MemoryKit)
+    assert (entry.wish.quantity * kit.modules, kit.module_gib) == (4, 16)

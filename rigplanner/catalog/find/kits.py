@@ -13,7 +13,7 @@ _MODULES = re.compile(
     re.IGNORECASE,
 )
 _ONE_MODULE = re.compile(r"(?<![\d.])(\d{1,3})\s*G[Bo]\b", re.IGNORECASE)
-_COUNT = re.compile(r"\s*(\d{1,2})\s*[x×*]\s+(?=[^\W\d])", re.IGNORECASE)
+_COUNT = re.compile(r"\s*(?:(?:RAM|memory)\b\W*)?(\d{1,2})\s*[x×*]\s+(?=[^\W\d])", re.IGNORECASE)
 _COUNT_AFTER = re.compile(r"\s[x×*]\s?(\d{1,2})\s*(?:$|,)|×(\d{1,2})\s*$", re.IGNORECASE)
 _TYPE = re.compile(r"\bDDR([345])(?:[-\s]?(\d{3,5}))?\b", re.IGNORECASE)
 _RATE = re.compile(r"\b\d{4}\b")
@@ -86,6 +86,8 @@ def kits_of_modules(text: str, parts: Iterable[Part]) -> tuple[int, list[MemoryK
     )
     told = next((int(next(filter(None, found.groups()))) for found in (before, after) if found), 1)
     wanted, gib = counted or (told, float(size[1]) if size else 0.0)
+    if counted is not None and before is not None:
+        wanted *= told
     kits = [kit for kit in kits if speed in (None, kit.speed_mts) and is_of_form(kit, words)]
     fits = [kit for kit in kits if kit.module_gib == gib and wanted % kit.modules == 0]
     if not fits and counted is None and told == 1:

@@ -55,10 +55,18 @@ class Wish(Struct, frozen=True, kw_only=True):
     parts: tuple[Part, ...]
 
 
+_BARE_MEMORY = re.compile(
+    r"\W*\d{1,4}\s?G[Bo]\s+(?:of\s+)?(?:system\s+|host\s+)?(?:RAM|memory)\W*", re.IGNORECASE
+)
+"""Memory of which a line says the size alone: no part, and no computer that has as much."""
+
+
 def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
     """Split the quantity from the words and look the words up; modules of memory are looked up by
     their number and size."""
     latin = in_latin(text)
+    if kind is None and _BARE_MEMORY.fullmatch(latin):
+        kind = "memory"
     if kind in (None, "memory"):
         count, kits = kits_of_modules(latin, index.find("", "memory"))
         if kits:
@@ -253,10 +261,19 @@ def _named(words: str, index: PartIndex, kind: str | None) -> list[Part]:
 
 
 _WORDS_OF_CLASS = {
+    "motherboard": frozenset(
+        words_of(
+            "motherboard mainboard mobo board atx matx micro mini itx eatx am4 am5 lga1151 lga1200"
+            " lga1700 lga1851 ddr4 ddr5"
+        )
+    ),
+    "cpu": frozenset(words_of("cpu processor desktop socket am4 am5 lga1151 lga1200 lga1700")),
+    "chassis": frozenset(words_of("case chassis computer atx mid full tower pc mini itx micro")),
+    "cooler": frozenset(words_of("cpu cooler liquid aio air fan heatsink")),
     "storage": frozenset(
         words_of(
             "series internal solid state ssd hdd nas nvme m.2 sata sata3 sata6gb iii s 6gb pcie"
-            " drive disk hard 2.5 3.5 inch"
+            " drive disk hard 2.5 3.5 inch rpm 5400 5900 7200"
         )
     ),
     "psu": frozenset(
@@ -266,12 +283,12 @@ _WORDS_OF_CLASS = {
         )
     ),
 }
-"""Words that lists add to the name of every drive and every supply."""
+"""Words that lists add to the name of every part of a kind."""
 _PART_NUMBER = re.compile(r"\b(?=[A-Z0-9]*\d[A-Z]+\d)[A-Z][A-Z0-9]{8,}\b")
 
 
 def _by_class(words: str, index: PartIndex, kind: str | None) -> list[Part]:
-    """Return drives or supplies whose name stands among the words that lists add to it ("950 PRO
+    """Return parts whose name stands, in any order, among the words that lists add to it ("950 PRO
     Series - 512GB PCIe NVMe Internal SSD", "RMx 850W 80+ Gold Certified ATX Power Supply"), and
     among numbers of the maker ("T500 2TB CT2000T500SSD8")."""
     bare = _ASIDE.sub("", words)

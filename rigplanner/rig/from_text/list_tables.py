@@ -173,6 +173,7 @@ OTHER_LABELS = (
 KIND_OF_WORD = {word: kind for kind, words in WORDS_OF_KIND.items() for word in words}
 _WORDS = sorted(map(re.escape, (*KIND_OF_WORD, *OTHER_LABELS)), key=len, reverse=True)
 _LABEL = re.compile(
+    r"(?:(?:primary|secondary|main|boot|system|model|fast|data|scratch|bulk|cache) )?"
     rf"({'|'.join(_WORDS)})s?"
     r"(?: (?:primary|secondary|main|boot|os|data|models?|bulk|cache)|\s?\d)?"
 )

@@ -16,7 +16,7 @@ from rigplanner.catalog.find.find import PartIndex, words_of
 from rigplanner.catalog.find.kits import is_very_kit
 from rigplanner.catalog.find.naming import LONGEST_LINE
 from rigplanner.catalog.prices.money import CURRENCY_OF_SIGN, read_amount
-from rigplanner.catalog.schema.parts import MemoryKit, Part, Price, kind_of
+from rigplanner.catalog.schema.parts import GPU, MemoryKit, Part, Price, kind_of
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
 from rigplanner.rig.from_text.from_words import Wish, is_named
@@ -31,6 +31,7 @@ from rigplanner.rig.from_text.list_tables import (
     row_of,
     split_label,
 )
+from rigplanner.rig.from_text.variants import squeezed_names
 
 LONGEST_TEXT = 200_000
 MOST_DIGITS_OF_COUNT = 2
@@ -108,11 +109,23 @@ _MEMORY_TYPE = re.compile(r"\bddr\d", re.IGNORECASE)
 """Modules whose type nobody names have no stand-in."""
 
 
+PARTNERS = frozenset(
+    words_of(
+        "asus rog tuf gigabyte aorus msi evga zotac palit gainward pny inno3d galax kfa2 colorful"
+        " sapphire powercolor xfx asrock manli yeston leadtek"
+    )
+)
+"""Makers of cards: where one is named and the chip maker's own card is found, that stands for
+it."""
+
+
 def by_figures(wish: Wish) -> bool:
     """Say whether a part was matched by its figures alone: the list names none, or for memory
     another maker or series."""
     if wish.parts and isinstance(kit := wish.parts[0], MemoryKit):
         return not is_very_kit(wish.text, kit)
+    if wish.parts and isinstance(card := wish.parts[0], GPU) and card.vendor == card.chip_maker:
+        return bool(PARTNERS.intersection(words_of(wish.text)))
     return bool(wish.parts) and not is_named(wish)
 
 
@@ -219,6 +232,7 @@ def _sensible(wish: Wish) -> Wish:
     if not 1 <= wish.quantity <= LARGEST_QUANTITY or _BEYOND_COUNT.match(wish.text):
         return Wish(text=wish.text, quantity=1, parts=())
     family = len(wish.parts) >= FAMILY and not any(letter.isdigit() for letter in wish.text)
+    family = family and "".join(words_of(wish.text)) not in squeezed_names(wish.parts[0])
     if (
         is_label(wish.text)
         or family

@@ -5,7 +5,16 @@ import re
 
 from rigplanner.catalog.find.find import words_of
 from rigplanner.catalog.find.kits import contradicts
-from rigplanner.catalog.schema.parts import GPU, Chassis, MemoryKit, Part, PowerSupply, Storage
+from rigplanner.catalog.schema.parts import (
+    GPU,
+    Chassis,
+    Cooler,
+    MemoryKit,
+    Motherboard,
+    Part,
+    PowerSupply,
+    Storage,
+)
 
 _DRIVE_MODELS = frozenset(("pro", "plus", "evo", "qvo", "max", "lite", "se"))
 _CASE_MODELS = frozenset(("mini", "compact", "xl", "evo"))
@@ -52,7 +61,32 @@ def is_another(part: Part, words: str) -> bool:
         return contradicts(words, part)
     if isinstance(part, Chassis):
         return bool(_CASE_MODELS & unsaid)
+    if isinstance(part, Cooler | Motherboard) and _is_other_model(part, words, unsaid):
+        return True
     return isinstance(part, GPU) and _NO_CARD.search(words) is not None
+
+
+_NO_MODELS = frozenset(("ac", "ax", "be", "d4", "d5", "ii", "v2", "g2"))
+"""Short words at the end of names that lists leave out."""
+
+
+def _is_other_model(part: Part, words: str, unsaid: set[str]) -> bool:
+    """Say whether words name a model beside a part's: "NH-D15S" is no NH-D15, "X570 Phantom Gaming
+    4S" no Phantom Gaming X."""
+    held = words_of(words)
+    longer = any(
+        model.isalnum() and any(word.startswith(model) and len(word) > len(model) for word in held)
+        for model in unsaid
+        if any(letter.isdigit() for letter in model)
+    )
+    plain = set(words_of(part.name)) - set(held)
+    short = {word for word in plain if len(word) < 3 and word not in _NO_MODELS}
+    fresh = any(letter.isdigit() for word in held for letter in word if word not in _told(part))
+    return longer or (isinstance(part, Motherboard) and bool(short) and fresh)
+
+
+def _told(part: Part) -> str:
+    return " ".join(squeezed_names(part))
 
 
 def _is_of_other_form(part: Storage, words: str) -> bool:
