@@ -15,10 +15,12 @@ from rigplanner.rig.edits import (
     EditFault,
     change_site,
     set_bios,
+    set_fact,
     set_power_cap,
     set_raid0,
     set_software,
 )
+from rigplanner.rig.facts import FactFault, checked
 from rigplanner.rig.offer_choices import OFFER_WORDS, with_offer_choice
 
 SITE_WORDS = {
@@ -67,6 +69,8 @@ def with_choice(rig: Rig, catalog: Catalog, text: str) -> Rig:
     key = name.casefold()
     if not equals or not value:
         raise EditFault(f"{text!r}: expected NAME=VALUE, for example country=DE.")
+    if key.startswith("fact:"):
+        return _with_fact(rig, catalog, name[5:], value)
     if key.startswith("bios:"):
         return set_bios(rig, name[5:], value)
     if key in SITE_WORDS:
@@ -82,6 +86,19 @@ def with_choice(rig: Rig, catalog: Catalog, text: str) -> Rig:
         sorted((*SITE_WORDS, *SOFTWARE_WORDS, *OWN_WORDS, *OFFER_WORDS, "bios:PLACE"))
     )
     raise EditFault(f"{name!r} is no setting; known are {known}.")
+
+
+def _with_fact(rig: Rig, catalog: Catalog, name: str, value: str) -> Rig:
+    """A fact that the owner measured: "asus.x.y:PCIE2.position=5"; "none" forgets it."""
+    part_id, colon, field = name.partition(":")
+    part = catalog.get(part_id) or rig.snapshot.get(part_id)
+    if not colon or not field or part is None:
+        raise EditFault(f"fact:{name}: expected fact:PART:FIELD=VALUE with a part of the rig.")
+    try:
+        given = None if value.casefold() == "none" else checked(part, field, value)
+    except FactFault as fault:
+        raise EditFault(f"fact:{name}: {fault}") from fault
+    return set_fact(rig, part.id, field, given)
 
 
 def _country(value: str) -> str:

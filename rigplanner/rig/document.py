@@ -8,6 +8,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.prices.exchange import ExchangeRates
 from rigplanner.catalog.schema.parts import AnyPart, Price
 from rigplanner.evidence import Source
+from rigplanner.rig.facts import with_facts
 from rigplanner.rig.workload import Workload
 
 FORMAT_VERSION = 1
@@ -114,8 +115,9 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Rig(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Everything that was chosen. `snapshot` keeps the parts as they were when the rig was saved,
-    `exchange` the rates by which prices in other currencies are counted."""
+    """Everything that was chosen. `facts` are the owner's own, by part and name. `snapshot` keeps
+    the parts as they were when the rig was saved, `exchange` the rates by which prices in other
+    currencies are counted."""
 
     format_version: int = FORMAT_VERSION
     name: str = "Untitled rig"
@@ -131,6 +133,7 @@ class Rig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ignored: tuple[str, ...] = ()
     severities: dict[str, str] = {}
     notes: str = ""
+    facts: dict[str, dict[str, Any]] = {}
     snapshot: dict[str, AnyPart] = {}
     snapshot_sources: dict[str, Source] = {}
     catalog_version: str = ""
@@ -142,5 +145,8 @@ class Rig(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def part_of(rig: Rig, catalog: Catalog, part_id: str) -> AnyPart | None:
-    """Return a part as the catalog has it today, else as the rig's snapshot kept it, else None."""
-    return catalog.get(part_id) or rig.snapshot.get(part_id)
+    """Return a part as the catalog has it today, else as the rig's snapshot kept it, else None;
+    with the facts that its owner added."""
+    part = catalog.get(part_id) or rig.snapshot.get(part_id)
+    facts = rig.facts.get(part_id) if rig.facts else None
+    return with_facts(part, facts) if facts and part is not None else part

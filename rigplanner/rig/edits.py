@@ -249,6 +249,18 @@ def set_software(rig: Rig, versions: dict[str, str]) -> Rig:
 
 
 @_edit
+def set_fact(rig: Rig, part: str, name: str, value: Any) -> Rig:
+    """Keep a fact of a part that its owner measured; None forgets it."""
+    if all(item.part != part for item in rig.items):
+        raise EditFault(f"The rig has no part {part}.")
+    own = {key: said for key, said in rig.facts.get(part, {}).items() if key != name}
+    if value is not None:
+        own[name] = value
+    facts = {key: said for key, said in rig.facts.items() if key != part}
+    return replace(rig, facts={**facts, part: own} if own else facts)
+
+
+@_edit
 def set_raid0(rig: Rig, uids: tuple[str, ...] | list[str]) -> Rig:
     """Stripe the drives of some items into one volume (RAID 0); none: each drive by itself."""
     missing = next((uid for uid in uids if rig.item(uid) is None), None)

@@ -137,6 +137,7 @@ def machine_of(rig: Rig, catalog: Catalog) -> Machine:
         tuple(sorted(settings.bios.items())),
         settings.numa_per_socket,
         settings.peer_to_peer_driver,
+        repr(rig.facts),
     )
     key = (id(catalog), id(rig.snapshot) if rig.snapshot else 0, chosen, choices)
     kept = (catalog, rig.snapshot)

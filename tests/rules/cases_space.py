@@ -2,6 +2,8 @@
 
 from rule_bench import SERVER, bench_rig, case
 
+from rigplanner.catalog.schema.parts import Plug
+
 DESK_RIG = bench_rig()
 PAIR = bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE2")))
 LIQUID = bench_rig(cooler="cooler.liquid")
@@ -11,6 +13,12 @@ LONG = {"case.tower": {"enclosure.board_max_width_mm": 280}}
 LABELS = {
     "case.tower": {"enclosure.board_max_width_mm": None, "enclosure.board_max_depth_mm": None}
 }
+
+
+def _sixteen(height_mm: float) -> dict[str, dict[str, object]]:
+    """A card with a 16-pin plug, in a case of 160 mm."""
+    return {"gpu.card": {"connectors": (Plug("12v-2x6", 1),), "height_mm": height_mm}}
+
 
 CASES = (
     case(
@@ -91,6 +99,10 @@ CASES = (
             }
         },
     ),
+    case("SPC010", "fires", DESK_RIG, _sixteen(130)),
+    case("SPC010", "limit", DESK_RIG, _sixteen(125)),
+    case("SPC010", "limit", DESK_RIG, {"gpu.card": {"height_mm": 150}}),
+    case("SPC010", "silent", bench_rig(chassis=None)),
     case("SPC005", "fires", DESK_RIG, {"case.tower": {"enclosure.psu_form_factors": ("SFX",)}}),
     case("SPC005", "fires", DESK_RIG, {"psu.big": {"form_factor": "SFX"}}, "info"),
     case(

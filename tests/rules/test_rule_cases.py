@@ -45,6 +45,7 @@ NEVER_UNKNOWN = {
     "NVL008": "islands are computed from the links that are known",
     "PCI009": "a mode hangs on a setting or it does not",
     "RIG003": "a doubt is written down or it is not",
+    "SPC010": "a remark decides nothing",
     "RIG006": "what is not known has no figure that could be doubted",
     "RIG005": "a name is known or it is not",
     "RIG004": "a description goes round in a circle or it does not",

@@ -170,6 +170,9 @@ def check_lines(assessment: Assessment, catalog: Catalog, severity: str = "info"
         for finding in alike:
             lines.append(f"    {finding_text(finding, rig, catalog)}")
             lines += [f"    -> {fix_text(fix, rig, catalog)}" for fix in finding.fixes]
+    if asked := next((fact for f in shown for fact in f.missing if "." in fact), None):
+        way = f"rigplanner new --from RIG --set fact:{asked}=VALUE -o RIG"
+        lines += ["", tr("Who knows or measures what is missing says so: {way}", way=way)]
     if report.waived:
         lines += ["", tr("Waived:")]
         lines += [_waived_line(finding, rig, catalog) for finding in report.waived]

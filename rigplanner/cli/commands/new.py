@@ -54,7 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help=(
             "a setting: country=DE (with its usual outlet), volts=230, breaker=16, circuits=2,"
-            " hours=8, cap=280, raid0=yes, ups=2, numa=4, p2p=yes, driver=580, bios:PLACE=CHOICE;"
+            " hours=8, cap=280, raid0=yes, ups=2, numa=4, p2p=yes, driver=580, bios:PLACE=CHOICE,"
+            " fact:PART:FIELD=VALUE (what you measured);"
             " of costs and the quote: currency=EUR, budget=5000, energy=0.30, hire=3.60USD,"
             " hire-month=70USD, tokens-in=0.5USD, tokens-out=2USD, tokens-a-day=2000000, resale=30,"
             " tax=21, tax:ITEM=12, price:ITEM=499, discount=5,"

@@ -133,7 +133,11 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "": "Set the slot {place} to {needed} in the firmware.",
         "error": "{place} cannot be split as {needed}; it offers {actual}.",
     },
-    "PCI006": {"": "The board cannot map memory above 4 GB, which {a} needs."},
+    "PCI006": {
+        "": "The board cannot map memory above 4 GB, which {a} needs.",
+        "info": "Switch 'Above 4G decoding' on in the firmware: {a} maps its whole memory, and such"
+        " boards come with it off.",
+    },
     "PCI007": {
         "": "The board has no resizable BAR, which {a} needs for its speed.",
         "cpu": (
@@ -239,6 +243,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "warning": "{a} is an {actual} unit and needs a bracket in {b}, which takes {needed}.",
     },
     "SPC006": {"": "{a} is {needed} long, {b} takes {actual}."},
+    "SPC010": {
+        "": "{a} with the bend of its cable takes {needed}, {b} has {actual}: take an angled plug,"
+        " or look whether the side panel closes."
+    },
     "SPC007": {"": "{a} is {needed} high, {b} takes {actual}."},
     "SPC008": {"": "{b} has no place for the {needed} radiator of {a}; the largest is {actual}."},
     "CLG001": {

@@ -33,7 +33,7 @@ from rigplanner.machine.pieces import in_turn, is_board
 from rigplanner.machine.placement.enclosures import beside_the_case, fed_beside, holders_supplies
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.performance.answer import SpeedEstimate
-from rigplanner.rig.document import Rig, Site
+from rigplanner.rig.document import Rig, Site, part_of
 from rigplanner.rig.workload import Workload
 from rigplanner.rules.core.finding import Named
 
@@ -152,7 +152,7 @@ class Context(Struct, frozen=True, kw_only=True, dict=True):
 
     def part(self, part_id: str) -> Part | None:
         """Return a part by id from the catalog, else from the rig's snapshot."""
-        return self.catalog.get(part_id) or self.rig.snapshot.get(part_id)
+        return part_of(self.rig, self.catalog, part_id)
 
     @cached_property
     def pieces(self) -> dict[str, Piece]:

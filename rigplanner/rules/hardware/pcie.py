@@ -436,9 +436,18 @@ def large_windows(context: Context) -> Iterator[Windows]:
     source="NVIDIA Tesla qualification notes; board manuals",
 )
 def above_4g(context: Context, case: Windows) -> Iterator[Finding]:
-    """An error where the firmware lacks the setting."""
+    """An error where the firmware lacks the setting; a remark on older desktop boards, which come
+    with it switched off, for cards that map their whole memory."""
     if case.board.layout.above_4g is False:
         yield above_4g.finding(case, count=case.count)
+    elif OFF_BY_DEFAULT.intersection(case.board.layout.sockets) and case.card.cooling == "passive":
+        yield above_4g.finding(case, "info", count=case.count)
+
+
+OFF_BY_DEFAULT = frozenset(
+    ("LGA1150", "LGA1151", "LGA1155", "LGA1200", "LGA2011-3", "LGA2066", "AM4", "TR4")
+)
+"""Sockets whose boards were made before resizable BAR made 'Above 4G decoding' the usual."""
 
 
 SMALL_SPACE = frozenset(("AM3", "LGA1150", "LGA1155", "LGA1156", "LGA1366"))

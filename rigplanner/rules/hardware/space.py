@@ -144,6 +144,38 @@ def _is_open(chassis: Chassis | System) -> bool:
     return _space(chassis).airflow == "open"
 
 
+CABLE_BEND_MM = 35.0
+"""How far a 16-pin cable runs straight from its plug before it may bend (PCI-SIG CEM 5.1 and card
+makers' manuals)."""
+
+
+def sixteen_pin_cards(context: Context) -> Iterator[CardInCase]:
+    """Upright cards in closed cases whose 16-pin plug looks to the side panel."""
+    for case in cards_in_slots(context):
+        plugs = {plug.type for plug in case.card.connectors or ()}
+        if plugs & {"12vhpwr", "12v-2x6"} and not _is_open(case.chassis):
+            yield case
+
+
+@rule(
+    "SPC010",
+    "Cable of the card has little room to bend",
+    "info",
+    over=sixteen_pin_cards,
+    reason=(
+        "A 16-pin plug that is bent at once loosens its contacts and heats them; the cable wants"
+        " 35 mm beyond the card before it bends."
+    ),
+    source="PCI-SIG CEM 5.1; card makers' manuals (35 mm from the plug)",
+)
+def cable_bend(context: Context, case: CardInCase) -> Iterator[Finding]:
+    """Compare the room above the card with the bend, in mm; an angled plug or adapter helps."""
+    room = card_room_mm(_space(case.chassis))
+    needed = (case.card.height_mm or 0.0) + CABLE_BEND_MM
+    if case.card.height_mm and room is not None and needed > room[1]:
+        yield cable_bend.finding(case, needed=needed, actual=room[1], unit="mm")
+
+
 def cards_in_slots(context: Context) -> Iterator[CardInCase]:
     """Cards of a case that stand in a slot, not on a riser."""
     for case in cards_in_case(context):
