@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import io
+import unicodedata
 import zipfile
 from datetime import date
 from pathlib import Path
@@ -240,7 +241,12 @@ STEERING = "a\x00\x07\x1b[31m\x85\u202eb\u2066c\u200fd\ufeff\u2028e"
 
 
 def _steers(text: str) -> list[str]:
-    return [c for c in text if c not in "\n\r" and not c.isprintable()]
+    """Control characters, overrides and isolates; spaces that numbers are grouped with are none."""
+    return [
+        c
+        for c in text
+        if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") and c not in "\n\r\u200d"
+    ]
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -1,11 +1,10 @@
 """A rig as text for forums, spreadsheets and programs."""
 
-import unicodedata
 from collections.abc import Callable, Sequence
 
 import msgspec
 
-from rigplanner.plain_text import cleaned, cleaned_json
+from rigplanner.plain_text import cleaned, cleaned_json, without_steering
 from rigplanner.report import format as fmt
 from rigplanner.report.language import tr
 from rigplanner.report.quote.content import Quote
@@ -140,7 +139,7 @@ def plain(quote: Quote) -> str:
         blocks.append(_columns([_heads(JOB_COLUMNS), *_job_rows(quote)]))
     if found := _finding_lines(quote):
         blocks.append("\n".join(found))
-    return "\n\n".join(_controlless(block) for block in blocks) + "\n"
+    return "\n\n".join(without_steering(block) for block in blocks) + "\n"
 
 
 def _finding_lines(quote: Quote, fixes: bool = False) -> list[str]:
@@ -170,7 +169,7 @@ def findings_text(quote: Quote) -> str:
         "\n".join(_finding_lines(quote, fixes=True)),
         " ".join(quote.unchecked),
     ]
-    return "\n\n".join(_controlless(block) for block in blocks if block) + "\n"
+    return "\n\n".join(without_steering(block) for block in blocks if block) + "\n"
 
 
 def _columns(rows: Rows, ragged: Sequence[int] = ()) -> str:
@@ -185,12 +184,6 @@ def _columns(rows: Rows, ragged: Sequence[int] = ()) -> str:
         for row in flat
     ]
     return "\n".join(line.rstrip() for line in lines)
-
-
-def _controlless(text: str) -> str:
-    return "".join(
-        char for char in text if char == "\n" or unicodedata.category(char) not in ("Cc", "Cf")
-    )
 
 
 REPORTED = (
