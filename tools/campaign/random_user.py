@@ -94,7 +94,7 @@ class _User:
             name = deed.__name__
             try:
                 name = f"{name} {deed() or ''}"
-                self.application.processEvents()
+                self.pause()
                 self.dismiss()
             except Exception as fault:
                 self.caught.append(_told(fault))
@@ -129,34 +129,46 @@ class _User:
         ]
         return there[-1] if there else self.first
 
+    def pause(self) -> None:
+        """Let the window do what it has put off, deleting included: that waits for an event loop
+        that ends, which here none does."""
+        from PySide6.QtCore import QEvent
+
+        self.application.processEvents()
+        self.application.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
     def settle(self) -> None:
         """Wait until nothing is worked out aside."""
         until = time.monotonic() + SETTLE_S
         while self.window.session.tasks.is_busy() and time.monotonic() < until:
-            self.application.processEvents()
+            self.pause()
             time.sleep(0.002)
 
     def memory(self) -> float:
         """MiB that the process holds when it rests."""
         self.settle()
         gc.collect()
-        self.application.processEvents()
+        self.pause()
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGESIZE") / 2**20
 
     def dismiss(self) -> None:
         """Close dialogs and menus that came up, now and then after a key or a click in them."""
         from PySide6.QtWidgets import QApplication, QDialog, QMenu, QPushButton
+        from shiboken6 import isValid
 
         for widget in QApplication.topLevelWidgets():
+            if not isValid(widget):
+                continue
             if isinstance(widget, QMenu) and widget.isVisible():
                 widget.close()
             elif isinstance(widget, QDialog) and widget.isVisible():
                 buttons = [each for each in widget.findChildren(QPushButton) if each.isEnabled()]
                 if buttons and self.dice.random() < 0.3:
                     self.dice.choice(buttons).click()
-                    self.application.processEvents()
-                widget.reject()
+                    self.pause()
+                if isValid(widget):
+                    widget.reject()
 
     def edit(self) -> str:
         """Edit the rig."""
