@@ -25,6 +25,7 @@ LIBRARIES = (
     ("pandas", "BSD 3-clause"),
     ("reportlab", "BSD 3-clause"),
     ("requests", "Apache 2.0"),
+    ("pillow", "MIT-CMU"),
     ("platformdirs", "MIT"),
     ("polib", "MIT"),
 )
