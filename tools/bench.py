@@ -4,6 +4,7 @@ machine. Nothing here is a test."""
 import compileall
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -233,7 +234,48 @@ def _all_rules() -> float:
     return 1000 * seconds(lambda: check(replace(made)), 15)
 
 
+def _cold(*command: str) -> Callable[[], float]:
+    """Processor time of a command in a new process over that of one memory estimate, median; what
+    a first run leaves in the caches of Python and of the user is there."""
+
+    def spent(words: tuple[str, ...]) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(
+            [sys.executable, "-m", "rigplanner", *words], stdout=subprocess.DEVNULL, check=False
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    def measure() -> float:
+        compileall.compile_dir(rigplanner.__path__[0], quiet=2)
+        with tempfile.TemporaryDirectory() as folder:
+            case = Path(folder) / "case.jsonl"
+            case.write_bytes(msgspec.json.encode(COLD_CASE) + b"\n")
+            names = {"CASE": str(case), "RIG": str(SAMPLES / ONE_GPU), "PDF": f"{folder}/quote.pdf"}
+            words = tuple(names.get(word, word) for word in command)
+            spent(words)
+            known = ("memory", str(case))
+            return statistics.median(spent(words) / spent(known) for _ in range(7))
+
+    return measure
+
+
+ONE_GPU = "rtx-5090.rig"
+COLD_CASE = {
+    "id": "a",
+    "workload": {
+        "model": "llama-3.1-8b",
+        "task": "train_lora",
+        "precision": "bf16",
+        "batch_per_gpu": 4,
+        "seq_len": 2048,
+    },
+    "hardware": {"gpu": "H100 SXM", "count": 1},
+}
 FIGURES: tuple[Figure, ...] = (
+    Figure("first speed of a process / first memory", _cold("performance", "CASE"), "x", 2),
+    Figure("check of a rig, cold / first memory", _cold("check", "RIG"), "x", 2),
+    Figure("quote of a rig, cold / first memory", _cold("quote", "RIG", "-o", "PDF"), "x", 3.5),
     Figure("start to usable window / start of an empty one, median", _window_start, "x", 3),
     Figure("peak resident memory of the window", _window_memory, "MiB", 238),
     Figure("one edit of a power cap to all verdicts, 8 GPUs, p95", _power_edits, "ms", 16),
