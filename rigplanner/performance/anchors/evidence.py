@@ -18,6 +18,7 @@ from rigplanner.performance.anchors.kriging import (
     Floats,
     Heads,
     Kernel,
+    Likeness,
     Neighbours,
     equal_words,
 )
@@ -37,8 +38,8 @@ from rigplanner.performance.modelled import modelled_samples_per_second
 from rigplanner.performance.sequence_to_sequence import halves
 from rigplanner.performance.silicon import generation_of
 
-REMEMBERED = 1_000
-"""Kinds of jobs, their cells and sets of neighbours that are remembered (some 10 kB each)."""
+REMEMBERED, CELLS = 1_000, 4_000
+"""Kinds of jobs, GPUs and sets of neighbours that are remembered, and cells (some kB each)."""
 FEW_ROWS = 16
 """Rows below which a question looks beyond its stack."""
 STRANGER = -2
@@ -106,7 +107,8 @@ class Evidence:
         self._codes = {word: code for code, word in enumerate(table.vocabulary)}
         self._find_spots()
         self._residuals = table.residual / _usual(table)
-        self._cells = lru_cache(REMEMBERED)(self._cell)
+        self._cells = lru_cache(CELLS)(self._cell)
+        self._alike = lru_cache(REMEMBERED)(self._likeness)
         self._pools = lru_cache(REMEMBERED)(self._pool)
         self._sets = lru_cache(REMEMBERED)(self._neighbours)
 
@@ -149,7 +151,7 @@ class Evidence:
 
     def forget(self) -> None:
         """Keep nothing of the jobs that were asked for."""
-        for kept in (self._cells, self._pools, self._sets):
+        for kept in (self._cells, self._pools, self._sets, self._alike):
             kept.cache_clear()
 
     def correct(self, point: Point, most: int, allowed: Allowed = None) -> Anchored:
@@ -254,7 +256,7 @@ class Evidence:
         """Return the cell of the `most` rows of a pool of the largest covariance with a job. They
         are chosen as if they had its batch, length and one GPU."""
         still, by_wide, by_narrow, by_batch, by_tokens, by_year, by_count = pool.sums
-        like = self.kernel.likeness(np.array(silicon), self.table.points.silicon)
+        like = self._alike(silicon)
         fresh = np.exp(-self.kernel.per_year * (year - pool.year) ** 2)
         always = (
             still
@@ -278,6 +280,9 @@ class Evidence:
         heads = Heads(always[spots], by_batch[spots], by_tokens[spots], by_count[spots])
         placed, near = self._sets(tuple(rows))
         return Cell(placed, near, heads, pool.strange)
+
+    def _likeness(self, silicon: tuple[float, ...]) -> Likeness:
+        return self.kernel.likeness(np.array(silicon), self.table.points.silicon)
 
     def _neighbours(self, rows: tuple[int, ...]) -> tuple[tuple[Placed, ...], Neighbours]:
         taken = np.array(rows, np.int32)
