@@ -77,7 +77,9 @@ def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
             quantity * int(drives[1]),
             f"{words[: drives.start()]} {drives[2]} {words[drives.end() :]}",
         )
-    parts = _found(_PLURAL.sub("", words), index, kind) or _found(words, index, kind)
+    parts = _found(words, index, kind)
+    if (singular := _PLURAL.sub("", words)) != words and not _bears(parts, words, singular):
+        parts = _found(singular, index, kind) or parts
     if not parts and (bare := _ASIDE.sub(_capacity_of, words).strip()) != words:
         parts = _found(bare, index, kind)
     if not parts and (first := _SENTENCE.split(words)[0]) != words:
@@ -226,6 +228,14 @@ _BOXED_CORE = re.compile(r"(?:BXC?|CM)80\d{3}(?:I[3579])?([A-Z0-9]{4,})")
 """A part number of Intel ends with the model: BX8071512900K."""
 _REGION = re.compile(r"(?:-(?:NA|EU|UK|WW|US|AU|CN|JP|KR|X[1-9])|/AM)\b")
 """What makers add to a part number for a country."""
+
+
+def _bears(parts: list[Part], words: str, singular: str) -> bool:
+    """Tell whether the first part bears what may be a plural as a word of its own: "X570S" does,
+    the beginning of a longer word ("3090S" of "RTX3090SUPRIM") does not."""
+    plurals = {*words_of(words)} - {*words_of(singular)}
+    held = words_of(" ".join((parts[0].name, *parts[0].aliases))) if parts else []
+    return bool(parts) and plurals <= {*held}
 
 
 def _found(words: str, index: PartIndex, kind: str | None) -> list[Part]:
