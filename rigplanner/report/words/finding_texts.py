@@ -166,6 +166,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
             " {actual}."
         )
     },
+    "PCI012": {
+        "": "{used} lanes of PCIe {gen}.0 or faster are in use, {a} has {have}: which places fall"
+        " back?"
+    },
     "PCI011": {
         "": (
             "ROCm leaves {a} out in {b}: PCIe atomics do not pass the chipset. Slots of the CPU"

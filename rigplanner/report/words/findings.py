@@ -214,6 +214,9 @@ def _unknown_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
             subject=names,
         )
     facts = _joined([fact_text(fact, rig, catalog) for fact in finding.missing])
+    if finding.code == "PCI012":
+        name = subject_name(finding.subjects[0], rig, catalog)
+        return tr(FINDING_TEXTS["PCI012"][""], a=name, **finding.values)
     if finding.code == "RIG002":
         kinds = [tr(VALUE_WORDS[fact.removeprefix("rig:")]) for fact in finding.missing]
         return tr("Not chosen yet: {kinds}.", kinds=_joined(kinds))
