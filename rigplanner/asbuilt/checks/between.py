@@ -6,6 +6,7 @@ from itertools import permutations
 
 from rigplanner.asbuilt.checks.line import Line, Verdict, View
 from rigplanner.asbuilt.seen import SeenKernel, SeenMatrix, SeenNvlink, SeenRate, of_kind
+from rigplanner.machine.nodes import pair_of
 
 RANKS = ("X", "PIX", "PXB", "PHB", "NODE", "SYS")
 """Letters of `nvidia-smi topo -m`, nearest first."""
@@ -94,9 +95,8 @@ def _letter_verdict(planned: str, found: str) -> tuple[Verdict, str]:
 
 
 def _bonds(letters: str) -> int:
-    if letters.startswith("NV") and letters[2:].isdigit():
-        return int(letters[2:])
-    return 1 if letters == "XGMI" else 0
+    pair = pair_of(letters)
+    return pair.links or int(pair.linked)
 
 
 def _nvlinks(view: View) -> Iterator[Line]:

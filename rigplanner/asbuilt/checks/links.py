@@ -8,6 +8,7 @@ from rigplanner.asbuilt.checks.line import Line, Pair, Verdict, View
 from rigplanner.asbuilt.merged import Card
 from rigplanner.asbuilt.promise import PromisedCard
 from rigplanner.asbuilt.seen import SeenEvent, of_kind
+from rigplanner.machine.nodes import pair_of
 
 
 def links(view: View) -> Iterator[Line]:
@@ -219,7 +220,7 @@ def _grouping(view: View, code: str) -> Iterator[Line]:
     else:
         keys = [card.root for card in seen]
         near = view.promise.matrix
-        if any(cell.startswith(("NV", "XGMI")) for row in near for cell in row):
+        if any(pair_of(cell).linked for row in near for cell in row):
             return
         plan = [_first_near(near, pair.promised.index) for pair in view.gpus]
     if any(key in (None, "") for key in (*keys, *plan)):
