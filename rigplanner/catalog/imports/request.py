@@ -6,7 +6,7 @@ import queue
 import socket
 import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -67,14 +67,20 @@ class Request:
     def leave(self) -> None:
         """Give the request up: its connection is closed, and its thread ends."""
         self._left.set()
-        for each in self._sockets:
-            with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
+        for each in tuple(self._sockets):
+            _shut(each)
         self._thread.join(LEAVING_S)
+
+    def _opened(self, line: socket.socket | None) -> None:
+        """Remember a connection; one that opens after the request was given up is closed."""
+        if line is not None:
+            self._sockets.append(line)
+            if self._left.is_set():
+                _shut(line)
 
     def _run(self) -> None:
         try:
-            with watched(self._sockets) as session:
+            with watched(self._opened) as session:
                 self._ask(session)
         except Exception as fault:  # whatever libraries raise is told to the one who waits
             self._put(fault)
@@ -106,10 +112,17 @@ class Request:
                 return
 
 
+def _shut(line: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        line.shutdown(socket.SHUT_RDWR)
+
+
 @contextlib.contextmanager
-def watched(sockets: list[socket.socket]) -> Iterator["requests.Session"]:
-    """Yield a session that writes down each socket it opens, so that it can be closed from outside
-    while the library waits on it."""
+def watched(
+    opened: Callable[[socket.socket | None], None],
+) -> Iterator["requests.Session"]:
+    """Yield a session that tells each socket it opens, so that it can be closed from outside while
+    the library waits on it."""
     import requests
     from requests.adapters import HTTPAdapter
     from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
@@ -118,14 +131,12 @@ def watched(sockets: list[socket.socket]) -> Iterator["requests.Session"]:
     class Plain(HTTPConnection):
         def connect(self) -> None:
             super().connect()
-            if self.sock is not None:
-                sockets.append(self.sock)
+            opened(self.sock)
 
     class Safe(HTTPSConnection):
         def connect(self) -> None:
             super().connect()
-            if self.sock is not None:
-                sockets.append(self.sock)
+            opened(self.sock)
 
     class PlainPool(HTTPConnectionPool):
         ConnectionCls = Plain
