@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
-import msgspec
 from msgspec import Struct
 
 from rigplanner.data import data_path
+from rigplanner.decoding import read_json
 from rigplanner.evidence import Source
 
 
@@ -88,11 +88,11 @@ class HostRows(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 def host_constants() -> HostConstants:
     """Return the shipped constants."""
     file = data_path("catalog") / "benchmarks" / "host_speed.json"
-    return msgspec.json.decode(file.read_bytes(), type=HostConstants)
+    return read_json(file.read_bytes(), HostConstants)
 
 
 @cache
 def host_rows() -> HostRows:
     """Return the shipped rows of models that the host holds in part."""
     file = data_path("catalog") / "benchmarks" / "host-offload.json"
-    return msgspec.json.decode(file.read_bytes(), type=HostRows)
+    return read_json(file.read_bytes(), HostRows)
