@@ -326,3 +326,24 @@ def test_one_line_of_an_unknown_word_silences_no_other(
         "dataset_samples",
         "",
     ]
+
+
+def test_ram_is_asked_for_what_the_engine_leaves_in_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts = (
+        "amd.ryzen.9-5900x",
+        "corsair.vengeance-lpx.cmk32gx4m2d3600c18",
+        "nvidia.geforce.rtx-3090",
+    )
+    answers = []
+    for model in ("gpt-oss-120b", "gpt-oss-20b"):
+        work = {"model": model, "task": "inference", "stack": "llama.cpp", "seq_len": 8192}
+        items = [{"uid": f"p{at}", "part": part} for at, part in enumerate(parts)]
+        rig = {"format_version": 1, "name": "x", "items": items, "workloads": [work]}
+        file = tmp_path / f"{model}.rig"
+        file.write_text(json.dumps(rig))
+        main(["memory", str(file)])
+        answers.append(capsys.readouterr().out.replace("\u202f", " "))
+    assert "32.0 GiB: does not fit" in answers[0] and "38.4 GiB of RAM" in answers[0]
+    assert "does not fit" not in answers[1]

@@ -143,7 +143,7 @@ def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
         return _best_record(work, place, zoo)
     if place.alone:
         alone = estimate_on_host(work, zoo, explained=args.steps)
-        return estimate_record(alone, args.steps) | _host_record(alone, place)
+        return estimate_record(alone, args.steps) | _host_record(alone.host_gib, place)
     if place.gpu is not None:
         made = settle(work, place.gpu, place.count, place.nodes, place.link, zoo)
         work, assumed = made.workload, made.assumed
@@ -169,7 +169,9 @@ def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
             "capacity_gib": usable_gib(place.gpu),
         }
     shown |= _limit_record(found, place)
-    shown |= _host_record(found, place) | _placed_record(work, found, place, zoo)
+    left = _placed_record(work, found, place, zoo)
+    needed = left["placed"]["host_gib"] if "placed" in left else found.host_gib
+    shown |= _host_record(needed, place) | left
     if args.steps:
         shown["activation_kinds_gib"] = {
             name: round(gib, 6)
@@ -213,12 +215,12 @@ def _limit_record(found: MemoryEstimate, place: Place) -> dict[str, Any]:
     return shown
 
 
-def _host_record(found: MemoryEstimate, place: Place) -> dict[str, Any]:
+def _host_record(needed_gib: float, place: Place) -> dict[str, Any]:
     """What the computer's memory holds beside what it must, where the rig is known."""
-    if place.ram_gib is None or not found.host_gib:
+    if place.ram_gib is None or not needed_gib:
         return {}
     room = max(0.0, place.ram_gib - SYSTEM_GIB)
-    return {"host_capacity_gib": place.ram_gib, "host_fits": found.host_gib <= room}
+    return {"host_capacity_gib": place.ram_gib, "host_fits": needed_gib <= room}
 
 
 def _placed_record(work: Workload, found: MemoryEstimate, place: Place, zoo: Zoo) -> dict[str, Any]:
