@@ -377,7 +377,10 @@ def measured_supplies(context: Context) -> Iterator[SupplyInCase]:
     """Supplies in cases that limit their length, or whose own length is beyond the standard 160
     mm."""
     for case in supplies_in_case(context):
-        if _space(case.chassis).psu_length_mm is not None or (case.psu.length_mm or 0) > 160:
+        if (
+            _space(case.chassis).psu_length_mm is not None
+            or (supply_length_mm(case.psu) or (0.0,))[0] > 160
+        ):
             yield case
 
 
