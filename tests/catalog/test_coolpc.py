@@ -13,7 +13,7 @@ PAGE = """<html><font id=Mdy>2026/10/6 11:13</font><TABLE><TR><TD class=w>12<TD 
 <OPTION value=0 selected>共有商品 6 樣</OPTION><OPTION value=9 disabled>&#x2764; 活動 $500</OPTION>
 <OPTGROUP LABEL='NVIDIA RTX5070Ti-16G'>
 <OPTION value=1 class=r>技嘉 RTX5070Ti WINDFORCE OC 16G(2587MHz/30.4cm), $29990↘$28990 ◆ ★ 熱賣
-<OPTION value=2>技嘉 RTX5070Ti WINDFORCE 16G, $27990 ◆ ★</OPTION>
+<OPTION value=2>微星 RTX5070Ti VENTUS 3X 16G, $27990 ◆ ★</OPTION>
 <OPTGROUP LABEL='NVIDIA RTX5090'><OPTION value=3>技嘉 RTX5090 XTREME WATERFORCE 32G, $110000 ◆ ★</OPTION>
 <OPTION value=4>技嘉 RTX3060 GAMING OC 8G, $8990</OPTION>
 <OPTION value=5>未上市 RTX6090 48G, $99000</OPTION><OPTION value=6>請先詢問, $1</OPTION><OPTION value=7>來電</OPTION></SELECT>
@@ -33,8 +33,8 @@ def index(catalog: Catalog) -> PartIndex:
 def test_lines_that_name_a_part_have_its_price(index: PartIndex) -> None:
     made = read_coolpc(PAGE.encode("cp950"), index, DAY)
     assert [(offer.part, offer.confidence, offer.price.amount) for offer in made.offers] == [
-        ("gigabyte.windforce.rtx-5070-ti", "exact", 28990),
-        ("gigabyte.windforce.rtx-5070-ti", "exact", 27990),
+        ("nvidia.geforce.rtx-5070-ti", "exact", 28990),
+        ("nvidia.geforce.rtx-5070-ti", "exact", 27990),
         ("nvidia.geforce.rtx-5090", "exact", 110000),
         ("amd.ryzen.9-9950x", "exact", 18500),
         ("amd.ryzen.9-9950x3d", "exact", 22900),
@@ -63,7 +63,7 @@ def test_the_cheapest_sure_line_counts(index: PartIndex) -> None:
     made = read_coolpc(PAGE.encode("cp950"), index, DAY)
     sure = {entry.part: entry.price.amount for entry in price_file("shop", made).prices}
     loose = {entry.part: entry.price.amount for entry in price_file("shop", made, "words").prices}
-    assert (sure["gigabyte.windforce.rtx-5070-ti"], sure["asus.rog-strix.x870e-e-gaming-wifi"]) == (
+    assert (sure["nvidia.geforce.rtx-5070-ti"], sure["asus.rog-strix.x870e-e-gaming-wifi"]) == (
         27990,
         16990,
     )

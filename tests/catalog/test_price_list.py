@@ -48,8 +48,7 @@ def test_common_columns_and_delimiters_are_understood(index: PartIndex, text: st
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp950"])
 def test_chinese_lists(index: PartIndex, encoding: str) -> None:
     text = '品名,售價\n技嘉 RTX3090 顯示卡 GAMING OC 24G 三風扇 四年保固,"NT$22,500"\n'
-    made = read_price_list(text.encode(encoding), index, DEFAULTS)
-    assert _prices(made) == [("gigabyte.gaming.rtx-3090", 22500, "TWD")]
+    assert _prices(read_price_list(text.encode(encoding), index, DEFAULTS)) == [(RTX, 22500, "TWD")]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1250"])

@@ -49,7 +49,7 @@ def test_boards_of_one_chip_are_one_card_with_the_newest_price(catalog: Catalog)
         for part in catalog.of_kind("gpu")
         if part.name.startswith("GeForce RTX 4090") or " GeForce RTX 4090" in part.name
     ]
-    assert card.boards > 5
+    assert card.boards > 3
     days = [
         price.day
         for part in boards

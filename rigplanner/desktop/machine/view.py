@@ -168,7 +168,7 @@ class MachineView(QWidget):
             name=tr("Export the machine"),
         )
         self.accept = button(
-            tr("Compare with the real one…"),
+            tr("As built…"),
             lambda: open_acceptance(self, self._session),
             "tick",
             name=tr("Compare this plan with the delivered machine"),

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.controls.widgets import indented, label
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.look.theme import row_px
@@ -158,7 +159,9 @@ class WorkloadForm(QWidget):
         """Fields that few jobs need, below one switch."""
         self.more = QPushButton(tr("More settings"))
         self.more.setCheckable(True)
-        self.more.setToolTip(tr("Placement, serving, drafts and other settings that few jobs need"))
+        self.more.setToolTip(
+            plain(tr("Placement, serving, drafts and other settings that few jobs need"))
+        )
         self.more.toggled.connect(lambda _: self._hide_idle(self._shown) if self._shown else None)
         self._form.addRow(self.more)
         self._choice("quant", tr("Quantised by"), [(code, code) for code in QUANTS])
@@ -205,7 +208,7 @@ class WorkloadForm(QWidget):
 
     def _add(self, field: str, title: str, widget: QWidget) -> None:
         widget.setAccessibleName(title)
-        widget.setToolTip(TIPS[field])
+        widget.setToolTip(plain(TIPS[field]))
         widget.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._fields[field] = widget
         self._form.addRow(title, widget)
