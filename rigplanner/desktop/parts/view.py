@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 
 from rigplanner.catalog.schema.parts import KINDS, AnyPart, kind_of
 from rigplanner.desktop.controls.flow_row import flow_strip
+from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.controls.widgets import (
     button,
     clear,
@@ -192,9 +193,11 @@ class PartsView(QWidget):
         self.target = QComboBox()
         self.target.setAccessibleName(tr("Add, or replace a part of the rig"))
         self.target.setToolTip(
-            tr(
-                "What choosing a row does, and what the badges answer for: the part beside those in"
-                " the rig, or instead of one."
+            plain(
+                tr(
+                    "What choosing a row does, and what the badges answer for: the part beside"
+                    " those in the rig, or instead of one."
+                )
             )
         )
         self.target.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
