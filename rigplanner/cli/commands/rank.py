@@ -72,7 +72,7 @@ def _content(args: argparse.Namespace, best: list[Row], names: list[str], curren
         return table.csv_text(best, names, currency)
     if args.format == "json":
         return table.json_text(best, names, currency)
-    lines = table.text(best, names, currency, args.sort, args.most)
+    lines = table.text(best, names, currency, args.most)
     if args.format == "text":
         return "\n".join(lines) + "\n"
     speed = next((row.answers[0].speed for row in best if row.score is not None), None)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Model, Zoo
@@ -35,7 +36,8 @@ PURPOSES: dict[str, Purpose] = {
 WRITES = ("llm", "moe", "vlm")
 WELL_TOKENS_S = 10.0
 """Tokens a second from which people read along without waiting: about 7 words (silent reading of
-English: 238 words a minute, Brysbaert 2019, times 1.3 tokens a word, twice for skimming)."""
+English: about 238 words a minute, Brysbaert 2019, and 1.3 tokens a word, both recalled; twice for
+skimming: judgement)."""
 SMALL_FORMAT = "q4_k_m"
 
 
@@ -166,8 +168,6 @@ def _lacks(work: Workload, gpus: Sequence[GPU], zoo: Zoo) -> float | None:
 
 def marked(found: Sequence[Run]) -> list[Run]:
     """Return the runs by purpose, the largest first, the largest of each that runs well marked."""
-    from msgspec.structs import replace
-
     order = list(dict.fromkeys(PURPOSES.values()))
     ranked = sorted(
         found,

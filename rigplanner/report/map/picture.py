@@ -5,7 +5,7 @@ from xml.sax.saxutils import escape
 
 from rigplanner.planning.map.rank import Row
 from rigplanner.report import format as fmt
-from rigplanner.report.drawing.shapes import cut, text_width
+from rigplanner.report.drawing.shapes import cut
 from rigplanner.report.language import tr
 
 WIDTH, LEFT, RIGHT, STEP, TOP, SIZE = 760.0, 230.0, 96.0, 20.0, 46.0, 11.0
@@ -48,7 +48,6 @@ def _bar(row: Row, y: float, scale: float) -> list[str]:
     )
     end = LEFT + high * scale + 6
     value = fmt.number(score)
-    assert end + text_width(value, SIZE) < WIDTH + RIGHT
     return [
         _text(16, y + 10, name, "ink", SIZE),
         f'<rect class="{hue}" x="{LEFT:g}" y="{y:.1f}" width="{score * scale:.1f}" height="12"/>',

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from rigplanner.planning.map.rank import Answer, Row, Sort
+from rigplanner.planning.map.rank import Answer, Row
 from rigplanner.report import format as fmt
 from rigplanner.report.language import Words, tr
 
@@ -97,9 +97,7 @@ def csv_text(rows: Sequence[Row], works: Sequence[str], currency: str) -> str:
     return out.getvalue()
 
 
-def text(
-    rows: Sequence[Row], works: Sequence[str], currency: str, sort: Sort, most: int
-) -> list[str]:
+def text(rows: Sequence[Row], works: Sequence[str], currency: str, most: int) -> list[str]:
     """Return the first rows as lines of text, then what was left out."""
     several = len(works) > 1
     table = [tuple(map(tr, TEXT_HEADS))]
