@@ -49,6 +49,23 @@ def read_json(content: bytes | str, shape: type[T]) -> T:
         raise JsonFault(str(fault)) from fault
 
 
+_unpackers: dict[object, msgspec.msgpack.Decoder[Any]] = {}
+
+
+def read_msgpack(content: bytes | memoryview, shape: type[T]) -> T:
+    """Return MessagePack as a `shape`. Raises JsonFault, whatever is wrong with it."""
+    made: msgspec.msgpack.Decoder[T] | None = _unpackers.get(shape)
+    if made is None:
+        with _making:
+            made = _unpackers.setdefault(shape, msgspec.msgpack.Decoder(shape))
+    try:
+        return made.decode(content)
+    except RecursionError as fault:
+        raise JsonFault("it is nested too deeply") from fault
+    except (msgspec.MsgspecError, ValueError, OverflowError) as fault:
+        raise JsonFault(str(fault)) from fault
+
+
 def _where(content: bytes | str) -> str:
     try:
         content.encode() if isinstance(content, str) else content.decode()

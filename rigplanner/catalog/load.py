@@ -7,6 +7,8 @@ from typing import Any, get_args
 
 from msgspec import Struct
 
+from rigplanner.catalog.binary import keep_struct, place, read_struct, signature
+from rigplanner.catalog.layer import NO_LAYERS, Layers
 from rigplanner.catalog.schema.parts import AnyPart
 from rigplanner.data import data_path
 from rigplanner.decoding import JsonFault, beyond_sense, read_json, read_tree
@@ -35,19 +37,22 @@ class Family(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
 
 
 class Catalog(Struct, frozen=True):
-    """All parts by id and all sources by key. `renamed` maps ids of the past to today's."""
+    """All parts by id and all sources by key. `renamed` maps ids of the past to today's;
+    `community` holds what was imported from other people's databases, apart."""
 
     parts: dict[str, AnyPart]
     sources: dict[str, Source]
     renamed: dict[str, str] = {}
     version: str = ""
+    community: Layers = NO_LAYERS
 
     def get(self, part_id: str) -> AnyPart | None:
-        """Return the part with this id (also by a former id), or None."""
-        return self.parts.get(self.renamed.get(part_id, part_id))
+        """Return the part with this id (also by a former id), own or imported, or None."""
+        part_id = self.renamed.get(part_id, part_id)
+        return self.parts.get(part_id) or self.community.get(part_id)
 
     def of_kind(self, kind: str) -> list[AnyPart]:
-        """Return all parts of one kind word in catalog order."""
+        """Return all own parts of one kind word in catalog order."""
         return [part for part in self.parts.values() if part.__struct_config__.tag == kind]
 
 
@@ -136,7 +141,33 @@ def read_catalog(folder: Path) -> Catalog:
     return Catalog(parts, sources, renamed, version)
 
 
+class Stored(Struct, frozen=True):
+    """The shipped catalog as its binary copy holds it."""
+
+    parts: tuple[AnyPart, ...]
+    sources: dict[str, Source]
+    renamed: dict[str, str]
+    version: str
+
+
 @cache
 def shipped_catalog() -> Catalog:
-    """Return the catalog that came with the program, read once."""
-    return read_catalog(data_path("catalog"))
+    """Return the catalog that came with the program, read once: from a binary copy of the last
+    start where nothing has changed since, else from its files."""
+    folder = data_path("catalog")
+    files = [*family_files(folder), folder / "renamed.json", folder / "VERSION"]
+    try:
+        key = signature(files)
+    except OSError:
+        return read_catalog(folder)
+    copy = place("shipped")
+    stored = read_struct(copy, key, Stored)
+    if stored is None:
+        made = read_catalog(folder)
+        keep_struct(
+            copy, key, Stored(tuple(made.parts.values()), made.sources, made.renamed, made.version)
+        )
+        return made
+    return Catalog(
+        {part.id: part for part in stored.parts}, stored.sources, stored.renamed, stored.version
+    )

@@ -128,7 +128,7 @@ def recognise(facts: tuple[Fact, ...], catalog: Catalog, name: str = "This machi
     board; memory has no model, so it stays unmatched."""
     items: list[Item] = []
     unmatched: list[Fact] = []
-    index = PartIndex(catalog.parts.values())
+    index = PartIndex(catalog.parts.values(), catalog.community)
     names = GpuNames(
         (part for part in catalog.of_kind("gpu") if isinstance(part, GPU)), shipped_pci_ids()
     )

@@ -1,5 +1,7 @@
 """Settings, languages, updates, About, printing."""
 
+import io
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,8 @@ from PySide6.QtPdf import QPdfDocument
 from PySide6.QtPrintSupport import QPrinter
 from PySide6.QtWidgets import QApplication, QDialog, QLabel
 
-from rigplanner.catalog.imports import fetch, updating
+from rigplanner.catalog.imports import community, fetch, updating
+from rigplanner.catalog.imports.foreign_files import ForeignFile
 from rigplanner.catalog.imports.user_catalog import newest_rates
 from rigplanner.catalog.prices.exchange import convert, shipped_rates
 from rigplanner.catalog.prices.prices import is_currency
@@ -233,6 +236,34 @@ def test_an_answer_that_is_no_catalog_changes_nothing(qtbot, window, monkeypatch
     assert "not a catalog file" in dialog.outcome.text()
     assert "Nothing was changed" in dialog.outcome.text()
     assert not updating.target("https://example.org/parts.json").exists()
+    dialog.close()
+
+
+def test_more_parts_come_with_one_click_and_go_again(qtbot, window, monkeypatch):
+    fan = b'{"opendb_id": "aaaaaaaa", "metadata": {"name": "ACME Fan"}, "water_cooled": false}'
+    files = {"LICENSE.txt": b"terms", "open-db/CPUCooler/a.json": fan}
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(f"top/{name}", content)
+    proven = [ForeignFile(name, content) for name, content in files.items()]
+    monkeypatch.setattr(community, "SHA256", community.contents_sha256(proven))
+    _serve(monkeypatch, packed.getvalue(), None)
+    dialog = update_dialog(window)
+    assert "ODC-By" in " ".join(each.text() for each in dialog.findChildren(QLabel))
+    dialog.more_button.click()
+    settled_session(qtbot, window.session)
+    assert "1 more parts" in dialog.outcome.text()
+    assert [part.name for part in window.session.shelf.find("acme fan", "cooler")] == ["ACME Fan"]
+    assert "ACME Fan" not in [part.name for part in window.session.shelf.find("", "cooler")]
+    dialog.remove_button.click()
+    settled_session(qtbot, window.session)
+    assert window.session.shelf.find("acme fan", "cooler") == []
+    monkeypatch.setattr(community, "SHA256", "0" * 64)
+    dialog.more_button.click()
+    settled_session(qtbot, window.session)
+    assert "checksum" in dialog.outcome.text()
+    assert "Nothing was changed" in dialog.outcome.text()
     dialog.close()
 
 

@@ -4,11 +4,12 @@ text names."""
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import compress, islice, pairwise
+from itertools import chain, compress, islice, pairwise
 from typing import Literal
 
-from rigplanner.catalog.find.naming import Naming, PhraseTable
+from rigplanner.catalog.find.naming import Naming, PhraseTable, phrases_in
 from rigplanner.catalog.find.words import words_of
+from rigplanner.catalog.layer import NO_LAYERS, Layer, Layers
 from rigplanner.catalog.schema.parts import (
     CPU,
     GPU,
@@ -52,9 +53,14 @@ class PartIndex:
 
     Words point to the numbers of the parts that hold them. Parts are numbered in the order in which
     equal matches are shown: own before imported, short names before long ones. A set of parts is an
-    integer with a byte a part ("marks"), so that what several words share is one bitwise and."""
+    integer with a byte a part ("marks"), so that what several words share is one bitwise and.
 
-    def __init__(self, parts: Iterable[Part]) -> None:
+    Imported parts of `community` are found too, each level of match after the own parts of that
+    level, and never one that bears the name or part number of an own part (a twin). An empty query
+    lists own parts alone."""
+
+    def __init__(self, parts: Iterable[Part], community: Layers = NO_LAYERS) -> None:
+        self._community = community
         self._listed = list(parts)
         longest = max((len(part.name) for part in self._listed), default=0) + 1
         self._parts = sorted(
@@ -69,26 +75,9 @@ class PartIndex:
         holders: dict[str, list[int]] = {}
         cuts: dict[str, tuple[str, ...]] = {}
         for number, part in enumerate(self._parts):
-            held: set[str] = set()
             for text in (part.name, *part.aliases):
-                words = words_of(text)
-                self._names.setdefault("".join(words), []).append(number)
-                held.update(words)
-                held.update(
-                    a + b
-                    for a, b in pairwise(words)
-                    if a[-1].isdigit() and len(b) <= LONGEST_SUFFIX and b.isalpha()
-                )
-            held.update(
-                words_of(part.vendor),
-                spec_words(part),
-                () if part.id.startswith(IMPORTED) else words_of(part.id),
-            )
-            for word in tuple(held):
-                if word not in cuts:
-                    cuts[word] = _pieces(word)
-                held.update(cuts[word])
-            for word in held:
+                self._names.setdefault("".join(words_of(text)), []).append(number)
+            for word in held_words(part, cuts):
                 holders.setdefault(word, []).append(number)
         return holders
 
@@ -127,37 +116,94 @@ class PartIndex:
             return [part for part in self._listed if kind is None or kind_of(part) == kind][:limit]
         left = self._kinds.get(kind, 0) if kind else _all_of(len(self._parts))
         found: list[Part] = []
-        for level in self._levels(words):
+        given: set[tuple[int, int]] = set()
+        for at, level in self._levels(words):
             marks = level & left
             if marks:
                 fresh = compress(self._parts, marks.to_bytes(len(self._parts), "little"))
                 found += fresh if limit is None else islice(fresh, limit - len(found))
                 left &= ~level
+            if self._community and at is not None and (limit is None or len(found) < limit):
+                more = self._imported(at, words, kind, given)
+                found += more if limit is None else islice(more, limit - len(found))
             if limit is not None and len(found) >= limit:
                 break
         return found
 
+    def _imported(
+        self, at: Match, words: list[str], kind: str | None, given: set[tuple[int, int]]
+    ) -> Iterator[Part]:
+        """Yield imported parts that match at a level (the very name with "whole"), but twins of own
+        ones; `given` remembers which."""
+        squeezed = "".join(words)
+        patterns = [_pattern(word, at) for word in words]
+        for place, layer in enumerate(self._community.layers):
+            numbers = layer.holding(patterns, kind)
+            if at == "whole":
+                numbers = chain(self._named(layer, squeezed, kind), numbers)
+            for number in numbers:
+                if (place, number) in given:
+                    continue
+                given.add((place, number))
+                part = next(self._community.parts(layer, (number,)))
+                loose = at == "anywhere" and not all(_stands_in(word, part) for word in words)
+                if not loose and not self._is_twin(part):
+                    yield part
+
+    def _named(self, layer: Layer, squeezed: str, kind: str | None) -> Iterator[int]:
+        for number in layer.bearing(squeezed):
+            part = layer.part(number)
+            names = {"".join(words_of(text)) for text in (part.name, *part.aliases)}
+            if squeezed in names and kind in (None, kind_of(part)):
+                yield number
+
+    def _is_twin(self, part: Part) -> bool:
+        """Say whether an own part of its kind bears the name, or a part number, of an imported one;
+        of a card the chip, which stands among its aliases, makes no twin."""
+        kind = kind_of(part)
+        names = [part.name, *(() if kind == "gpu" else part.aliases)]
+        numbers = (
+            number for text in names for number in self._names.get("".join(words_of(text)), ())
+        )
+        return any(kind_of(self._parts[number]) == kind for number in numbers)
+
     def with_id(self, part_id: str) -> Part | None:
         """Return the part with this id, or None."""
-        return self._ids.get(part_id)
+        return self._ids.get(part_id) or self._community.get(part_id)
 
     def named_in(self, text: str, kind: str | None = None) -> Naming:
-        """Return which part a shop's text names, and how sure that is."""
-        return self._phrases.named_in(text, kind)
+        """Return which part a shop's text names, and how sure that is: an imported one only where
+        the text names no own part."""
+        named = self._phrases.named_in(text, kind)
+        if named.confidence != "none" or not self._community:
+            return named
+        runs = phrases_in(text)
+        bearers = {
+            part.id: part
+            for layer in self._community.layers
+            for run in runs
+            for part in self._community.parts(layer, layer.bearing(run))
+        }
+        return PhraseTable(list(bearers.values())).named_in(text, kind) if bearers else named
 
-    def _levels(self, words: list[str]) -> Iterator[int]:
+    def _levels(self, words: list[str]) -> Iterator[tuple[Match | None, int]]:
+        """Yield the marks of own parts level by level, with the level at which imported ones come
+        after them."""
         squeezed = "".join(words)
-        yield self._mark([self._names.get(squeezed, [])])
-        yield _in_all(self._holding(word, "whole") for word in words)
-        yield _in_all(self._holding(word, "beginning") for word in words)
+        yield None, self._mark([self._names.get(squeezed, [])])
+        yield "whole", _in_all(self._holding(word, "whole") for word in words)
+        yield "beginning", _in_all(self._holding(word, "beginning") for word in words)
         anywhere = _in_all(
             self._holding(word, "anywhere" if len(word) >= SHORTEST_INNER else "beginning")
             for word in words
         )
-        yield anywhere
+        yield "anywhere", anywhere
         if not anywhere:
-            yield self._mark(
-                [self._names[name] for name in _between_breaks(self._squeezed, squeezed)]
+            yield (
+                None,
+                self._mark(
+                    [self._names[name] for name in _between_breaks(self._squeezed, squeezed)]
+                ),
             )
 
     def _mark(self, lists: Iterable[list[int]]) -> int:
@@ -189,6 +235,44 @@ class PartIndex:
         return (
             [each for each in held if not _ends_number(each, word)] if word[0].isdigit() else held
         )
+
+
+def held_words(part: Part, cuts: dict[str, tuple[str, ...]] | None = None) -> set[str]:
+    """Return the words by which a part is found; `cuts` remembers how words are cut."""
+    cuts = {} if cuts is None else cuts
+    held: set[str] = set()
+    for text in (part.name, *part.aliases):
+        words = words_of(text)
+        held.update(words)
+        held.update(
+            a + b
+            for a, b in pairwise(words)
+            if a[-1].isdigit() and len(b) <= LONGEST_SUFFIX and b.isalpha()
+        )
+    held.update(
+        words_of(part.vendor),
+        spec_words(part),
+        () if part.id.startswith(IMPORTED) else words_of(part.id),
+    )
+    for word in tuple(held):
+        if word not in cuts:
+            cuts[word] = _pieces(word)
+        held.update(cuts[word])
+    return held
+
+
+def _pattern(word: str, at: Match) -> str:
+    """Return what stands in an imported part's line of words where a word of it matches."""
+    if at == "whole":
+        return f" {word} "
+    return word if at == "anywhere" and len(word) >= SHORTEST_INNER else f" {word}"
+
+
+def _stands_in(word: str, part: Part) -> bool:
+    """Say whether a number stands in a word of a part other than as the end of a longer one."""
+    if not word[0].isdigit():
+        return True
+    return any(word in held and not _ends_number(held, word) for held in held_words(part))
 
 
 def _ends_number(text: str, word: str) -> bool:

@@ -190,7 +190,7 @@ class PhraseTable:
     def __init__(self, parts: Sequence[Part]) -> None:
         self._bearers: dict[str, list[tuple[Part, bool]]] = {}
         for part in parts:
-            for phrase, bare in _phrases(part):
+            for phrase, bare in phrases(part):
                 bearers = self._bearers.setdefault(phrase, [])
                 if all(other is not part for other, _ in bearers):
                     bearers.append((part, bare))
@@ -256,7 +256,9 @@ def _squeezed(text: str) -> str:
     return "".join(words_of(text))
 
 
-def _phrases(part: Part) -> Iterator[tuple[str, bool]]:
+def phrases(part: Part) -> Iterator[tuple[str, bool]]:
+    """Yield the squeezed names by which a text may name a part, and whether the maker is left out
+    of each."""
     maker = words_of(part.vendor)
     for text in (part.name, *part.aliases):
         words = words_of(text)
@@ -269,6 +271,11 @@ def _phrases(part: Part) -> Iterator[tuple[str, bool]]:
         ):
             words = words[1:]
             yield "".join(words), True
+
+
+def phrases_in(text: str) -> set[str]:
+    """Return every run of words of a shop's text, squeezed: the names that it may hold."""
+    return {run for run, _, _ in _runs(shop_words(text[:LONGEST_LINE]))}
 
 
 def _runs(words: list[str]) -> Iterator[tuple[str, str, str]]:

@@ -7,7 +7,7 @@ where they can be whole. Field names: schemas/*.schema.json of buildcores/buildc
 2026-11-21."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -27,10 +27,15 @@ def read_opendb(place: Path, day: str, progress: Progress = go_on) -> Import:
     part is among the refusals.
 
     Raises ForeignFault when the place cannot be read, Cancelled when `progress` says so."""
+    return read_files(foreign_files(place, progress), day)
+
+
+def read_files(files: Iterable[ForeignFile], day: str) -> Import:
+    """Return the parts in files of OpenDB, read on `day` (ISO), as `read_opendb` does."""
     parts: dict[str, AnyPart] = {}
     refused: list[Refusal] = []
     seen = 0
-    for file in foreign_files(place, progress):
+    for file in files:
         seen += 1
         part, faults = _read(file)
         refused += faults

@@ -4,14 +4,18 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.find.naming import Confidence
 from rigplanner.catalog.foreign import Import, Progress, go_on, slug
 from rigplanner.catalog.imports import coolpc, foreign_opendb, foreign_pcpp, user_catalog
 from rigplanner.catalog.imports.foreign_files import ForeignFault
+from rigplanner.catalog.imports.lanes import patterns, with_lanes
+from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.prices import price_list
 from rigplanner.catalog.prices.prices import Offers, price_file
+from rigplanner.catalog.schema.parts import Motherboard
 from rigplanner.whole_file import read_within
 
 PART_SOURCES = {
@@ -44,7 +48,7 @@ def read_source(
     Raises ForeignFault with one sentence when it cannot be read, Cancelled when `progress` says so.
     """
     if source in PART_SOURCES:
-        return PART_SOURCES[source](place, day, progress)
+        return with_inferred_lanes(PART_SOURCES[source](place, day, progress))
     try:
         content = read_within(place, price_list.LARGEST_FILE_BYTES)
         if source == "coolpc":
@@ -59,6 +63,13 @@ def read_source(
         raise ForeignFault(f"{place}: cannot be read ({fault.strerror or fault}).") from fault
     except ValueError as fault:
         raise ForeignFault(f"{place}: {fault}.") from fault
+
+
+def with_inferred_lanes(made: Import) -> Import:
+    """Return an import with what the shipped boards prove of the boards in it."""
+    boards = (part for part in shipped_catalog().of_kind("motherboard"))
+    known = patterns(board for board in boards if isinstance(board, Motherboard))
+    return replace(made, parts=tuple(with_lanes(part, known) for part in made.parts))
 
 
 def kept_count(made: Import | Offers, least: Confidence = "exact") -> int:

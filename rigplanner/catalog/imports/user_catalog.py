@@ -4,17 +4,21 @@ exchange rates.
 In the user's data folder, under `catalog/`:
   *.json            families of own parts; they override by id
   updates/*.json    fetched families; they override the shipped parts by id
-  imported/*.json   imported families of lower trust; they never override
+  imported/*.json   imported families of lower trust, kept apart; a binary copy of each is read
   prices/*.json     price files; those that say `overrides` replace the catalog's prices
   rates.xml         exchange rates of the European Central Bank
 """
 
+import contextlib
+import hashlib
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
+from rigplanner.catalog.binary import keep_copy, place, read_copy, signature
 from rigplanner.catalog.foreign import Import, text_fault
+from rigplanner.catalog.layer import Layer, Layers
 from rigplanner.catalog.load import (
     ID,
     Catalog,
@@ -26,6 +30,7 @@ from rigplanner.catalog.load import (
 from rigplanner.catalog.prices.exchange import ExchangeRates, read_ecb, shipped_rates
 from rigplanner.catalog.prices.prices import PriceFile, decode_prices, with_prices
 from rigplanner.catalog.schema.parts import AnyPart
+from rigplanner.decoding import JsonFault
 from rigplanner.evidence import Source
 from rigplanner.whole_file import read_within, write_whole
 
@@ -56,25 +61,61 @@ def full_catalog(folder: Path | None = None) -> FullCatalog:
     shipped = shipped_catalog()
     faults: list[str] = []
     own = [family for place in (UPDATES, OWN) for family in _families(folder / place, faults)]
-    imported = _families(folder / IMPORTED, faults)
+    layers = _layers(folder / IMPORTED, faults)
     prices = _price_files(folder / PRICES, faults)
     if fault := _fetched_rates(folder)[1]:
         faults.append(f"Left aside: {fault}")
-    if not (own or imported or prices):
+    if not (own or layers or prices):
         return FullCatalog(shipped, tuple(faults))
     parts: dict[str, AnyPart] = dict(shipped.parts)
     sources: dict[str, Source] = dict(shipped.sources)
     for family in own:
         sources.update(family.sources)
         parts.update((part.id, part) for part in family.parts)
-    for family in imported:
-        sources = {**family.sources, **sources}
-        for part in family.parts:
-            parts.setdefault(part.id, part)
-    return FullCatalog(
-        with_prices(Catalog(parts, sources, shipped.renamed, shipped.version), prices),
-        tuple(faults),
+    community = Layers(layers)
+    made = Catalog(
+        parts, {**community.sources, **sources}, shipped.renamed, shipped.version, community
     )
+    return FullCatalog(with_prices(made, prices), tuple(faults))
+
+
+def _layers(folder: Path, faults: list[str]) -> list[Layer]:
+    """Return the imports under a folder, each from its binary copy where that is of the file as it
+    stands."""
+    found = []
+    for path in _files(folder):
+        try:
+            found.append(_layer(path))
+        except CatalogFault as fault:
+            faults.append(f"Left aside: {fault}")
+    return found
+
+
+def _layer(path: Path) -> Layer:
+    copy = _copy_of(path)
+    try:
+        key = signature([path])
+    except OSError as fault:
+        raise CatalogFault(f"{path}: cannot be read ({fault.strerror or fault}).") from fault
+    stored = read_copy(copy, key)
+    if stored is not None:
+        with contextlib.suppress(JsonFault, LookupError, ValueError):
+            return Layer(stored)
+    family = read_foreign_family(path)
+    return _kept_layer(copy, key, path.stem, family)
+
+
+def _copy_of(path: Path) -> Path:
+    """Return where the binary copy of an import is kept: one place for each file."""
+    return place(f"{path.stem}-{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}")
+
+
+def _kept_layer(copy: Path, key: bytes, name: str, family: Family) -> Layer:
+    from rigplanner.catalog.imports.layer_writing import layer_bytes
+
+    content = layer_bytes(name, family.parts, family.sources)
+    keep_copy(copy, key, content)
+    return Layer(content)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -127,12 +168,22 @@ def _fetched_rates(folder: Path) -> tuple[ExchangeRates | None, str]:
 
 
 def keep_import(name: str, made: Import, folder: Path | None = None) -> Path:
-    """Write imported parts as one family file that replaces the import of the same name; return its
-    path. Raises OSError."""
+    """Write imported parts as one family file that replaces the import of the same name, and its
+    binary copy; return the file's path. Raises OSError."""
     family = Family(family=name, sources=made.sources, parts=made.parts)
-    return _written(
+    path = _written(
         (folder or user_folder()) / IMPORTED / f"{name}.json", msgspec.json.encode(family)
     )
+    path.with_suffix(".stamp").unlink(missing_ok=True)  # what was fetched is no longer what is here
+    _kept_layer(_copy_of(path), signature([path]), name, family)
+    return path
+
+
+def drop_import(name: str, folder: Path | None = None) -> None:
+    """Take an import and its binary copy away. Raises OSError."""
+    path = (folder or user_folder()) / IMPORTED / f"{name}.json"
+    _copy_of(path).unlink(missing_ok=True)
+    path.unlink(missing_ok=True)
 
 
 def keep_prices(name: str, file: PriceFile, folder: Path | None = None) -> Path:

@@ -98,7 +98,7 @@ def is_currency(text: str) -> bool:
 def with_prices(catalog: Catalog, files: Iterable[PriceFile]) -> Catalog:
     """Return the catalog with the prices of files on its parts, later files after earlier ones;
     unknown ids are passed over."""
-    parts = dict(catalog.parts)
+    parts, community = dict(catalog.parts), catalog.community
     for file in files:
         by_part: dict[str, list[Price]] = {}
         for entry in file.prices:
@@ -106,7 +106,11 @@ def with_prices(catalog: Catalog, files: Iterable[PriceFile]) -> Catalog:
         for part_id, prices in by_part.items():
             if part_id in parts:
                 parts[part_id] = _priced(parts[part_id], prices, file.overrides)
-    return replace(catalog, parts=parts)
+        if community:
+            community = community.with_priced(
+                {part_id: tuple(each) for part_id, each in by_part.items() if part_id not in parts}
+            )
+    return replace(catalog, parts=parts, community=community)
 
 
 def _priced(part: AnyPart, prices: list[Price], overrides: bool) -> AnyPart:

@@ -30,10 +30,10 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Doubt(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A field that is less certain than the rest: not verified, or sources disagree (`values` holds
-    what each says)."""
+    """A field that is less certain than the rest: not verified, inferred from parts alike (of
+    imported parts only), or sources disagree (`values` holds what each says)."""
 
-    state: Literal["unverified", "conflict"]
+    state: Literal["unverified", "inferred", "conflict"]
     values: tuple[str, ...] = ()
     note: str = ""
 

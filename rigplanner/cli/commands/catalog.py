@@ -1,4 +1,5 @@
-"""`rigplanner catalog list|show|lint|schema|import|update`: look into the catalog and add to it."""
+"""`rigplanner catalog list|show|lint|schema|import|update|community`: look into the catalog and
+add to it."""
 
 import argparse
 import sys
@@ -20,7 +21,7 @@ from rigplanner.catalog.load import (
     shipped_catalog,
 )
 from rigplanner.catalog.schema.parts import KINDS, Part, kind_of
-from rigplanner.cli.commands import catalog_import, catalog_update
+from rigplanner.cli.commands import catalog_community, catalog_import, catalog_update
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import open_catalog
 from rigplanner.cli.terminal import tell
@@ -58,6 +59,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     catalog_update.add_arguments(
         verbs.add_parser("update", help="fetch a catalog or price file, or exchange rates")
     )
+    catalog_community.add_arguments(
+        verbs.add_parser("community", help="26,000 more parts from an open database, kept apart")
+    )
     schema = verbs.add_parser(
         "schema", help="print the JSON schema of a catalog file, or the fields of one kind of part"
     )
@@ -70,6 +74,8 @@ def run(args: argparse.Namespace) -> int:
         return _schema(args.kind)
     if args.verb == "import":
         return catalog_import.run(args)
+    if args.verb == "community":
+        return catalog_community.run(args)
     if args.verb == "update":
         return catalog_update.run(args)
     if args.verb == "lint":
@@ -132,7 +138,9 @@ def _held(shape: dict[str, Any], defined: dict[str, Any]) -> str:
 def _list(args: argparse.Namespace, catalog: Catalog) -> int:
     if args.cloud:
         return _list_cloud(args)
-    parts = PartIndex(catalog.parts.values()).find(" ".join(args.words), args.kind)
+    parts = PartIndex(catalog.parts.values(), catalog.community).find(
+        " ".join(args.words), args.kind
+    )
     parts = [part for part in parts if args.status in (None, part.status)]
     if args.format == "json":
         print(msgspec.json.encode(parts).decode())
@@ -141,7 +149,8 @@ def _list(args: argparse.Namespace, catalog: Catalog) -> int:
         print(f"{kind_of(part):12} {part.id:52} {part.name}")
     rented = len(shipped_cloud().found(args.words)) if args.words and not parts else 0
     hint = f"; {rented} machines to rent: add --cloud" if rented else ""
-    print(f"{len(parts)} of {len(catalog.parts)} parts{hint}", file=sys.stderr)
+    total = len(catalog.parts) + len(catalog.community)
+    print(f"{len(parts)} of {total} parts{hint}", file=sys.stderr)
     return FINE if parts else FINDINGS
 
 
@@ -162,7 +171,9 @@ def _show(args: argparse.Namespace, catalog: Catalog) -> int:
     part: Part | None = catalog.get(words)
     hired = shipped_cloud().named(words)
     if part is None and hired is None:
-        part = next(iter(PartIndex(catalog.parts.values()).find(words, limit=1)), None)
+        part = next(
+            iter(PartIndex(catalog.parts.values(), catalog.community).find(words, limit=1)), None
+        )
     if part is not None:
         _print_sourced("part", part, catalog.sources, args.format)
     elif hired is not None:

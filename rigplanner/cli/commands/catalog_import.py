@@ -77,9 +77,11 @@ def run(args: argparse.Namespace) -> int:
     day = _day(args)
     if args.source == "parts":
         return _own_parts(args)
-    index = PartIndex(
-        [] if args.source in importing.PART_SOURCES else open_catalog().parts.values()
-    )
+    if args.source in importing.PART_SOURCES:
+        index = PartIndex([])
+    else:
+        catalog = open_catalog()
+        index = PartIndex(catalog.parts.values(), catalog.community)
     if args.source == "list":
         return _list(args, index, day)
     mapping = dict(_mapped(text) for text in args.map) or None

@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
         tr("Not in the catalog: {fact}", fact=f"{f.count} x {f.name} {f.detail}".strip())
         for f in found.unmatched
     )
-    index = PartIndex(catalog.parts.values())
+    index = PartIndex(catalog.parts.values(), catalog.community)
     wishes: list[Wish] = []
     for text in args.words:
         wishes += read_wishes(text, index, known=[wish.parts[0] for wish in wishes if wish.parts])
@@ -118,7 +118,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputFault(str(fault)) from fault
     for item in found.rig.items:
         print(
-            f"{item.quantity} x {catalog.parts[item.part].name}"
+            f"{item.quantity} x {part.name if (part := catalog.get(item.part)) else item.part}"
             + (f"   ({item.note})" if item.note else "")
         )
     for wish in wishes:

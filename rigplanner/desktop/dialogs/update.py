@@ -1,5 +1,5 @@
-"""Catalog updates: exchange rates and a file of parts or prices, fetched aside with progress and
-Stop."""
+"""Catalog updates: exchange rates, a file of parts or prices, and an open database of many more
+parts, fetched aside with progress and Stop."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -7,9 +7,11 @@ from datetime import UTC, datetime
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton
 
+from rigplanner.catalog.imports import community
 from rigplanner.catalog.imports.fetch import Fetched, FetchFault, GoOn, read_stamp
 from rigplanner.catalog.imports.updating import fetch_file, fetch_rates, target
 from rigplanner.catalog.imports.user_catalog import newest_rates
+from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.controls.widgets import button, column, label, panel, row, rule
 from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.document.preferences import folder_of
@@ -31,7 +33,7 @@ class UpdateDialog(QDialog):
         super().__init__(desk.window())
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Update the catalog"))
-        self.resize(row_px() * 26, row_px() * 11)
+        self.resize(row_px() * 28, row_px() * 14)
         self._desk, self._session = desk, desk.session
         self._folder = folder_of(self._session.preferences.now.catalog_folder)
         self._rates_state, self._file_state = (
@@ -42,11 +44,20 @@ class UpdateDialog(QDialog):
             tr("Fetch"), self.fetch_rates, name=tr("Fetch the exchange rates")
         )
         self.file_button = button(tr("Fetch"), self.fetch_file, name=tr("Fetch parts or prices"))
+        self._more_state = label("", "small", wrap=True)
+        self.more_button = button(tr("Get 26,000 more parts"), self.fetch_more)
+        self.remove_button = button(tr("Remove them"), self.remove_more)
         self.progress = QProgressBar()
         self.progress.setAccessibleName(tr("Progress"))
         self.progress.setTextVisible(False)
         self.stop_button = button(tr("Stop"), self.stop)
         self.outcome = label("", wrap=True)
+        self._lay_out()
+        self._progressed.connect(self._show_progress)
+        self._show_states()
+        self._rest()
+
+    def _lay_out(self) -> None:
         close = button(tr("Close"), self.close)
         self.setLayout(
             column(
@@ -62,6 +73,13 @@ class UpdateDialog(QDialog):
                     self.file_button,
                 ),
                 rule(),
+                self._line(
+                    tr("BuildCores OpenDB, kept apart from the shipped parts"),
+                    self._more_state,
+                    self.more_button,
+                    self.remove_button,
+                ),
+                rule(),
                 self.outcome,
                 1,
                 row(self.progress, self.stop_button, 1, close),
@@ -69,14 +87,12 @@ class UpdateDialog(QDialog):
                 spacing=12,
             )
         )
-        self._progressed.connect(self._show_progress)
-        self._show_states()
-        self._rest()
 
-    def _line(self, title: str, state: QLabel, press: QPushButton) -> QHBoxLayout:
+    def _line(self, title: str, state: QLabel, *presses: QPushButton) -> QHBoxLayout:
         line = row(spacing=16)
         line.addWidget(panel(column(label(title, "strong", wrap=True), state, spacing=2)), 1)
-        line.addWidget(press, 0, Qt.AlignmentFlag.AlignVCenter)
+        for press in presses:
+            line.addWidget(press, 0, Qt.AlignmentFlag.AlignVCenter)
         return line
 
     def _show_states(self) -> None:
@@ -84,6 +100,7 @@ class UpdateDialog(QDialog):
         self._rates_state.setText(
             tr("Rates of {day}, {age} old.", day=day(rates.day), age=age(rates.day, today))
         )
+        self._show_more()
         now = self._session.preferences.now
         self.file_button.setEnabled(bool(now.update_url))
         if not now.update_url:
@@ -94,6 +111,62 @@ class UpdateDialog(QDialog):
             tr("Last fetched {day}.", day=day(stamp.read[:10])) if stamp else tr("Not fetched yet.")
         )
         self._file_state.setText(f"{now.update_url}\n{known}")
+
+    def _show_more(self) -> None:
+        stamp = community.status(self._folder)
+        terms = tr(
+            "State of {day}, {licence}. Figures written by many people, none verified.",
+            day=day(community.DAY),
+            licence=community.LICENCE,
+        )
+        known = (
+            tr(
+                "{n} parts, fetched {day}.",
+                n=digits(f"{stamp.parts:,}"),
+                day=day(stamp.fetched[:10]),
+            )
+            if stamp
+            else tr("Not here. About 36 MB are fetched from github.com.")
+        )
+        self._more_state.setText(f"{terms}\n{known}")
+        self._more_state.setToolTip(plain(community.NOTICE))
+        self.more_button.setVisible(stamp is None)
+        self.remove_button.setVisible(stamp is not None)
+
+    def fetch_more(self) -> None:
+        """Fetch the open database of parts, prove and convert it."""
+        progressed, folder = self._progressed, self._folder
+
+        def work(ticket: Ticket) -> community.Got:
+            def go_on(stage: str, done: int, total: int | None) -> bool:
+                if not ticket.cancelled:
+                    progressed.emit(done if stage == "fetch" else -done - 1, total or 0)
+                return not ticket.cancelled
+
+            return community.get(folder, go_on, community.URL, community.SHA256)
+
+        self.progress.setRange(0, 0)
+        self.outcome.setText(tr("Asking the server…"))
+        self._session.tasks.run_task(TOPIC, work, self._got, self._failed)
+        self._rest()
+
+    def remove_more(self) -> None:
+        """Take the open database out again."""
+        try:
+            community.remove(self._folder)
+        except OSError as fault:
+            self._failed(fault)
+            return
+        self.outcome.setText(tr("Removed. Rigs that hold such parts keep their figures."))
+        self._session.shelf.reload()
+        self._show_states()
+
+    def _got(self, got: community.Got) -> None:
+        said = tr("{n} more parts are found by their words now.", n=digits(f"{got.stamp.parts:,}"))
+        self.outcome.setText(said)
+        self._session.shelf.reload()
+        self._show_states()
+        self._rest()
 
     def fetch_rates(self) -> None:
         """Fetch the exchange rates."""
@@ -124,6 +197,10 @@ class UpdateDialog(QDialog):
     def _show_progress(self, done: int, announced: int) -> None:
         if self._session.tasks.is_busy(TOPIC):
             self.progress.setRange(0, announced)
+            if done < 0:  # what was received is being read
+                self.progress.setValue(min(-done - 1, announced))
+                self.outcome.setText(tr("Reading {n} files…", n=digits(f"{announced:,}")))
+                return
             self.progress.setValue(min(done, announced))
             self.outcome.setText(tr("{size} KiB received", size=digits(f"{done / 1024:,.0f}")))
 
@@ -162,6 +239,8 @@ class UpdateDialog(QDialog):
         self.stop_button.setVisible(busy)
         self.rates_button.setEnabled(not busy)
         self.file_button.setEnabled(not busy and bool(self._session.preferences.now.update_url))
+        self.more_button.setEnabled(not busy)
+        self.remove_button.setEnabled(not busy)
 
     def done(self, result: int) -> None:
         self._session.tasks.cancel(TOPIC)

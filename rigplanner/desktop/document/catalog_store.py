@@ -44,7 +44,7 @@ class Shelf(QObject):
         """All parts by their words; made on the spot when it is not there yet."""
         if self._index is None:
             self._tasks.cancel(INDEX)
-            self._take_index(PartIndex(self.catalog.parts.values()))
+            self._take_index(PartIndex(self.catalog.parts.values(), self.catalog.community))
         assert self._index is not None
         return self._index
 
@@ -57,7 +57,9 @@ class Shelf(QObject):
                 self._take_index(made)
 
         if self._index is None:
-            self._tasks.run_task(INDEX, lambda _: PartIndex(catalog.parts.values()), done)
+            self._tasks.run_task(
+                INDEX, lambda _: PartIndex(catalog.parts.values(), catalog.community), done
+            )
 
     def _take_index(self, made: PartIndex) -> None:
         self._index = made
@@ -129,6 +131,7 @@ class Shelf(QObject):
             if (
                 full.catalog.parts != self.catalog.parts
                 or full.catalog.sources != self.catalog.sources
+                or full.catalog.community != self.catalog.community
             ):
                 self.use(full.catalog)
             if full.faults:

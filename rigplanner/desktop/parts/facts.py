@@ -84,6 +84,8 @@ def _mark(doubt: Doubt | None) -> str:
         return ""
     if doubt.state == "conflict":
         return f" <span class=warns>{tr('sources disagree')}</span>"
+    if doubt.state == "inferred":
+        return f" <span class=unknown>{tr('inferred')}</span>"
     return f" <span class=unknown>{tr('not verified')}</span>"
 
 
@@ -135,7 +137,7 @@ def _unverified(part: AnyPart, above: set[str]) -> str:
     fields = [
         field
         for field, doubt in part.doubts.items()
-        if doubt.state == "unverified" and field not in above
+        if doubt.state != "conflict" and field not in above
     ]
     return (
         f"<p class=soft>{tr('Not verified: {fields}.', fields=escape(_titles(part, fields)))}</p>"

@@ -118,6 +118,8 @@ def figure(part: Part, field: str, catalog: Catalog) -> Figure:
         return Figure(part.id, field, "verified")
     if doubt.state == "conflict":
         return Figure(part.id, field, "conflict", doubt.note, doubt.values)
+    if doubt.state == "inferred":
+        return Figure(part.id, field, "derived", doubt.note)
     sources = [catalog.sources.get(key) for key in _settling(part, field)]
     return Figure(part.id, field, _state(doubt.note, sources), doubt.note)
 
