@@ -167,13 +167,13 @@ def read_job(
     """Return the definite job; raise WorkloadFault for unknown words, missing arithmetic, odd
     degrees.
 
-    Jobs that differ in their batch only are read once, but on a machine: one stream of a language
-    model, and several."""
+    A job is read once, but on a machine; those that differ in their batch only count as one: one
+    stream of a language model, and several."""
     batch = workload.batch_per_gpu
-    if machine is not None or not batch or not 0 < batch <= LARGEST["batch_per_gpu"]:
+    if machine is not None or (batch is not None and not 0 < batch <= LARGEST["batch_per_gpu"]):
         return _definite(workload, gpu, count, nodes, link, zoo, machine)
-    few = min(batch, 2)
-    plain = replace(workload, batch_per_gpu=few)
+    few = min(batch, 2) if batch else None
+    plain = replace(workload, batch_per_gpu=few) if batch else workload
     try:
         key = msgspec.msgpack.encode(plain), id(gpu), id(zoo), count, nodes, link
     except OverflowError:
@@ -184,12 +184,14 @@ def read_job(
             _read_jobs.clear()
         known = _read_jobs[key] = gpu, zoo, _definite(plain, gpu, count, nodes, link, zoo, None)
     job = known[-1]
+    if not batch or not few:
+        return replace(job, assumed=dict(job.assumed))
     return replace(job, batch=job.batch / few * batch, assumed=dict(job.assumed))
 
 
 REMEMBERED = 4_000
 _read_jobs: dict[tuple[object, ...], tuple[GPU, Zoo | None, Job]] = {}
-"""Jobs of one sample and of two, by their encoded workload, the identity of GPU and zoo, counts and
+"""Jobs of one sample, of two and of an unnamed batch, by their encoded workload, the identity of GPU and zoo, counts and
 link: the entry holds what it is known by, so that nothing else takes it over."""
 
 

@@ -137,9 +137,15 @@ def _by_layers(
         else 0.0
     )
     shares, needs = [], []
+    known: dict[tuple[int, float, bool], MemoryEstimate] = {}  # equal cards ask the same
     weighed = _weights_dealt(network, job, whole.weights - head, counts)
     for at, layers in enumerate(counts):
         share = layers / held if held else 0.0
+        shares.append(share)
+        kind = layers, weighed[at], at == output
+        if kind in known:
+            needs.append(known[kind])
+            continue
         demand = Demand(
             weights=weighed[at] + (head if at == output else 0.0),
             gradients=0.0,
@@ -148,8 +154,8 @@ def _by_layers(
             kv_cache=whole.kv_cache * share,
             host=whole.host,
         )
-        shares.append(share)
-        needs.append(answered(network, job, stack, demand, None, 1))
+        known[kind] = answered(network, job, stack, demand, None, 1)
+        needs.append(known[kind])
     return shares, needs
 
 
