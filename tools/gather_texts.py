@@ -27,6 +27,8 @@ TABLES = {
     "rigplanner.desktop.window": ("TABS",),
     "rigplanner.desktop.workloads.form": ("TASKS:1",),
     "rigplanner.report.comparison.pdf": ("NOTE",),
+    "rigplanner.report.map.table": ("TEXT_HEADS",),
+    "rigplanner.report.map.models": ("HEADS",),
     "rigplanner.report.quote.export": ("PART_COLUMNS", "JOB_COLUMNS"),
     "rigplanner.report.quote.jobs": ("PART_WORDS:1",),
     "rigplanner.report.quote.pdf": ("PART_COLUMNS:0", "RENTING_COLUMNS"),

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
+from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.faults import InputFault
 from rigplanner.decoding import JsonFault, convert, read_tree
 from rigplanner.errors import WorkloadFault
@@ -16,6 +18,7 @@ from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.software.stacks import shipped_stacks
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.rig.workload import Case, Hardware, Parallelism, Workload, in_own_words
+from rigplanner.workload.network import resolve
 from rigplanner.workload.readers import UNREAD, model_fields
 from rigplanner.workload.stacks import memory_stacks
 
@@ -239,3 +242,49 @@ def _hardware(args: argparse.Namespace) -> Hardware:
     if len(set(names)) == 1 and free is None:
         return Hardware(gpu=names[0], count=len(names))
     return Hardware(gpus=names, count=len(names), free_gib=free)
+
+
+class Work(Struct, frozen=True):
+    """A workload that was named on the command line, its weight among others, and the speed that it
+    must reach, if any."""
+
+    text: str
+    workload: Workload
+    weight: float = 1.0
+    least: float | None = None
+
+
+def works_asked(texts: Iterable[str]) -> list[Work]:
+    """Read workloads in words: a model with fields, `weight=` and `min=` of them. Raises InputFault
+    for what nothing knows."""
+    return [_work_asked(text) for text in texts]
+
+
+def _work_asked(text: str) -> Work:
+    words = text.split()
+    own = {
+        key: _above_nothing(word)
+        for word in words
+        if (key := word.partition("=")[0]) in ("weight", "min") and "=" in word
+    }
+    given = [word for word in words if "=" in word and word.partition("=")[0] not in own]
+    model = " ".join(word for word in words if "=" not in word)
+    if not model:
+        raise InputFault(f"expected a model, for example 'llama-3.1-8b task=serve', not {text!r}.")
+    work = with_fields(model, model_asked(model), given)
+    try:
+        resolve(work, shipped_zoo())
+    except WorkloadFault as fault:
+        raise InputFault(str(fault)) from fault
+    plain = " ".join([model, *given])
+    return Work(plain, work, own.get("weight", 1.0), own.get("min"))
+
+
+def _above_nothing(word: str) -> float:
+    try:
+        value = float(word.partition("=")[2])
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 1e6:
+        raise InputFault(f"{word}: expected a number above 0.")
+    return value

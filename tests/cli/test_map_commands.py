@@ -26,11 +26,23 @@ def test_a_budget_leaves_out_what_costs_more(capsys: pytest.CaptureFixture[str])
 
 
 def test_a_picture_is_written(tmp_path: Path) -> None:
-    for form in ("svg", "html"):
+    for form, picture in (("svg", "bars"), ("svg", "price"), ("html", "bars"), ("png", "memory")):
         path = tmp_path / f"map.{form}"
         asked = ["rank", "resnet-50 task=train", "--only", "rtx 30", "--format", form]
-        assert main([*asked, "-o", str(path)]) == 0
-        assert "GeForce RTX 3090" in path.read_text("utf-8")
+        assert main([*asked, "--picture", picture, "-o", str(path)]) == 0
+        content = path.read_bytes()
+        assert content.startswith(b"\x89PNG") if form == "png" else b"RTX 3090" in content
+
+
+def test_money_and_energy_are_the_users(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["rank", "llama-3.1-8b task=train_qlora", "--only", "rtx 4090", "--format", "json"]
+    assert main([*asked, "--kwh", "0.5", "--hours", "24"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    card = next(row for row in made if row["name"] == "GeForce RTX 4090")
+    assert card["energy_year"] == pytest.approx(0.45 * 8760 * 0.5)
+    assert card["three_years"] == pytest.approx(card["cost"] + 3 * card["energy_year"])
+    assert {row["kind"] for row in made} == {"card", "machine", "hire"}
+    assert all(row["count"] == 1 for row in made)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +57,13 @@ def test_a_picture_is_written(tmp_path: Path) -> None:
         (["rank", "resnet-50", "--budget", "10", "--currency", "XXX"], "counts in XXX"),
         (["rank", "resnet-50 weight=0"], "weight"),
         (["rank", "resnet-50", "--most", "0"], "--most"),
+        (["rank", "resnet-50 min=x"], "min=x"),
+        (["rank", "resnet-50", "--kwh", "-1"], "--kwh"),
+        (["rank", "resnet-50", "--hours", "30"], "--hours"),
+        (["rank", "resnet-50", "--kind", "car"], "--kind"),
+        (["rank", "resnet-50", "--format", "png"], "-o FILE.png"),
+        (["rank", "resnet-50", "--only", "rtx 4099"], "Nearest: GeForce RTX 40"),
+        (["rank", "resnet-50 task=train", "--budget", "10"], "the cheapest is"),
         (["runs"], "name a rig file or GPUs"),
         (["runs", "Zorg 9000"], "Zorg 9000"),
         (["runs", "gone.rig"], "gone.rig"),
@@ -60,7 +79,9 @@ def test_what_cannot_be_asked_is_said(
 def test_work_that_nothing_runs_ends_with_1(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["rank", "llama-3.1-405b task=train_full", "--only", "rtx 3060"]
     assert main(asked) == 1
-    assert "does not fit" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "does not run" in out
+    assert "no memory holds it; the nearest, 1 × GeForce RTX 3060" in out
 
 
 def test_what_a_machine_runs(capsys: pytest.CaptureFixture[str], samples: list[Path]) -> None:

@@ -3,23 +3,27 @@
 import csv
 import io
 import itertools
-import xml.etree.ElementTree as ET
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
-from rigplanner.planning.map.cards import cards
-from rigplanner.planning.map.rank import Answer, Row, answer, ranked, rows
+from rigplanner.planning.map.cards import Money, cards, everything
+from rigplanner.planning.map.money import Terms
+from rigplanner.planning.map.nearest import like, shortages
+from rigplanner.planning.map.order import ranked
+from rigplanner.planning.map.rank import Answer, Row, answer, rows
 from rigplanner.planning.map.runs import Run, marked, opened, run_of
-from rigplanner.report.map import models, picture, table
+from rigplanner.report.map import models, table
 from rigplanner.rig.workload import Workload
 
+KINDS = ("card", "machine", "hire")
 QLORA = Workload(model="llama-3.1-8b", task="train_qlora")
 
 
@@ -103,6 +107,81 @@ def test_memory_and_software_decide_what_runs() -> None:
     assert strange.known != "measured"
 
 
+def test_machines_and_hires_stand_beside_the_cards(catalog: Catalog) -> None:
+    found = everything(catalog, shipped_cloud())
+    kinds = {kind: [card for card in found if card.kind == kind] for kind in KINDS}
+    assert all(kinds.values())
+    spark = next(card for card in kinds["machine"] if card.gpu.id == "nvidia.gb10.dgx-spark")
+    assert spark.count == 1 and spark.boards > 3 and spark.cost
+    assert not any(card.gpu.id == spark.gpu.id for card in kinds["card"])
+    eight = [card for card in kinds["hire"] if card.count == 8]
+    assert eight and all(card.price and card.link for card in eight)
+    assert not any(card.counts((1, 2)) for card in eight)
+    assert {card.count for card in kinds["machine"] if card.gpu.form_factor == "embedded"} == {1}
+
+
+def test_new_and_used_prices_are_told_apart(catalog: Catalog) -> None:
+    used = {c.id: c for c in cards(catalog, "", Money(condition="used")) if c.price}
+    new = {c.id: c for c in cards(catalog, "", Money(condition="new")) if c.price}
+    assert len(used) >= 5 and len(new) > 100
+    assert all(card.price.used for card in used.values() if card.price)
+    assert not any(card.price.used for card in new.values() if card.price)
+    both = set(used) & set(new)
+    assert both and any(used[key].cost != new[key].cost for key in both)
+
+
+def test_three_years_cost_price_and_energy_and_a_hire_its_hours() -> None:
+    own = replace(row("own", 100, cost=1000), watts=500.0)
+    dear = replace(row("dear hire", 300, cost=4.0), kind="hire")
+    fair = replace(row("fair hire", 100, cost=1.0), kind="hire")
+    made = {each.name: each for each in ranked([own, dear, fair], [1.0], "years", Terms(0.2, 10))}
+    hours = 10 * 365
+    assert made["own"].energy_year == pytest.approx(0.5 * hours * 0.2)
+    assert made["own"].three_years == pytest.approx(1000 + 3 * 0.5 * hours * 0.2)
+    assert made["fair hire"].three_years == pytest.approx(3 * hours)
+    assert made["own"].hire == "fair hire"
+    assert made["own"].break_even_h == pytest.approx(1000 / (1.0 - 0.5 * 0.2))
+    assert list(made) == sorted(made, key=lambda name: -(made[name].per("years") or 0))
+    with pytest.raises(ValueError, match="24"):
+        Terms(0.2, 25)
+
+
+def test_work_that_misses_its_least_speed_is_slow_not_ranked(catalog: Catalog) -> None:
+    zoo, found = shipped_zoo(), cards(catalog, "rtx 4090")
+    (plain,) = (r for r in rows([QLORA], found, (1,), zoo) if r.name == "GeForce RTX 4090")
+    assert plain.answers[0].speed is not None
+    value = plain.answers[0].speed.value
+    fast, slow = (
+        ranked(list(rows([QLORA], found, (1,), zoo, [least])), [1.0])
+        for least in (0.9 * value, 1.1 * value)
+    )
+    assert any(r.name == plain.name and r.score for r in fast)
+    assert all(r.score is None for r in slow)
+    (told,) = shortages(slow)
+    assert told.reached == max(r.answers[0].speed.value for r in slow if r.answers[0].speed)
+    assert value <= told.reached < 1.1 * value and told.metric == "tokens/s"
+
+
+def test_what_no_memory_holds_names_the_nearest(catalog: Catalog) -> None:
+    work = Workload(model="llama-3.1-70b", task="train_full")
+    made = ranked(list(rows([work], cards(catalog, "rtx 4090"), (1, 2), shipped_zoo())), [1.0])
+    (told,) = shortages(made)
+    assert told.row is not None and told.lacks_gib and told.lacks_gib > 100
+    assert told.lacks_gib == min(
+        a.need_gib - a.room_gib for r in made for a in r.answers if a.need_gib and a.room_gib
+    )
+    assert shortages(ranked([row("a", 1.0)], [1.0])) == []
+    assert like("rtx 4099", cards(catalog))[0].startswith("GeForce RTX 40")
+
+
+def test_software_that_nobody_published_stands_behind(catalog: Catalog) -> None:
+    odd = row("odd", 900)
+    odd = replace(odd, answers=(replace(odd.answers[0], known="unproven"),))
+    best = ranked([odd, row("known", 100), row("slower", 50)], [1.0])
+    assert [each.name for each in best] == ["known", "slower", "odd"]
+    assert [each.place for each in best] == [1, 2, 3]
+
+
 def test_what_a_card_does_is_asked_once_a_number(catalog: Catalog) -> None:
     some = cards(catalog, "rtx 3090")
     made = list(rows([QLORA], some, (1, 2), shipped_zoo()))
@@ -111,19 +190,12 @@ def test_what_a_card_does_is_asked_once_a_number(catalog: Catalog) -> None:
     assert two.cost == pytest.approx(2 * (one.cost or 0))
 
 
-def test_tables_and_pictures_are_whole(catalog: Catalog) -> None:
+def test_tables_are_whole(catalog: Catalog) -> None:
     made = ranked(list(rows([QLORA], cards(catalog, "rtx 40"), (1,), shipped_zoo())), [1.0])
     read = list(csv.DictReader(io.StringIO(table.csv_text(made, ["qlora"], "USD"))))
     assert len(read) == len(made)
     assert {line["gpu"] for line in read} == {each.gpu for each in made}
     assert float(read[0]["score"]) == made[0].score
-    drawn = ET.fromstring(picture.bars_svg(made, "QLoRA <8B> & more", "tokens/s", "sources"))
-    width = float(drawn.attrib["width"])
-    assert all(float(bar.attrib["x"]) >= 0 for bar in drawn.iter() if bar.tag.endswith("text"))
-    for bar in drawn.iter("{http://www.w3.org/2000/svg}line"):
-        assert float(bar.attrib["x2"]) <= width
-    empty = picture.bars_svg([], "none", "x", "y")
-    assert "Nothing runs" in "".join(ET.fromstring(empty).itertext())
 
 
 def test_a_model_runs_in_the_format_that_suits_the_machine() -> None:

@@ -18,15 +18,17 @@ parts, a captured machine, a sample); legacy: met less often; reference: compara
 How much is known has no say, nor have shops' lists and probes that show no such use."""
 
 
-class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """What a shop asked or a maker announced on `day` (ISO), tax as shown there; `source` tells
-    which. Where only the month is known, `day` is its first."""
+    which. Where only the month is known, `day` is its first. `used` where the source says that the
+    part is second-hand; all others count as new."""
 
     amount: float
     currency: str
     day: str
     source: str
     region: str | None = None
+    used: bool = False
 
 
 class Doubt(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

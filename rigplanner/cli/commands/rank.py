@@ -1,25 +1,40 @@
 """`rigplanner rank`: every card against some work: does it fit, how fast, for how much."""
 
 import argparse
+import math
 from datetime import date
 from pathlib import Path
-from typing import Any
 
+from msgspec import Struct
+
+from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.catalog.imports.user_catalog import newest_rates
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.cli.asked import model_asked, with_fields
+from rigplanner.cli.asked import works_asked
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import open_catalog
 from rigplanner.cli.written import written
-from rigplanner.errors import WorkloadFault
-from rigplanner.planning.map.cards import cards
-from rigplanner.planning.map.rank import Row, ranked, rows
-from rigplanner.report.map import picture, table
-from rigplanner.rig.workload import Workload
-from rigplanner.workload.network import resolve
+from rigplanner.planning.map.cards import Card, Money, cards, everything
+from rigplanner.planning.map.money import Terms
+from rigplanner.planning.map.nearest import cheapest, like, shortages
+from rigplanner.planning.map.order import ranked
+from rigplanner.planning.map.rank import Row, rows
+from rigplanner.report import format as fmt
+from rigplanner.report.map import table, want
+from rigplanner.report.map.charts import CHARTS, Heading, chart
 
 MOST_COUNT = 64
-FORMATS = ("text", "csv", "json", "svg", "html")
+FORMATS = ("text", "csv", "json", "svg", "png", "html")
+KINDS = ("card", "machine", "hire")
+
+
+class Asked(Struct, frozen=True):
+    """The arguments, checked."""
+
+    counts: list[int]
+    kinds: list[str]
+    money: Money
+    terms: Terms
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,99 +43,156 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "works",
         nargs="+",
         metavar="WORK",
-        help="a model with fields, 'llama-3.1-8b task=train_qlora'; weight=2 counts it twice",
+        help="a model with fields, 'llama-3.1-8b task=train_qlora'; weight=2 counts it twice,"
+        " min=20 asks for that speed",
     )
     parser.add_argument("--count", default="1", help="numbers of cards, as 1,2,4 (default: 1)")
     parser.add_argument("--only", default="", metavar="WORDS", help="cards whose name holds these")
+    parser.add_argument(
+        "--kind", default=",".join(KINDS), help="card, machine (whole), hire (default: all)"
+    )
     parser.add_argument("--budget", type=float, help="leave out what costs more, or has no price")
     parser.add_argument("--currency", default="USD")
-    parser.add_argument("--sort", choices=("speed", "money", "watt", "memory"), default="speed")
+    state = parser.add_mutually_exclusive_group()
+    state.add_argument("--new", action="store_true", help="count prices of new parts alone")
+    state.add_argument("--used", action="store_true", help="count prices of used parts alone")
+    parser.add_argument("--kwh", type=float, metavar="PRICE", help="what a kilowatt-hour costs")
+    parser.add_argument("--hours", type=float, default=8.0, help="hours of work a day (default: 8)")
+    parser.add_argument(
+        "--sort",
+        choices=("speed", "money", "years", "watt", "slot", "memory"),
+        default="speed",
+        help="years: speed per cost of three years",
+    )
     parser.add_argument("--most", type=int, default=25, help="rows shown (default: 25)")
     parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument(
+        "--picture", choices=CHARTS, default="bars", help="the picture of svg and png"
+    )
+    parser.add_argument("--theme", choices=("light", "dark"), help="colours of svg and png")
     parser.add_argument("-o", "--output", type=Path, help="file to write")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the ranking; 1 when nothing runs the work."""
-    counts = _counts(args.count)
+    asked = _asked(args)
+    works = works_asked(args.works)
+    if args.format == "png" and args.output is None:
+        raise InputFault("--format png: name the file with -o FILE.png.")
+    found = _found(args, asked)
+    made = list(
+        rows(
+            [work.workload for work in works],
+            found,
+            asked.counts,
+            shipped_zoo(),
+            [work.least for work in works],
+        )
+    )
+    best = ranked(made, [work.weight for work in works], args.sort, asked.terms)
+    best = _within(args, asked, best)
+    content = _content(args, best, [work.text for work in works], asked.money.currency)
+    if args.output is None:
+        print(content.decode(), end="")
+    else:
+        written(args.output, content)
+    return FINE if any(row.score is not None for row in best) else FINDINGS
+
+
+def _asked(args: argparse.Namespace) -> Asked:
+    """Check what needs no catalog. Raises InputFault for values out of range."""
     if args.budget is not None and not 0 < args.budget < 1e9:
         raise InputFault(f"--budget: expected an amount above 0, found {args.budget:g}.")
     if args.most < 1:
         raise InputFault(f"--most: expected at least 1, found {args.most}.")
-    asked = [_work(text) for text in args.works]
-    currency = args.currency.upper()
-    found = cards(open_catalog(), args.only, currency, newest_rates())
-    if not found:
-        raise InputFault(f"--only: no card is called {args.only!r}.")
-    if args.budget is not None and not any(card.cost for card in found):
-        raise InputFault(f"--budget: none of these cards has a price that counts in {currency}.")
-    made = list(rows([work for work, _ in asked], found, counts, shipped_zoo()))
-    if args.budget is not None:
-        made = [row for row in made if row.cost is not None and row.cost <= args.budget]
-    best = ranked(made, [weight for _, weight in asked], args.sort)
-    names = list(args.works)
-    content = _content(args, best, names, currency)
-    if args.output is None:
-        print(content, end="")
-    else:
-        written(args.output, content.encode())
-    return FINE if any(row.score is not None for row in best) else FINDINGS
+    if args.kwh is not None and not (math.isfinite(args.kwh) and 0 <= args.kwh <= 1e6):
+        raise InputFault(f"--kwh: expected the price of a kilowatt-hour, found {args.kwh:g}.")
+    if not 0 < args.hours <= 24:
+        raise InputFault(f"--hours: expected hours a day up to 24, found {args.hours:g}.")
+    kinds = [word.strip() for word in args.kind.split(",")]
+    if not kinds or not set(kinds) <= set(KINDS):
+        raise InputFault(f"--kind: expected {', '.join(KINDS)}, found {args.kind!r}.")
+    state = "new" if args.new else "used" if args.used else "any"
+    return Asked(
+        counts=counts_of(args.count, "--count", MOST_COUNT),
+        kinds=kinds,
+        money=Money(args.currency.upper(), newest_rates(), state),  # type: ignore[arg-type]
+        terms=Terms(args.kwh, args.hours),
+    )
 
 
-def _content(args: argparse.Namespace, best: list[Row], names: list[str], currency: str) -> str:
-    if args.format == "csv":
-        return table.csv_text(best, names, currency)
-    if args.format == "json":
-        return table.json_text(best, names, currency)
-    lines = table.text(best, names, currency, args.most)
-    if args.format == "text":
-        return "\n".join(lines) + "\n"
-    speed = next((row.answers[0].speed for row in best if row.score is not None), None)
-    unit = speed.metric if speed and len(names) == 1 else "share of the fastest"
-    note = f"RigPlanner, {date.today().isoformat()}; bars: prediction, whiskers: 80 % interval"
-    drawn = picture.bars_svg(best, "; ".join(names), unit, note, args.most)
-    if args.format == "svg":
-        return drawn
-    return picture.page_html(drawn, "; ".join(names), lines)
-
-
-def _counts(text: str) -> list[int]:
+def counts_of(text: str, option: str, most: int) -> list[int]:
+    """Return whole numbers as 1,2,4. Raises InputFault for others."""
     try:
         counts = [int(word) for word in text.split(",")]
     except ValueError:
         counts = []
-    if not counts or not all(1 <= count <= MOST_COUNT for count in counts):
-        raise InputFault(f"--count: expected numbers from 1 to {MOST_COUNT}, as 1,2,4.")
+    if not counts or not all(1 <= count <= most for count in counts):
+        raise InputFault(f"{option}: expected numbers from 1 to {most}, as 1,2,4.")
     return counts
 
 
-def _work(text: str) -> tuple[Workload, float]:
-    """One workload and its weight. Raises InputFault for what nothing knows."""
-    words = text.split()
-    weight = 1.0
-    given = []
-    for word in words:
-        if word.startswith("weight="):
-            weight = _weight(word)
-        elif "=" in word:
-            given.append(word)
-    model = " ".join(word for word in words if "=" not in word)
-    if not model:
-        raise InputFault(f"expected a model, for example 'llama-3.1-8b task=serve', not {text!r}.")
-    fields: dict[str, Any] = model_asked(model)
-    work = with_fields(model, fields, given)
-    try:
-        resolve(work, shipped_zoo())
-    except WorkloadFault as fault:
-        raise InputFault(str(fault)) from fault
-    return work, weight
+def _found(args: argparse.Namespace, asked: Asked) -> list[Card]:
+    """What the words name, of every kind: cards are compared with machines for hire. Raises
+    InputFault with the nearest names where there is none."""
+    catalog, money = open_catalog(), asked.money
+    found = everything(catalog, shipped_cloud(), args.only, money)
+    if not found:
+        near = like(args.only, cards(catalog, "", money))
+        meant = f" Nearest: {', '.join(near)}." if near else ""
+        raise InputFault(f"--only: no card is called {args.only!r}.{meant}")
+    if args.budget is not None and not any(card.cost for card in found if card.kind != "hire"):
+        raise InputFault(
+            f"--budget: none of these cards has a price that counts in {money.currency}"
+            f"{f' as {money.condition}' if money.condition != 'any' else ''}. Enter prices with"
+            " `rigplanner catalog import`, take another --currency, or leave out --budget."
+        )
+    return found
 
 
-def _weight(word: str) -> float:
-    try:
-        weight = float(word.partition("=")[2])
-    except ValueError:
-        weight = 0.0
-    if not 0 < weight <= 1e6:
-        raise InputFault(f"{word}: a weight is a number above 0.")
-    return weight
+def _within(args: argparse.Namespace, asked: Asked, best: list[Row]) -> list[Row]:
+    """The rows of the kinds asked for that the budget pays. Raises InputFault with the cheapest
+    where it pays none."""
+    best = [row for row in best if row.kind in asked.kinds]
+    if not best:
+        raise InputFault(
+            f"--kind: no {args.kind} of {args.count} GPUs is called {args.only!r}; leave out --kind"
+            " or name other numbers with --count."
+        )
+    if args.budget is None:
+        return best
+    paid = [
+        row
+        for row in best
+        if row.kind != "hire" and row.cost is not None and row.cost <= args.budget
+    ]
+    if not paid and (nearest := cheapest(best)) is not None:
+        told = fmt.money(nearest.cost, asked.money.currency, whole=True)
+        raise InputFault(
+            f"--budget: nothing costs so little; the cheapest is {nearest.count} x {nearest.name}"
+            f" for {told}."
+        )
+    return paid
+
+
+def _content(args: argparse.Namespace, best: list[Row], names: list[str], currency: str) -> bytes:
+    if args.format == "csv":
+        return table.csv_text(best, names, currency).encode()
+    if args.format == "json":
+        return table.json_text(best, names, currency).encode()
+    lines = table.text(best, names, currency, args.most, args.sort)
+    lines += want.told(shortages(best), names)
+    if args.format == "text":
+        return ("\n".join(lines) + "\n").encode()
+    from rigplanner.report.map import picture
+
+    heading = Heading("; ".join(names), table.note(date.today().isoformat()), currency)
+    if args.format == "html":
+        scenes = [chart(kind, best, heading, args.sort, most=args.most) for kind in CHARTS]
+        return picture.page_html(scenes, heading.work, lines).encode()
+    if args.format == "svg":
+        drawn = chart(args.picture, best, heading, args.sort, most=args.most)
+        return picture.svg(drawn, args.theme or "").encode()
+    measure = picture.font_width
+    drawn = chart(args.picture, best, heading, args.sort, measure=measure, most=args.most)
+    return picture.png(drawn, args.theme or "light")

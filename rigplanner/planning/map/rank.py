@@ -1,6 +1,5 @@
 """Every card against some work: whether memory holds it, how fast it is, what that costs."""
 
-import math
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Literal
@@ -19,15 +18,18 @@ from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import TIME_METRICS, SpeedEstimate
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.settled import settled
-from rigplanner.performance.software.readiness import ready
-from rigplanner.planning.map.cards import Card
+from rigplanner.performance.software.readiness import How, ready
+from rigplanner.planning.map.cards import Card, Kind
 from rigplanner.rig.workload import Workload
 
-Fit = Literal["fits", "tight", "host", "no", "unknown"]
+Fit = Literal["fits", "tight", "host", "slow", "no", "unknown"]
 """fits: the whole interval of memory; tight: only a part of it; host: a part of the model stays in
-RAM; no: it does not fit or does not run; unknown: it could not be worked out."""
+RAM; slow: it runs, but below the least speed that was asked for; no: it does not fit or does not
+run; unknown: it could not be worked out."""
 
-Sort = Literal["speed", "money", "watt", "memory"]
+Sort = Literal["speed", "money", "years", "watt", "slot", "memory"]
+"""What the best has most of: speed, speed per price, speed per cost of three years, per watt, per
+slot, or memory left."""
 
 Known = Literal["measured", "near", "modelled", "unproven"]
 """How a speed is known: rows of this very GPU lead; rows of other GPUs; physics and little else;
@@ -35,40 +37,54 @@ unproven: nobody has published this stack on a chip of this maker, so that it ma
 
 NEAR, SOME = 0.5, 0.2
 """Weight of the leading measurement, and of all together, from which they count: judgement."""
-WORST_FIRST: tuple[Fit, ...] = ("no", "unknown", "host", "tight", "fits")
+WORST_FIRST: tuple[Fit, ...] = ("no", "unknown", "slow", "host", "tight", "fits")
 RUNS = ("fits", "tight", "host")
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """One work on some cards: memory of the fullest card in GiB, what it has, speed, or the fault
-    that says why there is none."""
+    """One work on some cards: memory of the fullest card in GiB, what it has, speed, how the stack
+    runs the format (None: as it is meant), or the fault that says why there is none."""
 
     fit: Fit
     need_gib: float | None = None
     room_gib: float | None = None
     speed: SpeedEstimate | None = None
     known: Known | None = None
+    ready: How | None = None
     fault: str = ""
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """`count` of a card against all works. `fit` is the worst of them; `cost` and `watts` are of
-    all cards; `score` with its interval is the speed of one work in its metric (times inverted), of
-    several the geometric mean of their shares of the fastest. `place` is shared by rows whose
-    intervals hold each other's score: nobody can tell which of them is faster."""
+    """`count` of a card against all works. `fit` is the worst of them; `cost` (of a hire that of an
+    hour), `launch_cost`, `watts`, `slots` and `memory_gib` are of all cards; `score` with its
+    interval is the speed of one work in its metric (times inverted), of several the geometric mean
+    of their shares of the fastest. `place` is shared by rows whose intervals hold each other's
+    score: nobody can tell which of them is faster. `energy_year` and `three_years` are money;
+    `hire` does the same work for the least, and after `break_even_h` hours of its own work the row
+    is cheaper than that (None: never, or not known)."""
 
     gpu: str
     name: str
     count: int
     fit: Fit
     answers: tuple[Answer, ...]
+    kind: Kind = "card"
+    id: str = ""
+    released: str | None = None
+    memory_gib: float | None = None
     price: Price | None = None
     cost: float | None = None
+    launch_cost: float | None = None
     watts: float | None = None
+    slots: float | None = None
     score: float | None = None
     low: float | None = None
     high: float | None = None
     place: int | None = None
+    energy_year: float | None = None
+    three_years: float | None = None
+    hire: str | None = None
+    break_even_h: float | None = None
 
     @property
     def left_gib(self) -> float | None:
@@ -84,35 +100,79 @@ class Row(Struct, frozen=True, kw_only=True):
         """Return the figure that a sort goes by; None where it is not known."""
         if self.score is None:
             return None
-        if sort == "money":
-            return self.score / self.cost if self.cost else None
-        if sort == "watt":
-            return self.score / self.watts if self.watts else None
-        return self.left_gib if sort == "memory" else self.score
+        if sort == "memory":
+            return self.left_gib
+        if sort == "speed":
+            return self.score
+        share = {
+            "money": self.cost if self.kind != "hire" else None,
+            "years": self.three_years,
+            "watt": self.watts,
+            "slot": self.slots,
+        }[sort]
+        return self.score / share if share else None
+
+    @property
+    def proven(self) -> bool:
+        """Whether somebody has published each stack on a chip of this maker."""
+        return all(answer.known != "unproven" for answer in self.answers)
 
 
 def rows(
-    works: Sequence[Workload], found: Sequence[Card], counts: Sequence[int], zoo: Zoo
+    works: Sequence[Workload],
+    found: Sequence[Card],
+    counts: Sequence[int],
+    zoo: Zoo,
+    least: Sequence[float | None] = (),
 ) -> Iterator[Row]:
-    """Yield each number of each card with its answers, as they are worked out; no score yet."""
+    """Yield each number of each card with its answers, as they are worked out; no score yet.
+    `least`: the speed that each work must reach, in its own metric (of times: the most)."""
+    known: dict[tuple[int, int, str, int], Answer] = {}
     for card in found:
-        for count in counts:
-            answers = tuple(answer(work, card.gpu, count, zoo) for work in works)
-            yield Row(
-                gpu=card.gpu.id,
-                name=card.gpu.name,
-                count=count,
-                fit=min((each.fit for each in answers), key=WORST_FIRST.index),
-                answers=answers,
-                price=card.price,
-                cost=None if card.cost is None else card.cost * count,
-                watts=None if card.gpu.tdp_w is None else card.gpu.tdp_w * count,
-            )
+        for count in card.counts(counts):
+            link = card.link or usual_link(card.gpu, count)
+            answers = []
+            for at, work in enumerate(works):
+                key = at, id(card.gpu), link, count
+                if key not in known:
+                    made = answer(work, card.gpu, count, zoo, link)
+                    known[key] = _enough(made, least[at]) if least and least[at] else made
+                answers.append(known[key])
+            yield _row(card, count, tuple(answers))
 
 
-def answer(work: Workload, gpu: GPU, count: int, zoo: Zoo) -> Answer:
+def _row(card: Card, count: int, answers: tuple[Answer, ...]) -> Row:
+    gpu, many = card.gpu, 1 if card.kind == "hire" or card.count else count
+    return Row(
+        gpu=gpu.id,
+        name=card.name or gpu.name,
+        count=count,
+        fit=min((each.fit for each in answers), key=WORST_FIRST.index),
+        answers=answers,
+        kind=card.kind,
+        id=card.id or gpu.id,
+        released=gpu.released,
+        memory_gib=None if gpu.memory_gib is None else gpu.memory_gib * gpu.dies * count,
+        price=card.price,
+        cost=None if card.cost is None else card.cost * many,
+        launch_cost=None if card.launch_cost is None else card.launch_cost * many,
+        watts=None if gpu.tdp_w is None or card.kind == "hire" else gpu.tdp_w * count,
+        slots=gpu.slots * count if gpu.slots and card.kind == "card" else None,
+    )
+
+
+def _enough(made: Answer, least: float | None) -> Answer:
+    """The answer, called slow where its speed misses what was asked for."""
+    speed = made.speed
+    if speed is None or least is None or made.fit not in RUNS:
+        return made
+    missed = speed.value > least if speed.metric in TIME_METRICS else speed.value < least
+    return replace(made, fit="slow") if missed else made
+
+
+def answer(work: Workload, gpu: GPU, count: int, zoo: Zoo, link: str | None = None) -> Answer:
     """Return how one work does on `count` equal cards in a computer that holds nothing back."""
-    link = usual_link(gpu, count)
+    link = link or usual_link(gpu, count)
     try:
         speed = predict_speed(work, gpu, count, 1, link, zoo)
     except WorkloadFault as fault:
@@ -135,6 +195,7 @@ def answer(work: Workload, gpu: GPU, count: int, zoo: Zoo) -> Answer:
         room_gib=room,
         speed=speed,
         known=known,
+        ready=state.how if state is not None else None,
     )
 
 
@@ -184,75 +245,3 @@ def usual_link(gpu: GPU, count: int) -> str:
     if gpu.form_factor in ("sxm3", "sxm4", "sxm5", "sxm6"):
         return "nvswitch"
     return "nvlink-mesh" if gpu.form_factor == "sxm2" else "pcie"
-
-
-def ranked(made: Sequence[Row], weights: Sequence[float], sort: Sort = "speed") -> list[Row]:
-    """Return the rows that run all works, the best first by `sort`, with score and place; those
-    that do not run follow in their order. A row without the figure of the sort stands behind those
-    that have it."""
-    scored = _scored([row for row in made if row.fit in RUNS], weights)
-    known = [row for row in scored if row.per(sort) is not None]
-    known.sort(key=lambda row: -(row.per(sort) or 0.0))
-    rest = [row for row in scored if row.per(sort) is None]
-    idle = [row for row in made if row.fit not in RUNS]
-    return [*_placed(known, sort), *rest, *idle]
-
-
-def _scored(running: Sequence[Row], weights: Sequence[float]) -> list[Row]:
-    if not running:
-        return []
-    tops = [
-        max((rates[0] for row in running if (rates := _rates(row.answers[at]))), default=1.0)
-        for at in range(len(weights))
-    ]
-    shares = tops if len(weights) > 1 else [1.0]
-    return [_with_score(row, weights, shares) for row in running]
-
-
-def _with_score(row: Row, weights: Sequence[float], tops: Sequence[float]) -> Row:
-    rates = [_rates(each) for each in row.answers]
-    if any(rate is None for rate in rates):
-        return row
-    means = [
-        math.exp(
-            sum(
-                weight * math.log(max(rate[end], 1e-12) / top)
-                for rate, weight, top in zip(rates, weights, tops, strict=True)
-                if rate is not None
-            )
-            / sum(weights)
-        )
-        for end in range(3)
-    ]
-    return replace(row, score=means[0], low=means[1], high=means[2])
-
-
-def _rates(found: Answer) -> tuple[float, float, float] | None:
-    """Value, low and high as a rate, more of which is faster."""
-    speed = found.speed
-    if speed is None or speed.value <= 0 or speed.low <= 0:
-        return None
-    if speed.metric in TIME_METRICS:
-        return 1 / speed.value, 1 / speed.high, 1 / speed.low
-    return speed.value, speed.low, speed.high
-
-
-def _placed(best_first: Sequence[Row], sort: Sort) -> list[Row]:
-    """Give places: a row shares that of the first before it whose interval holds its score, and
-    whose score its own interval holds. Memory is no estimate of that kind: each has its own."""
-    out: list[Row] = []
-    first: Row | None = None
-    for at, row in enumerate(best_first):
-        equal = first is not None and sort == "speed" and _alike(first, row)
-        if not equal:
-            first = row
-        assert first is not None
-        place = out[-1].place if equal else at + 1
-        out.append(replace(row, place=place))
-    return out
-
-
-def _alike(one: Row, other: Row) -> bool:
-    if None in (one.low, one.high, other.low, other.high):
-        return False
-    return (one.low or 0) <= (other.score or 0) and (one.score or 0) <= (other.high or 0)

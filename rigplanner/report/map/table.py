@@ -8,21 +8,30 @@ from typing import Any
 
 import msgspec
 
-from rigplanner.planning.map.rank import Answer, Row
+from rigplanner import __version__
+from rigplanner.performance.answer import TIME_METRICS
+from rigplanner.planning.map.rank import Answer, Row, Sort
 from rigplanner.report import format as fmt
+from rigplanner.report.format import columns_of, padded
 from rigplanner.report.language import Words, tr
+from rigplanner.report.map.figures import shown, title_of
 
 FIT_WORDS = Words(
     {
         "fits": "fits",
         "tight": "tight",
         "host": "part in RAM",
-        "no": "does not fit",
+        "slow": "too slow",
+        "no": "does not run",
         "unknown": "unknown",
     }
 )
-TEXT_HEADS = ("#", "Cards", "Memory", "Speed", "80 % interval", "Price", "Per 1,000", "Evidence")
-
+TEXT_HEADS = (
+    "#", "Cards", "Memory", "Speed", "80 % interval", "Price", "Price of", "Per 1,000",
+    "Three years", "Pays after", "Evidence",
+)  # fmt: skip
+RIGHT = (0, 3, 4, 5, 7, 8, 9)
+"""Columns of numbers."""
 
 KNOWN_WORDS = Words(
     {
@@ -34,13 +43,26 @@ KNOWN_WORDS = Words(
 )
 
 
+READY_WORDS = Words(
+    {
+        "native": "",
+        "weight-only": "weights widened as they are read",
+        "slow": "slow on this chip",
+        "none": "does not run on this chip",
+    }
+)
+
+
 def record(row: Row, works: Sequence[str], currency: str) -> dict[str, Any]:
     """Return a row as plain data, numbers as numbers: units stand in the names."""
     return {
         "place": row.place,
+        "kind": row.kind,
+        "id": row.id,
         "gpu": row.gpu,
         "name": row.name,
         "count": row.count,
+        "memory_gib": row.memory_gib,
         "fit": row.fit,
         "score": row.score,
         "score_low": row.low,
@@ -49,14 +71,26 @@ def record(row: Row, works: Sequence[str], currency: str) -> dict[str, Any]:
         "currency": currency if row.cost is not None else None,
         "price_day": row.price.day if row.price else None,
         "price_source": row.price.source if row.price else None,
+        "price_used": row.price.used if row.price else None,
         "watts": row.watts,
+        "slots": row.slots,
         "memory_left_gib": row.left_gib,
-        "score_per_1000": row.score / row.cost * 1000 if row.score and row.cost else None,
-        "score_per_watt": row.score / row.watts if row.score and row.watts else None,
+        "score_per_1000": _times(row.per("money"), 1000),
+        "score_per_1000_of_three_years": _times(row.per("years"), 1000),
+        "score_per_watt": row.per("watt"),
+        "score_per_slot": row.per("slot"),
+        "energy_year": row.energy_year,
+        "three_years": row.three_years,
+        "cheapest_hire": row.hire,
+        "break_even_hours": row.break_even_h,
         "works": [
             _work_record(name, found) for name, found in zip(works, row.answers, strict=True)
         ],
     }
+
+
+def _times(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor
 
 
 def _work_record(name: str, found: Answer) -> dict[str, Any]:
@@ -72,6 +106,7 @@ def _work_record(name: str, found: Answer) -> dict[str, Any]:
         "high": speed.high if speed else None,
         "stack": speed.stack if speed else None,
         "evidence": found.known,
+        "readiness": found.ready,
         "fault": found.fault or None,
     }
 
@@ -97,46 +132,86 @@ def csv_text(rows: Sequence[Row], works: Sequence[str], currency: str) -> str:
     return out.getvalue()
 
 
-def text(rows: Sequence[Row], works: Sequence[str], currency: str, most: int) -> list[str]:
-    """Return the first rows as lines of text, then what was left out."""
-    several = len(works) > 1
-    table = [tuple(map(tr, TEXT_HEADS))]
-    shown = [row for row in rows if row.score is not None][:most]
-    for row in shown:
-        speed = row.answers[0].speed
-        metric = "" if several or speed is None else speed.metric
-        table.append(
-            (
-                str(row.place or ""),
-                f"{row.count} × {row.name}",
-                FIT_WORDS[row.fit],
-                _figure(row.score, metric, several),
-                f"{_plain(row.low, several)} – {_plain(row.high, several)}",
-                fmt.money(row.cost, currency, whole=True) if row.cost is not None else "",
-                fmt.number(row.score / row.cost * 1000, 1) if row.score and row.cost else "",
-                KNOWN_WORDS.get(row.answers[0].known or "", ""),
-            )
-        )
-    widths = [max(len(line[at]) for line in table) for at in range(len(TEXT_HEADS))]
-    right = (0, 3, 4, 5, 6)
+def text(
+    rows: Sequence[Row], works: Sequence[str], currency: str, most: int, sort: Sort = "speed"
+) -> list[str]:
+    """Return the first rows as lines of text, then what was left out. Columns that no row fills are
+    left out."""
+    shown_rows = [row for row in rows if row.score is not None][:most]
+    table = [tuple(map(tr, TEXT_HEADS)), *(_cells(row, works, currency) for row in shown_rows)]
+    kept = [at for at in range(len(TEXT_HEADS)) if any(line[at] for line in table[1:])]
+    widths = {at: max(columns_of(line[at]) for line in table) for at in kept}
     lines = [
         "  ".join(
-            cell.rjust(width) if at in right else cell.ljust(width)
-            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+            " " * (widths[at] - columns_of(line[at])) + line[at]
+            if at in RIGHT
+            else padded(line[at], widths[at])
+            for at in kept
         ).rstrip()
         for line in table
+        if kept
     ]
-    return [*lines, *_left_out(rows, len(shown))]
+    return [*lines, *_left_out(rows, len(shown_rows)), *_notes(shown_rows, sort)]
 
 
-def _figure(value: float | None, metric: str, share: bool) -> str:
-    if value is None:
+def _cells(row: Row, works: Sequence[str], currency: str) -> tuple[str, ...]:
+    several = len(works) > 1
+    speed = row.answers[0].speed
+    per = row.per("money")
+    value = shown(row.score, several)
+    if not several and speed is not None and speed.metric not in TIME_METRICS:
+        value = fmt.quantity(row.score, speed.metric)
+    return (
+        str(row.place or ""),
+        title_of(row),
+        FIT_WORDS[row.fit],
+        value,
+        f"{shown(row.low, several)} – {shown(row.high, several)}",
+        cost_text(row, currency),
+        price_text(row),
+        fmt.number(per * 1000, 1) if per is not None and row.score else "",
+        fmt.money(row.three_years, currency, whole=True) if row.three_years is not None else "",
+        fmt.quantity(row.break_even_h, "h", 0) if row.break_even_h is not None else "",
+        evidence_text(row),
+    )
+
+
+def cost_text(row: Row, currency: str) -> str:
+    """Return what a row costs in words, of a hire an hour of it."""
+    if row.cost is None:
         return ""
-    return fmt.number(100 * value, 0) + " %" if share else fmt.quantity(value, metric)
+    money = fmt.money(row.cost, currency, whole=row.kind != "hire")
+    return tr("{money} an hour", money=money) if row.kind == "hire" else money
 
 
-def _plain(value: float | None, share: bool) -> str:
-    return "" if value is None else fmt.number(100 * value if share else value)
+def price_text(row: Row) -> str:
+    """Return the day and the condition of a price in words."""
+    if row.price is None:
+        return ""
+    day = fmt.day(row.price.day)
+    return tr("{day}, used", day=day) if row.price.used else day
+
+
+def evidence_text(row: Row) -> str:
+    """Return how the first work's speed is known, and how ready the software is."""
+    first = row.answers[0]
+    words = (KNOWN_WORDS.get(first.known or "", ""), READY_WORDS.get(first.ready or "", ""))
+    return "; ".join(word for word in words if word)
+
+
+def _notes(rows: Sequence[Row], sort: Sort) -> list[str]:
+    """What the figures leave out."""
+    lines = []
+    if any(row.three_years is not None for row in rows):
+        lines.append(
+            tr("Prices and energy are those of the GPUs alone; a whole machine's price is its own.")
+        )
+    if sort == "money" and any(row.kind == "hire" for row in rows):
+        lines.append(tr("Machines for hire have no price to buy: --sort years compares them."))
+    hires = sorted({row.hire for row in rows if row.hire and row.break_even_h is not None})
+    if hires:
+        lines.append(tr("Pays after: hours of its own work against {hire}.", hire=", ".join(hires)))
+    return lines
 
 
 def _left_out(rows: Sequence[Row], shown: int) -> list[str]:
@@ -154,3 +229,13 @@ def _left_out(rows: Sequence[Row], shown: int) -> list[str]:
     if any(a.place == b.place for a, b in pairwise(rows) if a.place):
         lines.append(tr("Rows of one number: their intervals overlap, either may be faster."))
     return lines
+
+
+def note(day: str) -> str:
+    """Return the line of sources below a picture."""
+    return tr(
+        "RigPlanner {version}, {day}. Thin lines: 80 % interval. Prices and measurements are those"
+        " of the catalog, each with its source.",
+        version=__version__,
+        day=fmt.day(day),
+    )
