@@ -78,6 +78,14 @@ SIXTEEN = {"gpu.card": {"connectors": (Plug("12v-2x6", 1),)}}
 UNLISTED = {"psu.mid": {"supply.plugs": None, "supply.standard": "ATX 2.53"}}
 """A supply of 1000 W between the standards, of which nobody says the cables: three 8-pin plugs at
 least, two 16-pin plugs at most."""
+
+
+def _adapted(watts: float) -> dict[str, dict[str, object]]:
+    """A card with a 16-pin plug on a supply that has 8-pin plugs alone."""
+    card = {"connectors": (Plug("12v-2x6", 1),), "tdp_w": watts}
+    return {**_plugs(EPS, Plug("pcie8", 4)), "gpu.card": card}
+
+
 CASES = (
     case("PWR020", "fires", LIGHT_MAINS, _cord("C14", 1201)),
     case("PWR020", "fires", LIGHT_MAINS, _cord("C14", 1801), "error"),
@@ -126,14 +134,13 @@ CASES = (
         "PWR006", "unknown", PAIR_MID, {**UNLISTED, "gpu.card": {"connectors": (Plug("pcie8", 4),)}}
     ),
     case("PWR007", "fires", MID, {**_plugs(EPS, Plug("pcie8", 4)), **SIXTEEN}, "info"),
+    case("PWR007", "fires", MID, _adapted(481)),
+    case("PWR007", "fires", MID, _adapted(480), "info"),
     case(
         "PWR007",
         "fires",
-        MID,
-        {
-            **_plugs(EPS, Plug("pcie8", 4)),
-            "gpu.card": {"connectors": (Plug("12v-2x6", 1),), "tdp_w": 575},
-        },
+        bench_rig(psu="psu.mid", cable="cable.pigtail"),
+        _adapted(320),
     ),
     case(
         "PWR005",
@@ -169,6 +176,12 @@ CASES = (
     case(
         "PWR007",
         "unknown",
+        bench_rig(psu="psu.mid", cable="cable.pigtail"),
+        {**UNLISTED, "gpu.card": {"connectors": (Plug("12v-2x6", 1),), "tdp_w": 440}},
+    ),
+    case(
+        "PWR007",
+        "limit",
         MID,
         {**UNLISTED, "gpu.card": {"connectors": (Plug("12v-2x6", 1),), "tdp_w": 440}},
     ),
@@ -265,7 +278,8 @@ CASES = (
     case("PWR012", "limit", bench_rig(site=Site(volts=120.0))),
     case("PWR012", "unknown", bench_rig(site=Site(volts=120.0)), {"gpu.card": {"tdp_w": 1300}}),
     case("PWR012", "unknown", bench_rig(site=Site(country="TW")), {"gpu.card": {"tdp_w": 1200}}),
-    case("PWR013", "fires", bench_rig(psu=("psu.mid", 2))),
+    case("PWR013", "fires", bench_rig(psu=("psu.mid", 3))),
+    case("PWR013", "fires", bench_rig(psu=("psu.mid", 2)), {}, "info"),
     case("PWR013", "limit", bench_rig(psu=("psu.mid", 2)), {"psu.mid": {"supply.redundant": True}}),
     case("PWR013", "silent", DESK_RIG),
     case("PWR013", "unknown", bench_rig(psu=("psu.mid", 2)), {"psu.mid": {"form_factor": None}}),

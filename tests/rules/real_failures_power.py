@@ -206,6 +206,7 @@ FAILURES_POWER = (
         "m.ru24.pro: an RX 9070 XT Taichi's plug melted",
         ("msi.mag.x570-tomahawk-wifi", R5950X, "nvidia.geforce.rtx-5080", "seasonic.focus.gx-850"),
         ("PWR007",),
+        remark=True,
     ),
     Failure(
         "RTX 4080 through a pigtail on an old 720 W supply",

@@ -60,13 +60,25 @@ def loads_of(rig: Rig, pieces: tuple[Piece, ...]) -> Drawn:
     for piece in pieces:
         if isinstance(piece.part, System):
             continue
-        watts = _watts(piece.part, caps.get(piece.uid) if "/" not in piece.name else None, steps)
+        cap = caps.get(piece.uid) if "/" not in piece.name else _held_to(piece, systems)
+        watts = _watts(piece.part, cap, steps)
         if watts is None and any(_covers(host, piece, len(systems)) for host in hosts):
             continue
         if watts != 0.0:
             loads.append((piece.name, watts))
     own = [(piece.name, _rest(piece, loads, pieces, len(systems), steps)) for piece in systems]
     return [load for load in own if load[1] != 0.0] + loads, steps
+
+
+def _held_to(piece: Piece, systems: list[Piece]) -> float | None:
+    """Return what a system's maker lets a card draw that he built in, where that is less than the
+    card's own limit."""
+    hosts = [host for host in systems if piece.name.startswith(f"{host.name}/")]
+    if not hosts or not isinstance(piece.part, GPU):
+        return None
+    host = max(hosts, key=lambda each: len(each.name)).part
+    most = host.gpu_max_w if isinstance(host, System) else None
+    return most if most is not None and most < (piece.part.tdp_w or 0.0) else None
 
 
 def _watts(part: AnyPart, cap_w: float | None, steps: list[Step]) -> float | None:

@@ -539,6 +539,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
             " with it."
         ),
         "jax": "JAX has no GPU support on native Windows: take WSL 2 or Linux.",
+        "vllm": "vLLM has no build for native Windows: take WSL 2 or Linux.",
         "nccl": (
             "{a} trains on several GPUs, and PyTorch for Windows comes without NCCL: gloo is"
             " slower, WSL 2 or Linux have it."

@@ -358,19 +358,19 @@ def bay_count(context: Context, case: Bays) -> Iterator[Finding]:
     enclosure = case.chassis.enclosure or Enclosure()
     room = room_in(context, enclosure) or Room()
     small, large = _fewer(enclosure.bays_25, room.bays_25), _fewer(enclosure.bays_35, room.bays_35)
+    is_open = enclosure.airflow == "open"
     if case.large <= (large or 0) and case.small + case.large <= (small or 0) + (large or 0):
         return
     missing = [
         f"{case.chassis.id}:{field}"
         for field, value in (("bays_25", small), ("bays_35", large))
-        if value is None
+        if value is None and not is_open
     ]
     if missing:
         yield bay_count.unknown(case, *missing)
     else:
         taken = (small, large) != (enclosure.bays_25, enclosure.bays_35)
         beside = "radiator" if taken else ""
-        is_open = enclosure.airflow == "open"
         yield bay_count.finding(
             case,
             "info" if is_open else None,

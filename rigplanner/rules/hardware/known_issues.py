@@ -30,7 +30,8 @@ class Pattern(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class KnownPair(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Two parts that do not go together, or only on a condition; `settled_by` names the software or
-    firmware (`settings.software`) whose version, once the rig states it, settles the matter."""
+    firmware (`settings.software`) whose version, once the rig states it, settles the matter; a
+    firmware that knows a CPU of the day `settled_since` (ISO) or later is new enough too."""
 
     key: str
     first: Pattern
@@ -39,6 +40,7 @@ class KnownPair(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     text: str
     source: Source
     settled_by: str | None = None
+    settled_since: str | None = None
 
 
 @cache
@@ -76,12 +78,20 @@ def together(context: Context) -> Iterator[Together]:
     for piece in context.in_turn:
         of_kind.setdefault(kind_of(piece.part), []).append(piece)
     for pair in known_pairs():
-        if pair.settled_by in context.rig.settings.software:
+        if pair.settled_by in context.rig.settings.software or _knows_later_cpu(context, pair):
             continue
         first = _matching(of_kind, pair.first)
         second = _matching(of_kind, pair.second) if first else None
         if first and second and first.name != second.name:
             yield Together(first.name, second.name, pair)
+
+
+def _knows_later_cpu(context: Context, pair: KnownPair) -> bool:
+    """Say whether the rig's CPU came after the trouble was mended, so that firmware which starts it
+    has the mending."""
+    since = pair.settled_since
+    days = [cpu.released or "" for _, cpu in context.cpus]
+    return since is not None and any(day >= since for day in days)
 
 
 def _matching(of_kind: dict[str, list[Piece]], pattern: Pattern) -> Piece | None:

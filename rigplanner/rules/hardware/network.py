@@ -108,7 +108,7 @@ def _either_way(context: Context, case: Reach, missing: tuple[str, ...]) -> Boun
 
 @rule(
     "NIC001",
-    "Network ports do not reach the GPUs' memory directly",
+    "Way of the data from the network ports to the GPUs",
     "info",
     over=reaches,
     needs=("direct",),

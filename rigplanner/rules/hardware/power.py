@@ -338,6 +338,10 @@ def has_plugs(supply: Supply, needed: dict[str, int]) -> bool:
     )
 
 
+FEW_SUPPLIES = 2
+"""One for the board and one for cards: the usual way, with a cable that starts them together."""
+
+
 class Group(Struct, frozen=True):
     """Several loose supplies in one rig."""
 
@@ -368,12 +372,15 @@ def groups(context: Context) -> Iterator[Group]:
     source="Builders' reports of open multi-supply rigs; PCI-SIG CEM (slot power)",
 )
 def several(context: Context, case: Group) -> Iterator[Finding]:
-    """Warn unless all are redundant server modules; the form factor of a unit must be known."""
+    """Warn unless all are redundant server modules; the form factor of a unit must be known. Two
+    are an instruction to the builder, more a matter of care for each card."""
     unknown = [f"{psu.id}:form_factor" for psu in case.psus if psu.form_factor is None]
     if unknown:
         yield several.unknown(case, *unknown)
     elif not all(psu.supply.redundant or psu.form_factor == "CRPS" for psu in case.psus):
-        yield several.finding(case, actual=len(case.psus))
+        yield several.finding(
+            case, "info" if len(case.psus) <= FEW_SUPPLIES else None, actual=len(case.psus)
+        )
 
 
 class Capped(Named, frozen=True):

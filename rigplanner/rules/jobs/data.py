@@ -267,7 +267,7 @@ def bypasses(context: Context) -> Iterator[Bypass]:
 
 @rule(
     "DSK007",
-    "GPUDirect Storage does not work here",
+    "Way of the data from the drives to the GPUs",
     "warning",
     over=bypasses,
     needs=("direct",),

@@ -27,7 +27,7 @@ def on_windows(context: Context) -> Iterator[Unported]:
     if "windows" not in system or "wsl" in system:
         return
     cards = [card.name for card in context.cards if is_nvidia(card.card)]
-    for package in ("tensorflow", "jax"):
+    for package in ("tensorflow", "jax", "vllm"):
         if package in named and cards:
             yield Unported(cards[0], package, named[package])
     for job in context.jobs:
@@ -54,11 +54,11 @@ def _standing_on(job: JobFacts, cards: int) -> Iterator[str]:
     over=on_windows,
     reason=(
         "TensorFlow left native Windows after 2.10, JAX never served GPUs there, PyTorch comes"
-        " without NCCL, and Triton has no official wheel: WSL 2 or Linux run them."
+        " without NCCL, Triton has no official wheel and vLLM none at all: WSL 2 or Linux run them."
     ),
     source=(
-        "TensorFlow and JAX installation guides; pytorch/pytorch issue 159742; triton-lang/triton,"
-        " installation"
+        "TensorFlow, JAX and vLLM installation guides; pytorch/pytorch issue 159742;"
+        " triton-lang/triton, installation"
     ),
 )
 def windows(context: Context, case: Unported) -> Iterator[Finding]:

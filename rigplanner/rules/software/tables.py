@@ -100,7 +100,7 @@ class WindowsGap(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Software (or part of PyTorch) without GPU support on native Windows from release `since`
     on."""
 
-    what: Literal["tensorflow", "jax", "nccl", "triton"]
+    what: Literal["tensorflow", "jax", "vllm", "nccl", "triton"]
     since: str
     verdict: Literal["error", "warning"]
     source: str
