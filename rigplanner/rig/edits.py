@@ -251,13 +251,22 @@ def set_software(rig: Rig, versions: dict[str, str]) -> Rig:
 @_edit
 def set_fact(rig: Rig, part: str, name: str, value: Any) -> Rig:
     """Keep a fact of a part that its owner measured; None forgets it."""
-    if all(item.part != part for item in rig.items):
+    if value is not None and all(item.part != part for item in rig.items):
         raise EditFault(f"The rig has no part {part}.")
     own = {key: said for key, said in rig.facts.get(part, {}).items() if key != name}
     if value is not None:
         own[name] = value
     facts = {key: said for key, said in rig.facts.items() if key != part}
     return replace(rig, facts={**facts, part: own} if own else facts)
+
+
+def with_known_facts(rig: Rig, before: Rig, known: dict[str, dict[str, Any]]) -> Rig:
+    """Return a rig with what its owner measured of parts that were not in it before, and of which
+    it has no figures of its own."""
+    there = {item.part for item in before.items}
+    fresh = {item.part for item in rig.items} - there - rig.facts.keys()
+    found = {part: known[part] for part in sorted(fresh & known.keys())}
+    return replace(rig, facts={**rig.facts, **found}) if found else rig
 
 
 @_edit

@@ -11,6 +11,14 @@ from rigplanner.decoding import convert
 NESTED = ("enclosure", "supply", "layout", "memory")
 """Fields of parts that hold fields of their own; a fact is named by its last word."""
 PLACES = ("slots", "drives")
+NO_FACTS = frozenset(
+    (
+        *("id", "name", "vendor", "aliases", "status", "sources", "doubts", "unpublished"),
+        *("prices", "notes", "layout", "enclosure", "supply", "memory", "includes"),
+        *("proven_with", "role"),
+    )
+)
+"""Fields that nobody measures: names, records of sources, and what holds further fields."""
 LIMITS: dict[str, tuple[float, float]] = {
     "_mm": (1, 3000),
     "_w": (1, 20_000),
@@ -24,6 +32,9 @@ LIMITS: dict[str, tuple[float, float]] = {
     "bays_35": (0, 64),
 }
 """Smallest and largest that a fact whose name ends so can be."""
+ANY_NUMBER = (0.0, 1e6)
+MOST_PLUGS = 40
+PLUG_TYPES = ("pcie8", "pcie6", "12v-2x6", "12vhpwr", "eps8", "eps4", "sata", "molex")
 
 
 class FactFault(ValueError):
@@ -49,53 +60,111 @@ _MADE: dict[tuple[int, bytes], tuple[AnyPart, AnyPart]] = {}
 
 
 def _with(part: AnyPart, facts: dict[str, Any]) -> AnyPart:
+    """Return a part with the facts that it can have; the others are left aside (`unusable` names
+    them)."""
+    try:
+        return _built(part, facts)
+    except (FactFault, msgspec.ValidationError):
+        fit = dict(facts)
+        for name in unusable(part, facts):
+            del fit[name]
+        return _built(part, fit) if fit else part
+
+
+def _built(part: AnyPart, facts: dict[str, Any]) -> AnyPart:
     built: dict[str, Any] = msgspec.to_builtins(part)
     for name, value in facts.items():
-        owner, field = _owner(part, built, name)
+        owner, field, path = _owner(part, built, name)
         owner[field] = value
-        built.setdefault("doubts", {}).pop(name, None)
+        for doubted in {name, path}:
+            built.setdefault("doubts", {}).pop(doubted, None)
     return convert(built, type(part))
 
 
-def _owner(part: Part, built: dict[str, Any], name: str) -> tuple[dict[str, Any], str]:
-    """Return what holds a fact, and its field there."""
+def unusable(part: AnyPart, facts: dict[str, Any]) -> dict[str, str]:
+    """Return the facts that a part cannot have, with what is wrong with each."""
+    wrong: dict[str, str] = {}
+    for name, value in facts.items():
+        try:
+            checked_value(part, name, value)
+        except FactFault as fault:
+            wrong[name] = str(fault)
+    return wrong
+
+
+def _owner(part: Part, built: dict[str, Any], name: str) -> tuple[dict[str, Any], str, str]:
+    """Return what holds a fact, its field there, and its path in the part."""
     place, _, field = name.rpartition(".")
     if place:
         layout = built.get("layout", {})
         for kind in PLACES:
             for entry in layout.get(kind, ()):
                 if entry["id"] == place:
-                    return entry, field
+                    return entry, field, f"layout.{kind}"
         raise FactFault(f"{part.id} has no place {place!r}.")
-    if field in part.__struct_fields__ and field not in ("id", "name", "vendor", "sources"):
-        return built, field
+    if field in NO_FACTS:
+        raise FactFault(f"{part.id}: {name!r} is nothing that somebody measures.")
+    if field in part.__struct_fields__:
+        return built, field, field
     for nest in NESTED:
         inner = getattr(part, nest, None)
         if inner is not None and field in inner.__struct_fields__:
-            return built.setdefault(nest, {}), field
+            return built.setdefault(nest, {}), field, f"{nest}.{field}"
     raise FactFault(f"{part.id} has no field {name!r}.")
 
 
 def checked(part: AnyPart, name: str, text: str) -> Any:
     """Return the value of a fact as its part takes it, of a text in JSON or plain; raise FactFault
-    where the part has no such field, or the value is of another sort or beyond sense."""
+    where the part has no such field, or the value is of another sort, beyond sense or contradicts
+    another figure of the part."""
     try:
         value: Any = msgspec.json.decode(text.encode())
     except msgspec.DecodeError:
         value = text
     if name.rpartition(".")[2] == "plugs" and isinstance(value, dict):
-        value = [[kind, count] for kind, count in value.items()]
-        value = [{"type": kind, "count": count} for kind, count in value]
-    for ending, (least, most) in LIMITS.items():
-        if name.endswith(ending) and isinstance(value, int | float):
-            if not least <= value <= most:
-                raise FactFault(f"{name}: expected {least:g} to {most:g}, found {text}.")
-            break
+        value = [{"type": kind, "count": count} for kind, count in value.items()]
+    return checked_value(part, name, value)
+
+
+def checked_value(part: AnyPart, name: str, value: Any) -> Any:
+    """Return the value of a fact; raise FactFault as `checked` does."""
+    field = name.rpartition(".")[2]
+    if field == "plugs":
+        _check_plugs(name, value)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        least, most = limits(name)
+        if not least <= value <= most:
+            raise FactFault(f"{name}: expected {least:g} to {most:g}, found {value:g}.")
     try:
-        made = _with(part, {name: value})
+        made = _built(part, {name: value})
     except msgspec.ValidationError as fault:
         raise FactFault(f"{part.id}: {name}: {fault}") from fault
     low, high = getattr(made, "power_min_w", None), getattr(made, "power_max_w", None)
     if low is not None and high is not None and low > high:
         raise FactFault(f"{part.id}: {name}: the lowest limit {low:g} is above {high:g}.")
+    if field == "position":
+        _check_column(part, name, value)
     return value
+
+
+def limits(name: str) -> tuple[float, float]:
+    """Return the smallest and largest that a fact of this name can be."""
+    return next((span for ending, span in LIMITS.items() if name.endswith(ending)), ANY_NUMBER)
+
+
+def _check_plugs(name: str, value: Any) -> None:
+    for plug in value if isinstance(value, list | tuple) else ():
+        kind, count = (plug.get("type"), plug.get("count")) if isinstance(plug, dict) else (0, 0)
+        if kind not in PLUG_TYPES:
+            raise FactFault(f"{name}: expected one of {', '.join(PLUG_TYPES)}, found {kind!r}.")
+        if not isinstance(count, int) or not 0 <= count <= MOST_PLUGS:
+            raise FactFault(f"{name}: {kind}: expected 0 to {MOST_PLUGS}, found {count}.")
+
+
+def _check_column(part: Part, name: str, value: Any) -> None:
+    """Raise FactFault where another slot of the board stands in this column."""
+    place = name.rpartition(".")[0]
+    layout = getattr(part, "layout", None)
+    for slot in layout.slots if layout is not None else ():
+        if slot.id != place and slot.kind == "pcie" and slot.position == value:
+            raise FactFault(f"{part.id}: {name}: {slot.id} stands in column {value} already.")

@@ -1,9 +1,10 @@
 """Cases of CPU, memory, slot and PCIe rules."""
 
+from msgspec.structs import replace
 from rule_bench import DESK_SLOTS, SERVER, bench_rig, case, named
 
 from rigplanner.catalog.schema.parts import Inclusion, LaneMode, Slot, Switch, System, When
-from rigplanner.rig.document import Settings
+from rigplanner.rig.document import Rig, Settings
 
 DESK_RIG = bench_rig()
 SERVER_RIG = bench_rig(SERVER)
@@ -64,6 +65,11 @@ def _of_no_kind(gib: float) -> dict[str, dict[str, object]]:
         "cpu.server": {"name": "Intel Xeon Gold 6148"},
         "memory.server": {"module_gib": gib, "module": None},
     }
+
+
+def own_figure(part: str, name: str, value: object) -> Rig:
+    """A sound rig with a figure of its owner."""
+    return replace(bench_rig(psu="psu.mid"), facts={part: {name: value}})
 
 
 CASES = (
@@ -184,6 +190,12 @@ CASES = (
     case("RIG004", "fires", DESK_RIG, {"board.desk": {"layout.switches": TANGLED}}),
     case("RIG004", "limit", DESK_RIG, {"board.desk": {"layout.switches": TANGLED[:1]}}),
     case("RIG004", "silent", DESK_RIG),
+    case("RIG007", "fires", own_figure("psu.mid", "length_mm", -5)),
+    case("RIG007", "fires", own_figure("psu.mid", "weight_kg", 2)),
+    case("RIG007", "fires", own_figure("board.desk", "PCIE2.position", 1)),
+    case("RIG007", "limit", own_figure("psu.mid", "length_mm", 1)),
+    case("RIG007", "limit", own_figure("psu.absent", "length_mm", -5)),
+    case("RIG007", "silent", DESK_RIG),
     case("MEM001", "fires", bench_rig(memory=("memory.server", 2))),
     case("MEM001", "limit", DESK_RIG),
     case("MEM001", "silent", SERVER_RIG),

@@ -48,6 +48,7 @@ NEVER_UNKNOWN = {
     "SPC010": "a remark decides nothing",
     "RIG006": "what is not known has no figure that could be doubted",
     "RIG005": "a name is known or it is not",
+    "RIG007": "a figure suits its part or it does not",
     "RIG004": "a description goes round in a circle or it does not",
     "WRK002": "degrees of parallelism have defaults",
     "WRK004": "degrees of parallelism have defaults",

@@ -25,12 +25,14 @@ from rigplanner.report.words.findings import (
     verdict_text,
 )
 from rigplanner.report.words.machine import absent_texts
+from rigplanner.report.words.questions import own_fact_text
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.rules.assess import Assessment, assess
 from rigplanner.rules.check import ORDER
 from rigplanner.rules.core.finding import SEVERITIES, Finding
 from rigplanner.rules.core.rests import Figure
+from rigplanner.rules.questions import own_facts
 
 SCHEMA = "rigplanner-check-1"
 MARKS = {"error": "x", "unknown": "?", "warning": "!", "info": "i"}
@@ -98,6 +100,7 @@ def check_record(
         "ignored": list(report.ignored),
         "idle": list(report.idle),
         "severities": dict(rig.severities),
+        "facts": rig.facts,
         "rests": {
             "deciding": len(report.deciding),
             "unverified": [_figure(figure, rig, catalog) for figure in report.unverified],
@@ -173,6 +176,9 @@ def check_lines(assessment: Assessment, catalog: Catalog, severity: str = "info"
     if asked := next((fact for f in shown for fact in f.missing if "." in fact), None):
         way = f"rigplanner new --from RIG --set fact:{asked}=VALUE -o RIG"
         lines += ["", tr("Who knows or measures what is missing says so: {way}", way=way)]
+    if rig.facts:
+        own = [own_fact_text(*fact, rig, catalog) for fact in own_facts(rig)]
+        lines += ["", tr("My figures:"), *(f"  {text}" for text in own)]
     if report.waived:
         lines += ["", tr("Waived:")]
         lines += [_waived_line(finding, rig, catalog) for finding in report.waived]

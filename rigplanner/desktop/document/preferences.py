@@ -4,7 +4,7 @@ import contextlib
 import logging
 import tempfile
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 from msgspec import Struct
@@ -41,7 +41,8 @@ class Preferences(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `language` and `paper` "" follow the system; `text_percent` is the size of text against the
     system's. New rigs begin with `currency`, `site` and `seller`. Prices older than `price_days`
     are marked; `catalog_folder` "" is the user's data folder; `update_url` is where parts or
-    (`update_prices`) prices come from."""
+    (`update_prices`) prices come from. `facts` are the figures that the person measured of parts;
+    a rig gets them when such a part comes into it."""
 
     theme: Literal["system", "light", "dark"] = "system"
     text_percent: TextPercent = 100
@@ -64,6 +65,7 @@ class Preferences(Struct, frozen=True, kw_only=True, omit_defaults=True):
     update_prices: bool = False
     geometry: str = ""
     layout: str = ""
+    facts: dict[str, dict[str, Any]] = {}
 
 
 class PreferenceStore:
@@ -100,6 +102,14 @@ class PreferenceStore:
         self.change(
             recent=(name, *(other for other in self.now.recent if other != name))[:MOST_RECENT]
         )
+
+    def remember_fact(self, part: str, name: str, value: Any) -> None:
+        """Keep a figure that the person measured of a part; None forgets it."""
+        own = {key: said for key, said in self.now.facts.get(part, {}).items() if key != name}
+        if value is not None:
+            own[name] = value
+        others = {key: said for key, said in self.now.facts.items() if key != part}
+        self.change(facts={**others, part: own} if own else others)
 
     def forget_file(self, name: str) -> None:
         """Take a file from the recent ones."""

@@ -23,7 +23,7 @@ from rigplanner.desktop.document.tasks import Tasks
 from rigplanner.report.language import tr
 from rigplanner.rig import journal
 from rigplanner.rig.document import Rig
-from rigplanner.rig.edits import Edit, EditFault, apply
+from rigplanner.rig.edits import Edit, EditFault, apply, with_known_facts
 from rigplanner.rig.files import RigFault, read_rig, write_rig
 
 if TYPE_CHECKING:
@@ -235,6 +235,7 @@ class Session(QObject):
         except EditFault as fault:
             self.tell(str(fault), "warning")
             return False
+        rig = with_known_facts(rig, self.rig, self.preferences.now.facts)
         if rig is self.rig or rig == self.rig:
             return True
         before, last = self.rig, self._states[self._position]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent
@@ -29,6 +30,9 @@ from rigplanner.report.words.findings import finding_text, fix_text, rule_title
 from rigplanner.rig.document import Waiver
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.core.finding import Finding, Fix
+
+if TYPE_CHECKING:
+    from rigplanner.desktop.findings.question_form import QuestionForm
 
 SEVERITIES = ("error", "warning", "info")
 
@@ -131,10 +135,27 @@ class FindingCard(QFrame):
             self._site = button(tr("Set the wall outlet…"), self._open_site)
             self._fixes.addWidget(self._site)
         lines.addLayout(self._fixes)
+        self.question = None if waived else self._make_question()
+        if self.question is not None:
+            lines.addWidget(self.question)
         self._reason = self._make_reason()
         lines.addWidget(self._reason)
         self.setLayout(lines)
         self.paint_sign()
+
+    def _make_question(self) -> "QuestionForm | None":
+        """The form for the first figure that would settle the finding; the next comes after it."""
+        if self.finding.severity != "unknown" and "fact" not in self.finding.values:
+            return None
+        from rigplanner.desktop.findings.question_form import QuestionForm
+        from rigplanner.rules.questions import questions_of
+
+        session = self._session
+        if session.assessment is None:
+            return None
+        machine = session.assessment.machine
+        found = questions_of(self.finding, session.rig, session.catalog, machine)
+        return QuestionForm(session, found[0]) if found else None
 
     def paint_sign(self) -> None:
         """Draw the severity's icon in the colours in force."""
@@ -142,6 +163,8 @@ class FindingCard(QFrame):
         self._sign.setPixmap(
             icons.pixmap(VERDICT_ICONS[self.finding.severity], state, self.devicePixelRatioF())
         )
+        if self.question is not None and self.question.picture is not None:
+            self.question.picture.update()
 
     def _fix_button(self, fix: Fix) -> QWidget:
         session = self._session

@@ -20,6 +20,7 @@ from rigplanner.desktop.controls.widgets import (
 from rigplanner.desktop.document.change import Change
 from rigplanner.desktop.document.exports import copy_findings
 from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.findings.own_figures import OwnFigures
 from rigplanner.desktop.look.fade import Figure
 from rigplanner.desktop.look.theme import look, row_px
 from rigplanner.report.language import tr, trn
@@ -56,11 +57,13 @@ class FindingsView(QWidget):
         self._rests.setContentsMargins(12, 0, 8, 0)
         self._unchecked = label("", "small", wrap=True)
         self._ignored = column(spacing=4)
+        self.own = OwnFigures(session)
         body = panel(
             column(
                 self._list,
                 self.more,
                 self._rests,
+                self.own,
                 self._ignored,
                 self._unchecked,
                 1,
@@ -112,6 +115,7 @@ class FindingsView(QWidget):
                 if fault
                 else tr("Open or start a rig.")
             )
+            self.own.refresh()
             self._show_cards([])
             return
         from rigplanner.report.words.findings import counts_text, rests_text, verdict_text
@@ -128,6 +132,7 @@ class FindingsView(QWidget):
             self.counts.setText("\n".join(filter(None, (counts or ran, rests))))
         self._rests.setText(rests_text(report, assessment.rig, self._session.catalog))
         self.copy.setVisible(bool(assessment.rig.items))
+        self.own.refresh()
         self._show_cards([(f, False) for f in report.findings] + [(f, True) for f in report.waived])
         self._show_unchecked()
 

@@ -246,6 +246,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "": "{a} is an {actual} unit, {b} takes {needed}.",
         "warning": "{a} is an {actual} unit and needs a bracket in {b}, which takes {needed}.",
     },
+    "RIG007": {"": "{fault} It is kept in the file and not used."},
     "SPC006": {"": "{a} is {needed} long, {b} takes {actual}."},
     "SPC010": {
         "": "{a} with the bend of its cable takes {needed}, {b} has {actual}: take an angled plug,"
@@ -697,5 +698,6 @@ FIX_TEXTS = {
     "other-degrees": "Change the degrees of parallelism",
     "other-word": "Write {word}",
     "forget": "Take {word} out of the settings",
+    "forget-fact": "Forget this figure",
     "one-partition": "Run the job on one partition",
 }

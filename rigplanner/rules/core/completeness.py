@@ -8,6 +8,7 @@ from msgspec import Struct
 from rigplanner.catalog.schema.parts import GPU, Part, System, kind_of
 from rigplanner.rig.document import Item
 from rigplanner.rig.edits import Edit
+from rigplanner.rig.facts import unusable
 from rigplanner.rules.core.context import Context
 from rigplanner.rules.core.finding import Finding, Named
 from rigplanner.rules.core.fixes import fix
@@ -175,6 +176,40 @@ def _circle(context: Context, part_id: str, above: tuple[str, ...]) -> tuple[str
     inner = part.includes if isinstance(part, System) else ()
     found = (_circle(context, inclusion.part, (*above, part_id)) for inclusion in inner)
     return next((path for path in found if path), ())
+
+
+class Own(Named, frozen=True):
+    """A figure of the owner's for a part that cannot have it."""
+
+    part: Part
+    fact: str
+    fault: str
+
+
+def strange_facts(context: Context) -> Iterator[Own]:
+    """Figures in the rig that its parts cannot have: a file may bring them, or a catalog may have
+    moved on."""
+    for part_id, facts in context.rig.facts.items():
+        item = next((item for item in context.rig.items if item.part == part_id), None)
+        bare = context.catalog.get(part_id) or context.rig.snapshot.get(part_id)
+        if item is not None and bare is not None:
+            for name, fault in unusable(bare, facts).items():
+                yield Own(f"{item.uid}.0", bare, name, fault)
+
+
+@rule(
+    "RIG007",
+    "Figure of your own does not suit the part",
+    "warning",
+    over=strange_facts,
+    reason="What a part cannot have is kept in the file and not used.",
+    source="The catalog's own structure",
+)
+def unsuited(context: Context, case: Own) -> Iterator[Finding]:
+    """Name the figure, what is wrong with it, and offer to forget it."""
+    edit = Edit("set_fact", {"part": case.part.id, "name": case.fact, "value": None})
+    removal = fix(context, "forget-fact", edit)
+    yield unsuited.finding(case, fault=case.fault, fixes=(removal,))
 
 
 class Mixed(Struct, frozen=True):
