@@ -18,6 +18,8 @@ from rigplanner.memory.nearness import spread
 from rigplanner.memory.published_figures import figured
 from rigplanner.memory.recommenders import looked_up
 from rigplanner.memory.training import Demand, train
+from rigplanner.memory.unequal import Scattered, scattered
+from rigplanner.memory.usable_memory import usable_gib
 from rigplanner.rig.workload import Workload
 from rigplanner.units import GIB
 from rigplanner.workload.job import Job, read_job
@@ -60,7 +62,8 @@ def estimate_memory(
     stack = memory_stack(job.stack)
     demand, reservation = demand_of(network, job, stack, gpu)
     demand = with_drafts(demand, made.workload, network, job, zoo)
-    return answered(network, job, stack, demand, reservation, count, explained)
+    room = None if gpu is None else usable_gib(gpu)
+    return answered(network, job, stack, demand, reservation, count, explained, room)
 
 
 def on_unknown_card(workload: Workload, count: int, zoo: Zoo) -> Workload:
@@ -91,6 +94,23 @@ def demand_of(
     return infer(network, job, stack, gpu), None
 
 
+def _idle_gib(idle: Scattered, device_gib: float, room_gib: float | None) -> float:
+    """GiB of idle blocks that the allocator holds beside what is used: all that samples told to be
+    unequal leave, given back down to what is needed where the GPU ends."""
+    if not idle.told:
+        return 0.0
+    room = idle.kept if room_gib is None else room_gib - device_gib
+    return max(idle.needed, min(idle.kept, room))
+
+
+def _top(known: float, high: float, needed: float, device: float, room_gib: float | None) -> float:
+    """The upper end of the interval: of what is `needed`, and of what the device shows as far as
+    the GPU goes."""
+    top = known + high * (needed - known)
+    shown = known + high * (device - known)
+    return max(top, device, shown if room_gib is None else min(shown, room_gib))
+
+
 def answered(
     network: Network,
     job: Job,
@@ -99,20 +119,27 @@ def answered(
     reservation: float | None,
     count: int,
     explained: bool = True,
+    room_gib: float | None = None,
 ) -> MemoryEstimate:
     """What a demand of live tensors becomes on a GPU under a stack: allocated, reserved, seen by
-    nvidia-smi, with the interval."""
+    nvidia-smi, with the interval. `room_gib`: what the GPU has, beyond which blocks that lie idle
+    are given back."""
     tensors = demand.tensors / GIB
     moving = (demand.activations + demand.buffers + demand.kv_cache) / GIB
     group = group_of(network.kind)
     beyond = stack.spare(job.task, group)
     fixed, spare = beyond.fixed_gib, beyond.held_gib(moving, tensors - moving) + demand.apart / GIB
     allocated = tensors + fixed
+    idle = scattered(network, job, stack, moving)
     reserved = allocated + spare
     if reservation is not None:
         reserved = max(reserved, reservation)
     nccl = NCCL_GIB if count > 1 and stack.slug != "trace" else 0.0
-    device = reserved + stack.context_gib + nccl
+    context = stack.context_gib + nccl
+    needed = reserved + context + idle.needed
+    kept = _idle_gib(idle, reserved + context, room_gib)
+    spare, reserved = spare + kept, reserved + kept
+    device = reserved + context
     wide = (RELATIVE_SPREAD if network.relative else 1.0) * spread(stack.slug, network.kind, job)
     low, high = interval((stack.slug, f"{job.task} {group}", job.task))
     low, high = max(LEAST, 1 - (1 - low) * wide), 1 + (high - 1) * wide
@@ -132,7 +159,7 @@ def answered(
         activations_gib=demand.activations / GIB,
         kv_cache_gib=demand.kv_cache / GIB,
         workspace_gib=demand.buffers / GIB + spare + fixed,
-        context_gib=stack.context_gib + nccl,
+        context_gib=context,
     )
     detail = {
         "communication": demand.communication / GIB,
@@ -156,7 +183,7 @@ def answered(
         reserved_gib=reserved,
         device_gib=device,
         low_gib=known + low * (tensors - known),
-        high_gib=known + high * (device - known),
+        high_gib=_top(known, high, needed, device, room_gib),
         stack=stack.slug,
         host_gib=demand.host.ram / GIB,
         nvme_gib=demand.host.nvme / GIB,

@@ -512,7 +512,7 @@ def _fused(attention: str | None, stack: Stack) -> bool:
     sdpa, flash), else as usual."""
     return (
         stack.fused_attention
-        if attention is None
+        if attention is None or attention == "unknown"
         else attention.casefold() not in ("eager", "math")
     )
 

@@ -41,9 +41,10 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `components`: millions of parameters of what a diffusion model brings along, by name;
     `weights_gib`: the weights as stored. `gradient_accumulation`: micro-batches per step.
     `users`: streams in all, over all GPUs, where `batch_per_gpu` counts those of one; or
-    `request_rate`, requests a second that arrive by chance. `prefix_tokens`: of each prompt that
-    all share. `target_first_token_ms`, `target_tokens_s`: what each user shall get at least.
-    `dataset`: a set of prompts by name, for its lengths. `speculative`: tokens drafted ahead.
+    `request_rate`, requests a second that arrive by chance. `samples`: whether those of a training
+    are `equal` in length, `packed`, `padded` to the longest, or `unequal`. `prefix_tokens`: of each
+    prompt that all share. `target_first_token_ms`, `target_tokens_s`: what each user shall get at
+    least. `dataset`: a set of prompts by name, for its lengths. `speculative`: drafted tokens.
     `seq_len` beside `input_tokens` is the context that an engine reserves (llama.cpp, -c).
     `gpu_layers`: layers that a llama.cpp server keeps on the GPUs; `cpu_moe`, `n_cpu_moe`: all
     experts, or those of the first layers, stay in RAM; `override_tensors`: PATTERN=BUFFER as of
@@ -87,6 +88,7 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     message_bytes: int | None = None
     gradient_checkpointing: bool | str | None = None
     attention: str | None = None
+    samples: str | None = None
     lora_rank: int | None = None
     lora_targets: list[str] | str | None = None
     kv_precision: str | None = None

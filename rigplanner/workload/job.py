@@ -100,7 +100,8 @@ the matrix (arXiv 2403.03507)."""
 class Job(Struct, frozen=True, kw_only=True):
     """One definite job. `length`: tokens per sample, those of its `images` among them, or the image
     edge. Degrees and `beams`, hypotheses in work, are at least 1; `piece`: tokens of a prompt that
-    llama.cpp works on at once; `offload` none, optimizer, all or nvme."""
+    llama.cpp works on at once; `offload` none, optimizer, all or nvme; `samples`: the word for
+    their lengths, "" where nothing tells."""
 
     task: str
     precision: str
@@ -116,6 +117,7 @@ class Job(Struct, frozen=True, kw_only=True):
     images: int
     checkpointing: str
     eager: bool
+    samples: str
     lora_rank: int
     lora_targets: tuple[str, ...]
     saves_embedding: bool
@@ -244,11 +246,8 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
         generates=workload.output_tokens is not None,
         frames=workload.frames or 1,
         checkpointing=_checkpointing(workload, network, task, stack, assumed),
-        eager=(
-            workload.attention == "eager"
-            if workload.attention
-            else EAGER in flags or memory_stack(stack).eager or writes_scores(network.config)
-        ),
+        eager=_eager(workload, network, stack, flags, assumed),
+        samples=workload.samples or ("packed" if "packed" in flags else ""),
         lora_rank=rank if task in ("train_lora", "train_qlora") else 0,
         lora_targets=names,
         saves_embedding=saves,
@@ -273,6 +272,22 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
         piece=_of_variant(workload, "ubatch", GGML_BATCH),
         assumed=assumed,
     )
+
+
+TEXT_KINDS = ("llm", "moe", "vlm", "encoder", "encoder_decoder")
+
+
+def _eager(
+    workload: Workload, network: Network, stack: str, flags: frozenset[str], assumed: dict[str, str]
+) -> bool:
+    """Whether attention writes its scores: as told, else as the release, the stack or the network
+    does; "unknown" tells nothing."""
+    if workload.attention not in (None, "unknown"):
+        return workload.attention in ("eager", "math")
+    found = EAGER in flags or memory_stack(stack).eager or writes_scores(network.config)
+    if found and network.kind in TEXT_KINDS:
+        assumed["attention"] = "eager"
+    return found
 
 
 GGML_BATCH = 512

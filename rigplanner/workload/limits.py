@@ -56,6 +56,8 @@ ATTENTIONS = (
     "unknown",
 )
 """Words for attention kernels, those of the Hugging Face libraries among them."""
+SAMPLES = ("equal", "packed", "padded", "unequal")
+"""Words for the lengths of a training's samples."""
 KINDS = (
     "llm",
     "moe",
@@ -109,6 +111,7 @@ FLAGS = (
     "unraised",
     "written_logits",
     "compile",
+    "packed",
     "dora",
     "nvlink",
     "optimizer_in_backward",
@@ -148,6 +151,7 @@ def check_workload(workload: Workload) -> None:
     number is beyond reason."""
     for field, words in (
         ("attention", ATTENTIONS),
+        ("samples", SAMPLES),
         ("split", SPLITS),
         ("kind", KINDS),
         ("dataset_format", DATASET_FORMATS),

@@ -58,7 +58,12 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     gradients of 4 bytes. `waits_checkpoints`: inputs of recomputed layers wait in host memory.
     `gates_in_place`: the activated gate, its product and their gradients take no memory of their
     own. `in_turn`: a pipeline's networks come to the GPU one after the other.
-    `gathers_tables_apart`: sharded embedding and head are each gathered by themselves.
+    `gathers_tables_apart`: sharded embedding and head are each gathered by themselves,
+    `gathers_experts`: quantised experts stay whole on each rank; `live_values`: gathered values
+    that ZeRO's third stage leaves in place (stage3_max_live_parameters). `staged_gib`:
+    what parameters that wait in the computer take on the card on their way, beside the layers at
+    work. `deals_layers`: its pipeline is a network whose layers lie on several cards, through which
+    one batch goes (device_map).
     `doubly_quantised`: its 4-bit scales are quantised too. `quantises_tables`: embedding and head
     are quantised like all else. `autocasts`: a trainer runs 16-bit networks under autocast, a loop
     of one's own does not and `holds_outputs`, the logits, until the backward pass has ended.
@@ -93,6 +98,10 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     gates_in_place: bool = False
     gathers_all: bool = False
     gathers_tables_apart: bool = False
+    gathers_experts: bool = False
+    live_values: float = 0.0
+    staged_gib: float = 0.0
+    deals_layers: bool = False
     unties_head: bool = False
     unknown_checkpointing: Literal["none", "selective", "full"] = "none"
     usual_checkpointing: Literal["none", "selective", "full"] = "none"

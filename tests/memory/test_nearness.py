@@ -26,6 +26,7 @@ FULL: dict[str, Any] = {
     "optimizer": "adamw",
     "seq_len": 2048,
     "gradient_checkpointing": "full",
+    "samples": "equal",
 }
 
 

@@ -418,7 +418,7 @@ def test_a_frozen_base_that_is_offloaded_is_not_gathered_whole(zoo: Zoo) -> None
         estimate(zoo, 2, parallelism=Parallelism(zero=3, offload=kind), **usual)
         for kind in ("none", "cpu")
     )
-    assert waiting.device_gib < 14 < 34 < there.device_gib
+    assert waiting.device_gib == pytest.approx(14, rel=0.1) and there.device_gib > 20
 
 
 def test_the_fused_loss_of_megatron_reads_whole_logits(zoo: Zoo) -> None:

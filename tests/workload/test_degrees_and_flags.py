@@ -93,13 +93,13 @@ def test_flags_that_nothing_hears_are_told_with_the_nearest_known(zoo: Zoo) -> N
     heard = ["vae_tiling", "cpu_moe=4", "transformers 4.35", "torch 1.13"]
     assert unheard_flags(heard) == ""
     assert (
-        unheard_flags([*heard, "model_cpu_ofload", "packed"])
-        == "model_cpu_ofload (model_cpu_offload?), packed"
+        unheard_flags([*heard, "model_cpu_ofload", "shuffled"])
+        == "model_cpu_ofload (model_cpu_offload?), shuffled"
     )
     told = estimate_memory(
-        Workload(model="gpt2", task="inference", flags=["packed"]), find_gpu("RTX 4090"), 1, zoo
+        Workload(model="gpt2", task="inference", flags=["shuffled"]), find_gpu("RTX 4090"), 1, zoo
     )
-    assert told.assumed["flags_ignored"] == "packed"
+    assert told.assumed["flags_ignored"] == "shuffled"
 
 
 @pytest.mark.parametrize(

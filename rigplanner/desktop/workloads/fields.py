@@ -31,6 +31,14 @@ CACHES = ("fp16", "bf16", "fp8", "int8", "q8_0", "q5_0", "q4_0")
 PROMPT_SETS = ("sharegpt", "open-orca", "longbench", "cnn-dailymail", "alpaca", "librispeech")
 OFFLOADS = Words({"optimizer": "optimizer in RAM", "all": "all in RAM", "nvme": "on NVMe drives"})
 EXPERTS = Words({"all": "all in RAM"})
+SAMPLES = Words(
+    {
+        "equal": "of one length",
+        "packed": "packed",
+        "padded": "padded to the longest",
+        "unequal": "unequal",
+    }
+)
 PLACES = Words({"ram": "in RAM"})
 SPLITS = Words({"layer": "by layers", "row": "by rows", "tensor": "by tensors", "none": "one card"})
 DRAFTS = Words(
@@ -47,7 +55,7 @@ FOLDED = (
     "quant", "request_rate", "prefix_tokens", "prompt_set", "target_tokens_s",
     "target_first_token_ms", "draft", "draft_tokens", "gpu_layers", "experts", "n_cpu_moe",
     "cache_place", "split", "cpu_offload_gb", "memory_utilization", "offload", "lora_targets",
-    "gradient_accumulation", "attention", "pipeline", "height", "weights_gib",
+    "gradient_accumulation", "attention", "samples", "pipeline", "height", "weights_gib",
 )  # fmt: skip
 """Fields that few jobs need: shown when asked for, or where they are set."""
 TIPS = Words(
@@ -84,6 +92,7 @@ TIPS = Words(
         "gradient_checkpointing": "Recompute activations in the backward pass: less memory,"
         " about a third more time.",
         "attention": "The attention kernel: eager writes all scores, flash none.",
+        "samples": "Lengths of the texts: unequal ones leave gaps between blocks of memory.",
         "lora_rank": "Width of the adapters.",
         "lora_targets": "Names of the layers that get adapters, separated by commas.",
         "gradient_accumulation": "Batches whose gradients are summed before an update.",
@@ -225,14 +234,13 @@ def concerned(work: Workload, text: bool, kind: str | None) -> dict[str, bool]:
         "optimizer": training,
         "gradient_checkpointing": training,
         "attention": text,
+        "samples": training and text,
         "lora_rank": work.task in ("train_lora", "train_qlora"),
         "kv_precision": running,
         "zero": training,
         "pipeline": text,
-        "dataset_gb": training,
-        "dataset_samples": training,
-        "dataset_format": training,
-        "dataset_place": training,
+        **dict.fromkeys(("dataset_gb", "dataset_samples"), training),
+        **dict.fromkeys(("dataset_format", "dataset_place"), training),
         "dataset_decoding": training and not text,
         "epochs": training,
         "train_tokens": training and text,

@@ -31,6 +31,7 @@ from rigplanner.desktop.workloads.fields import (
     PRECISIONS,
     PROMPT_SETS,
     QUANTS,
+    SAMPLES,
     SPLITS,
     TIPS,
     TRAINING,
@@ -184,6 +185,7 @@ class WorkloadForm(QWidget):
         self._line("lora_targets", tr("LoRA targets"))
         self._number("gradient_accumulation", tr("Accumulation"), 4096)
         self._choice("attention", tr("Attention"), [(code, code) for code in ATTENTION])
+        self._choice("samples", tr("Texts"), [(SAMPLES[code], code) for code in SAMPLES])
         self._number("pipeline", tr("Pipeline"), 64)
         self._number("height", tr("Height"), 16384, "px")
 
