@@ -35,6 +35,7 @@ TABLES = {
     "rigplanner.report.quote.frames": ("PART_COLUMNS",),
     "rigplanner.report.quote.workbook": ("JOB_HEADS", "FINDING_HEADS", "SETUP_HEADS"),
     "rigplanner.report.quote.setup_sheet": ("OWN_SOFTWARE",),
+    "rigplanner.report.words.causes": ("CAUSE_TEXTS",),
     "rigplanner.report.words.faults": ("FAULTS",),
     "rigplanner.report.words.fields": ("VALUE_WORDS", "FIELD_WORDS"),
     "rigplanner.report.words.finding_texts": ("FINDING_TEXTS", "FIX_TEXTS"),

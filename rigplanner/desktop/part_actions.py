@@ -5,7 +5,7 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtWidgets import QMenu, QTableView
 
 from rigplanner.desktop.desk import Desk
-from rigplanner.desktop.parts.carried import items_data, part_data
+from rigplanner.desktop.parts.carried import items_data, parts_data
 from rigplanner.desktop.parts.clipboard import edits_that_add, paste_data, rows_text
 from rigplanner.desktop.parts.menus import popped
 from rigplanner.desktop.parts.view import PartsTable
@@ -28,7 +28,7 @@ def copy(desk: Desk) -> None:
     item of the build list."""
     table = desk.window().focusWidget()
     if isinstance(table, PartsTable) and (part := table.part()) is not None:
-        QGuiApplication.clipboard().setMimeData(part_data(part))
+        QGuiApplication.clipboard().setMimeData(parts_data([part]))
         desk.session.tell(tr("Copied {name}.", name=part.name))
     elif isinstance(table, QTableView) and (text := rows_text(table)):
         QGuiApplication.clipboard().setText(text)

@@ -80,6 +80,14 @@ def age(iso: str | None, today: str) -> str:
     return trn("{count} year", "{count} years", days // 365)
 
 
+def is_older(iso: str, today: str, days: int) -> bool:
+    """Return whether a day lies more than so many days back; a strange one counts as old."""
+    try:
+        return (date.fromisoformat(today) - date.fromisoformat(iso)).days > days
+    except ValueError:
+        return True
+
+
 def shortened(text: str, longest: int = 60) -> str:
     """Return text on one line, cut with an ellipsis; strange characters of direction are
     dropped."""

@@ -31,6 +31,7 @@ from rigplanner.rules.check import counted, settled
 from rigplanner.rules.core.context import Context
 from rigplanner.rules.core.finding import Finding
 from rigplanner.rules.core.registry import Rule, judged
+from rigplanner.rules.cures import cure_of
 from rigplanner.rules.topics import RULES_BY_CODE
 
 Badge = Literal["fits", "warns", "no", "unknown"]
@@ -87,10 +88,14 @@ Brought = tuple[tuple[str, str], ...]
 
 class Fitting(Struct, frozen=True, gc=False):
     """The badge of a candidate, and severity and code of what it brings, worst first; of a
-    candidate that does not fit, only what was found until then."""
+    candidate that does not fit, only what was found until then. `cause` is the finding that decided
+    the badge, None where it fits; `cure` names what would cure all that was found (see `cures`), ""
+    for nothing."""
 
     badge: Badge
     brings: Brought = ()
+    cause: Finding | None = None
+    cure: str = ""
 
 
 def item_for(rig: Rig, catalog: Catalog, kind: str) -> str | None:
@@ -168,6 +173,7 @@ class Trial:
         self.rig, self.catalog, self.kind, self.today = rig, catalog, kind, today
         self.uid = item_for(rig, catalog, kind) if uid is None else uid or None
         codes = (*ASKED_FIRST, *(code for code in RULES_BY_CODE if code not in ASKED_FIRST))
+        codes = tuple(sorted(codes, key=lambda code: not _is_final(RULES_BY_CODE[code], kind)))
         idle = {*rig.ignored, *(code for code in REMARKS if code not in rig.severities)}
         self.rules = [RULES_BY_CODE[code] for code in codes if code not in idle]
         self._first: Any = None
@@ -188,33 +194,42 @@ class Trial:
 
     def fitting(self, part: AnyPart) -> Fitting:
         """Return what is said of a candidate."""
-        brought = sorted(
-            self._brought(part), key=lambda pair: (list(BADGES).index(pair[0]), pair[1])
+        found = self._brought(part)
+        brought = sorted(found, key=lambda pair: (list(BADGES).index(pair[0]), pair[1]))
+        if not brought:
+            return Fitting("fits")
+        cures = [
+            cure_of(code, self.kind) or "" for severity, code in brought if severity == "error"
+        ]
+        return Fitting(
+            BADGES[brought[0][0]],
+            tuple(brought),
+            cause=found[brought[0]],
+            cure=cures[0] if cures and all(cures) else "",
         )
-        return Fitting(BADGES[brought[0][0]] if brought else "fits", tuple(brought))
 
-    def _brought(self, part: AnyPart) -> set[tuple[str, str]]:
-        """Ask rule by rule until one says no. The views of the context, which point back at it, go
-        at once: the collector would have to find them."""
+    def _brought(self, part: AnyPart) -> dict[tuple[str, str], Finding]:
+        """Ask rule by rule until one says no: first those that nothing cures, so a "no" that can be
+        cured is known for one. The views of the context, which point back at it, go at once: the
+        collector would have to find them."""
         context = self._candidate(part)
-        brought: set[tuple[str, str]] = set()
+        brought: dict[tuple[str, str], Finding] = {}
         for rule in self.rules:
-            brought.update(self._new(rule, context))
+            for finding in self._new(rule, context):
+                brought.setdefault((finding.severity, finding.code), finding)
             if any(severity == "error" for severity, _ in brought):
                 break
         vars(context).clear()
         return brought
 
-    def _new(self, rule: Rule, context: Context) -> Brought:
+    def _new(self, rule: Rule, context: Context) -> list[Finding]:
         """Return what a rule finds that is not found without the candidate."""
         found = judged(rule, context)[0]
-        return tuple(
-            [
-                (finding.severity, finding.code)
-                for finding in (settled(context, found) if found else ())
-                if counts(finding) and _key(finding) not in self.before
-            ]
-        )
+        return [
+            finding
+            for finding in (settled(context, found) if found else ())
+            if counts(finding) and _key(finding) not in self.before
+        ]
 
     def _candidate(self, part: AnyPart) -> Context:
         """Return what the rules look at after the choice of a part."""
@@ -270,6 +285,11 @@ class LateJob:
     def unfed(self) -> SpeedEstimate | None:
         """What its GPUs alone would do."""
         return unfed_speed(self.workload, self._machine, remembered=False)
+
+
+def _is_final(rule: Rule, kind: str) -> bool:
+    """Whether a rule says a no to candidates of a kind that nothing cures."""
+    return rule.severity == "error" and cure_of(rule.code, kind) is None
 
 
 def _key(finding: Finding) -> Key:

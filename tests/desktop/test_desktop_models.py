@@ -117,7 +117,7 @@ def test_only_what_fits_hides_what_does_not(model):
     model.forget_fits()
     assert (names(model), model.fit_of("x.alpha-10")) == (["Alpha 10", "Gamma 10 Big"], None)
     model.set_fits({"x.delta": Fit("fits")})
-    assert names(model) == ["Alpha 10", "Gamma 10 Big", "Delta"]
+    assert names(model) == ["Alpha 10", "Delta", "Gamma 10 Big"]
 
 
 def test_badges_have_icon_and_word(model):

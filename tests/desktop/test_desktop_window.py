@@ -549,7 +549,7 @@ def test_facets_are_filled_when_they_are_opened(qtbot, window, sample_folder):
     open_sample(window, sample_folder, "quad-rtx-4090")
     window.parts.show_kind("gpu", "")
     window.parts.narrow.click()
-    assert all(box.count() > 1 for box in window.parts._facets.values())
+    assert all(box.count() > 1 for box in window.parts.filters._facets.values())
 
 
 def test_an_unknown_site_is_said_by_one_choice(qtbot, window, sample_folder):

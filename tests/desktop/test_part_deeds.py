@@ -5,12 +5,12 @@ import io
 
 import pytest
 from desktop_waiting import settled_session
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
+from PySide6.QtCore import QItemSelectionModel, QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QContextMenuEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QMenu
 
 from rigplanner.desktop import documents
-from rigplanner.desktop.parts.carried import ITEMS, part_data, takes
+from rigplanner.desktop.parts.carried import ITEMS, parts_data, takes
 from rigplanner.desktop.parts.clipboard import catalog_rows, paste_data
 from rigplanner.desktop.parts.menus import catalog_deeds, table_csv
 from rigplanner.desktop.parts.model import NAME
@@ -241,5 +241,42 @@ def test_the_table_is_written_as_numbers_with_their_units_and_no_formulas(dual: 
 def test_every_part_of_the_catalog_survives_the_clipboard(window: Window, catalog) -> None:
     for part in list(catalog.parts.values())[::97]:
         documents.new_rig(window)
-        paste_data(window.session, part_data(part))
+        paste_data(window.session, parts_data([part]))
         assert [item.part for item in window.session.rig.items] == [part.id]
+
+
+def test_several_rows_travel_together_and_are_one_step(dual: Window) -> None:
+    parts = dual.parts
+    parts.show_kind("storage", "")
+    rows = [parts.model.index(n, column) for n in (0, 2) for column in (0, 1)]
+    wanted = [parts.model.parts[n].id for n in (0, 2)]
+    carried = parts.model.mimeData(rows)
+    assert takes(carried)
+    before = len(dual.session.rig.items)
+    dual.build.view.dropped.emit(carried)
+    assert [item.part for item in dual.session.rig.items[before:]] == wanted
+    dual.session.undo()
+    assert len(dual.session.rig.items) == before
+    for n in (0, 2):
+        parts.table.selectionModel().select(
+            parts.model.index(n, 1),
+            QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows,
+        )
+    parts.details.put(parts.table.chosen())
+    added = {item.part for item in dual.session.rig.items[before:]}
+    assert set(wanted) <= added
+    dual.session.undo()
+    assert len(dual.session.rig.items) == before
+
+
+@pytest.mark.parametrize("as_url", [True, False])
+def test_a_shop_s_link_says_what_to_do_and_changes_nothing(dual: Window, as_url: bool) -> None:
+    said: list[str] = []
+    dual.session.message_given.connect(lambda message: said.append(message.text))
+    data, link = QMimeData(), "https://www.example-shop.com/p/rtx-4090"
+    data.setUrls([QUrl(link)]) if as_url else data.setText(link)
+    rig = dual.session.rig
+    assert takes(data)
+    paste_data(dual.session, data)
+    assert dual.session.rig is rig
+    assert "www.example-shop.com" in said[-1]

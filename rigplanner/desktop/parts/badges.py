@@ -41,8 +41,15 @@ def badges(
         if ticket.cancelled:
             return
         if first < end:
-            yield {part.id: _fit(trial.fitting(part)) for part in parts[first:end]}
+            yield {
+                part.id: _fit(trial.fitting(part), trial.with_part(part), catalog)
+                for part in parts[first:end]
+            }
 
 
-def _fit(fitting: "Fitting") -> Fit:
-    return Fit(VERDICTS[fitting.badge], tuple(code for _, code in fitting.brings))
+def _fit(fitting: "Fitting", chosen: Rig, catalog: Catalog) -> Fit:
+    from rigplanner.report.words.causes import cause_text
+
+    codes = tuple(code for _, code in fitting.brings)
+    cause = cause_text(fitting, chosen, catalog)
+    return Fit(VERDICTS[fitting.badge], codes, cause, fitting.cure)

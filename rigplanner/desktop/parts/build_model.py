@@ -1,6 +1,5 @@
 """The build list: what is in the rig by kind, and which kinds it still lacks."""
 
-from datetime import date
 from typing import Any
 
 from msgspec import Struct
@@ -9,7 +8,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 from rigplanner.catalog.schema.parts import KINDS, System, kind_of
 from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.document.session import Session
-from rigplanner.desktop.words import KIND_WORDS, VERDICT_WORDS, age, number
+from rigplanner.desktop.words import KIND_WORDS, VERDICT_WORDS, age, is_older, number
 from rigplanner.economics.totals import price_of
 from rigplanner.report.language import tr
 from rigplanner.rig.document import Item, part_of
@@ -96,11 +95,7 @@ def _item_row(session: Session, item: Item, report: CheckReport | None) -> Build
 
 def is_stale(day: str, session: Session) -> bool:
     """Return whether a price of that day is older than the person lets prices be."""
-    try:
-        days = (date.fromisoformat(session.today) - date.fromisoformat(day)).days
-    except ValueError:
-        return True
-    return days > session.preferences.now.price_days
+    return is_older(day, session.today, session.preferences.now.price_days)
 
 
 def places_of(session: Session, item: Item) -> str:

@@ -23,11 +23,20 @@ def items_data(items: Sequence[Item], names: Sequence[str]) -> QMimeData:
     return made
 
 
-def part_data(part: AnyPart) -> QMimeData:
-    """Return one piece of a part for the clipboard or a drag."""
-    return items_data([Item(uid=kind_of(part), part=part.id)], [part.name])
+def parts_data(parts: Sequence[AnyPart]) -> QMimeData:
+    """Return one piece of each part for the clipboard or a drag."""
+    items = [Item(uid=kind_of(part), part=part.id) for part in parts]
+    return items_data(items, [part.name for part in parts])
+
+
+def link_of(data: QMimeData) -> str:
+    """Return the address of a page that is carried, "" where it is something else."""
+    return next(
+        (url.toString() for url in data.urls() if url.scheme() in ("http", "https")),
+        text if (text := data.text().strip()).startswith(("http://", "https://")) else "",
+    )
 
 
 def takes(data: QMimeData) -> bool:
-    """Say whether something might be parts."""
-    return data.hasFormat(ITEMS) or (data.hasText() and not data.hasUrls())
+    """Say whether something might be parts, or the page of one."""
+    return data.hasFormat(ITEMS) or bool(link_of(data)) or (data.hasText() and not data.hasUrls())

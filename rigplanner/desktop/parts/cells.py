@@ -45,9 +45,9 @@ class PartsCells(QObject):
             if first >= 0
             else range(0)
         )
-        chosen = table.currentIndex().row() if table.selectionModel().hasSelection() else -1
-        if chosen in rows:
-            height, top = table.rowHeight(chosen), table.rowViewportPosition(chosen)
+        chosen = {index.row() for index in table.selectionModel().selectedRows()}
+        for line in chosen.intersection(rows):
+            height, top = table.rowHeight(line), table.rowViewportPosition(line)
             painter.fillRect(
                 QRect(area.left(), top, area.width(), height), self._colors["selection"]
             )
@@ -87,11 +87,16 @@ class PartsCells(QObject):
             side = icons.size_px()
             painter.drawPixmap(left, area.y() + (area.height() - side) // 2, sign)
             left, room = left + side + 4, room - side - 4
-        painter.setPen(self._colors["text"])
-        painter.drawStaticText(
-            QPointF(left, area.y() + (area.height() - self._metrics.height()) / 2),
-            self._text(cell.text, room)[0],
-        )
+        top = area.y() + (area.height() - self._metrics.height()) / 2
+        beside, beside_px = self._text(cell.unit, room // 2) if cell.unit else (None, 0)
+        if beside is not None:
+            room -= beside_px + PADDING_PX
+        text, text_px = self._text(cell.text, room)
+        painter.setPen(self._colors["text" if cell.icon else cell.tone])
+        painter.drawStaticText(QPointF(left, top), text)
+        if beside is not None:
+            painter.setPen(self._colors["soft"])
+            painter.drawStaticText(QPointF(left + text_px + PADDING_PX, top), beside)
 
     def _paint_figure(
         self, painter: QPainter, cell: Cell, right: float, top: float, room: int

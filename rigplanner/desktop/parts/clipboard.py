@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QTableView
 from rigplanner.catalog.schema.parts import kind_of
 from rigplanner.decoding import read_json
 from rigplanner.desktop.document.session import Session
-from rigplanner.desktop.parts.carried import ITEMS
+from rigplanner.desktop.parts.carried import ITEMS, link_of
 from rigplanner.desktop.parts.model import PartsModel
+from rigplanner.desktop.words import shortened
 from rigplanner.report.language import tr, trn
 from rigplanner.report.words.importing import taken_text
 from rigplanner.rig.document import Item, Rig, part_of
@@ -21,6 +22,9 @@ from rigplanner.rig.from_text.parts_list import Entry, read_parts_list
 
 def paste_data(session: Session, data: QMimeData) -> None:
     """Add what came to the rig as one step, and say what became of it."""
+    if not data.hasFormat(ITEMS) and (link := link_of(data)):
+        take_link(session, link)
+        return
     try:
         items = (
             read_json(bytes(data.data(ITEMS).data()), list[Item]) if data.hasFormat(ITEMS) else []
@@ -44,6 +48,18 @@ def paste_data(session: Session, data: QMimeData) -> None:
             else trn("Added {count} line.", "Added {count} lines.", len(wanted))
         )
         session.tell(said, "info", tr("Undo"), session.undo)
+
+
+def take_link(session: Session, link: str) -> None:
+    """Say what can be done with the page of a shop."""
+    session.tell(
+        tr(
+            "RigPlanner does not read shop pages ({site}). Add the part from the catalog, then"
+            " enter the shop's price in the build list.",
+            site=shortened(link.partition("://")[2].partition("/")[0], 40),
+        ),
+        "warning",
+    )
 
 
 def _items_of(entries: Iterable[Entry]) -> list[Item]:

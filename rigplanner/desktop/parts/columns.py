@@ -278,6 +278,54 @@ FACETS: dict[str, tuple[Facet, ...]] = {
 }
 
 
+class Span(Struct, frozen=True, kw_only=True):
+    """A figure by whose least and greatest value the table can be narrowed; the price, which hangs
+    on the rig's currency, is that of the table."""
+
+    title: str
+    unit: str = ""
+    value: Callable[[Any], Value] | None = None
+
+
+def _field(path: str) -> Callable[[Any], Value]:
+    return Column(title="", field=path).of
+
+
+PRICE_SPAN = Span(title="Price")
+SPANS: dict[str, tuple[Span, ...]] = {
+    "gpu": (
+        PRICE_SPAN,
+        Span(title="VRAM", unit="GiB", value=_field("memory_gib")),
+        Span(title="Power", unit="W", value=_field("tdp_w")),
+        Span(title="Length", unit="mm", value=_field("length_mm")),
+    ),
+    "cpu": (
+        PRICE_SPAN,
+        Span(title="Cores", value=_field("cores")),
+        Span(title="Power", unit="W", value=_field("tdp_w")),
+    ),
+    "memory": (PRICE_SPAN, Span(title="Capacity", unit="GiB", value=_capacity)),
+    "storage": (PRICE_SPAN, Span(title="Capacity", unit="GB", value=_field("capacity_gb"))),
+    "psu": (
+        PRICE_SPAN,
+        Span(title="Output", unit="W", value=_watts),
+        Span(title="Length", unit="mm", value=_field("length_mm")),
+    ),
+    "chassis": (
+        PRICE_SPAN,
+        Span(title="GPU length", unit="mm", value=_field("enclosure.gpu_length_mm")),
+    ),
+    "cooler": (PRICE_SPAN, Span(title="Height", unit="mm", value=_field("height_mm"))),
+    "riser": (PRICE_SPAN, Span(title="Length", unit="mm", value=_field("length_mm"))),
+}
+"""Kind to its figures with a range; all others are narrowed by price alone."""
+
+
+def spans_of(kind: str) -> tuple[Span, ...]:
+    """Return the figures of a kind by whose range its table can be narrowed."""
+    return SPANS.get(kind, (PRICE_SPAN,))
+
+
 def table_columns(kind: str) -> tuple[Column, ...]:
     """Return the columns of a kind's table."""
     return tuple(column for column in COLUMNS[kind] if column.in_table)

@@ -1,6 +1,7 @@
 """The pane under the catalog table: every figure of a part with its source, and what choosing it
 would change."""
 
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -99,6 +100,7 @@ class Details(QWidget):
         self.choose.setEnabled(part is not None)
         self._star.setVisible(part is not None)
         if part is None:
+            self.choose.setText(tr("Replace") if self.replaced() else tr("Add to rig"))
             self.title.setText(tr("No part selected"))
             self._set(
                 self.facts,
@@ -161,6 +163,18 @@ class Details(QWidget):
     def put_into_rig(self) -> None:
         """Make the edit that the pane describes."""
         self._put(self._uid)
+
+    def put(self, parts: Sequence[AnyPart]) -> None:
+        """Put the parts of the chosen rows into the rig: one as the pane describes, several
+        together as one step."""
+        if len(parts) < 2:
+            self.put_into_rig()
+            return
+        name = trn("Add {count} part", "Add {count} parts", len(parts))
+        edits = [edit for part in parts for edit in choice_edits(self.session.rig, part, "")]
+        if self.session.edit(name, *edits):
+            self.session.tell(f"{name}.", "info", tr("Undo"), self.session.undo)
+            self.added.emit()
 
     def add_beside(self) -> None:
         """Add the part, also where the pane speaks of replacing another."""

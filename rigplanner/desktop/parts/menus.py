@@ -13,7 +13,7 @@ from rigplanner.catalog.schema.parts import AnyPart
 from rigplanner.desktop.document.exports import ask_export, write
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.look import icons
-from rigplanner.desktop.parts.carried import part_data
+from rigplanner.desktop.parts.carried import parts_data
 from rigplanner.desktop.parts.clipboard import catalog_rows
 from rigplanner.desktop.parts.details import Details
 from rigplanner.desktop.parts.model import PartsModel
@@ -60,7 +60,7 @@ def catalog_deeds(details: Details, model: PartsModel, part: AnyPart) -> list[De
         (
             "copy",
             tr("Copy {name}", name=part.name),
-            lambda: QGuiApplication.clipboard().setMimeData(part_data(part)),
+            lambda: QGuiApplication.clipboard().setMimeData(parts_data([part])),
         ),
         ("", tr("Copy the table"), lambda: copy_table(session, model)),
         ("export", tr("Export the table as CSV…"), lambda: ask_table(details, session, model)),

@@ -14,13 +14,15 @@ from PySide6.QtCore import (
     Qt,
 )
 
+from rigplanner.catalog.prices.exchange import ExchangeRates
 from rigplanner.catalog.schema.parts import AnyPart, Price
 from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.look import icons
 from rigplanner.desktop.look.tokens import STATE_OF
-from rigplanner.desktop.parts.carried import ITEMS, part_data
-from rigplanner.desktop.parts.columns import FACETS, Column, Value, table_columns
-from rigplanner.desktop.words import VERDICT_ICONS, VERDICT_WORDS, age, cell, number
+from rigplanner.desktop.parts.carried import ITEMS, parts_data
+from rigplanner.desktop.parts.columns import FACETS, Column, Span, Value, spans_of, table_columns
+from rigplanner.desktop.parts.offers import Offers
+from rigplanner.desktop.words import VERDICT_ICONS, VERDICT_WORDS, cell
 from rigplanner.report.format import as_wished
 from rigplanner.report.language import tr
 
@@ -34,11 +36,20 @@ Find = Callable[[str, str], list[AnyPart]]
 
 
 class Fit(Struct, frozen=True, gc=False):
-    """Whether a part would do in the rig: the worst verdict of what it brings, and the codes of the
-    rules that say why."""
+    """Whether a part would do in the rig: the worst verdict of what it brings, the codes of the
+    rules that say why, the cause in a few words, and what would cure an error ("" for nothing)."""
 
     verdict: str
     codes: tuple[str, ...] = ()
+    cause: str = ""
+    cure: str = ""
+
+    @property
+    def rank(self) -> int:
+        """The place in the default order: what fits, warns, can be cured, is unknown, cannot."""
+        if self.verdict == "error":
+            return 2 if self.cure else 4
+        return {"fits": 0, "warning": 1, "unknown": 3}[self.verdict]
 
 
 class Cell(Struct, frozen=True):
@@ -52,10 +63,12 @@ class Cell(Struct, frozen=True):
 
 
 class Wish(Struct, frozen=True, kw_only=True):
-    """What the table shall show: words, facet values by title, only favourites, only what fits."""
+    """What the table shall show: words, facet values by title, least and greatest values by title
+    of the figure (None for no end), only favourites, only what fits."""
 
     words: str = ""
     facets: dict[str, str] = {}
+    ranges: dict[str, tuple[float | None, float | None]] = {}
     favourites: bool = False
     fitting: bool = False
 
@@ -68,16 +81,27 @@ def figure_cell(value: Value, spec: Column) -> Cell:
     return Cell(cell(value, spec.digits), "" if value is None else spec.unit)
 
 
+def _is_between(value: float | None, least: float | None, most: float | None) -> bool:
+    """Whether a value lies in a range; what is not known does not."""
+    if value is None:
+        return False
+    return (least is None or value >= least) and (most is None or value <= most)
+
+
 class PartsModel(QAbstractTableModel):
-    """One kind of part. Columns: fit, name, the kind's own, price."""
+    """One kind of part. Columns: fit, name, the kind's own, price, and of which day that is.
+
+    Until a head is clicked, rows stand by what fits, then by price; they are arranged so when they
+    are asked for (`settle`), not while badges come: a row that is read must not move."""
 
     def __init__(
         self, find: Find, currency: str, today: str, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._find = find
-        self._currency = currency
-        self._today = today
+        self.offers = Offers(currency, today)
+        self.installed: frozenset[str] = frozenset()
+        self.replaced = ""
         self._wish = Wish()
         self._sort: tuple[int, Qt.SortOrder] | None = None
         self._keys: dict[int, dict[str, tuple[bool, Any]]] = {}
@@ -98,10 +122,11 @@ class PartsModel(QAbstractTableModel):
             self.kind, self.columns, self._sort = kind, table_columns(kind), None
             self.total = len(self._find("", kind))
             self._keys.clear()
+            self.offers.forget()
             self._fits.clear()
             self._stale.clear()
             known = (spec.digits is not None or bool(spec.unit) for spec in self.columns)
-            self._figures = (False, False, *known, True)
+            self._figures = (False, False, *known, True, False)
         self._cells.clear()
         self._wish = wish
         self._select()
@@ -113,6 +138,9 @@ class PartsModel(QAbstractTableModel):
         for facet in FACETS[self.kind]:
             if chosen := wish.facets.get(facet.title):
                 found = [part for part in found if str(facet.value(part)) == chosen]
+        for span in spans_of(self.kind):
+            if (ends := wish.ranges.get(span.title)) is not None:
+                found = [part for part in found if _is_between(self._figure(part, span), *ends)]
         if wish.favourites:
             found = [part for part in found if part.id in self.favourites]
         if wish.fitting:
@@ -120,6 +148,26 @@ class PartsModel(QAbstractTableModel):
         self.parts = found
         if self._sort:
             self._arrange(*self._sort)
+        else:
+            self.parts = sorted(found, key=self._place)
+
+    def _place(self, part: AnyPart) -> tuple[bool, int, bool, float]:
+        """Where a part stands in the default order: the one whose whole name is asked for, then
+        what fits, then what has a price, then by price."""
+        named = part.name.casefold() == self._wish.words.strip().casefold()
+        fit, amount = self._shown_fit(part.id), self.offers.amount(part)
+        return (not named, fit.rank if fit else 3, amount is None, amount or 0.0)
+
+    def _figure(self, part: AnyPart, span: Span) -> float | None:
+        if span.value is None:
+            return self.offers.amount(part)
+        value = span.value(part)
+        return value if isinstance(value, int | float) else None
+
+    def settle(self) -> None:
+        """Arrange the rows by the badges that are known now, unless a head was clicked."""
+        if self._sort is None:
+            self._move_rows(lambda: setattr(self, "parts", sorted(self.parts, key=self._place)))
 
     def _passes(self, part_id: str) -> bool:
         fit = self._shown_fit(part_id)
@@ -136,13 +184,29 @@ class PartsModel(QAbstractTableModel):
                 counts[str(value)] = counts.get(str(value), 0) + 1
         return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
 
-    def set_currency(self, currency: str) -> None:
-        """Show prices in this currency first."""
-        if currency != self._currency:
-            self._currency = currency
+    def set_currency(
+        self, currency: str, rates: ExchangeRates | None = None, stale_days: int = 0
+    ) -> None:
+        """Show prices in this currency, others counted by the rates, and mark old ones."""
+        if self.offers.use(currency, rates, stale_days):
             self._keys.clear()
             self._cells.clear()
-            self._repaint(self.columnCount() - 1)
+            self._repaint(self.price_column)
+
+    def mark(self, installed: frozenset[str], replaced: str) -> None:
+        """Mark the parts that are in the rig; `replaced` is the one that a choice would take out,
+        "" for none."""
+        if (installed, replaced) != (self.installed, self.replaced):
+            for part_id in self.installed ^ installed | {self.replaced, replaced}:
+                self._cells.pop(part_id, None)
+            self.installed, self.replaced = installed, replaced
+            if self.kind:
+                self._repaint(NAME)
+
+    @property
+    def price_column(self) -> int:
+        """The column of the price; behind it stands its day."""
+        return self.columnCount() - 2
 
     def set_fits(self, fits: dict[str, Fit]) -> None:
         """Add badges as they come from the worker."""
@@ -183,7 +247,7 @@ class PartsModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.parts)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:
-        return 0 if parent.isValid() or not self.kind else len(self.columns) + 3
+        return 0 if parent.isValid() or not self.kind else len(self.columns) + 4
 
     def row_of(self, part_id: str) -> int | None:
         """Return the row of a part, None when the filter hides it."""
@@ -214,7 +278,8 @@ class PartsModel(QAbstractTableModel):
         return [ITEMS, "text/plain"]
 
     def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
-        return part_data(self.parts[indexes[0].row()])
+        rows = sorted({index.row() for index in indexes})
+        return parts_data([self.parts[n] for n in rows])
 
     def is_figure(self, column: int) -> bool:
         """Whether a column holds numbers."""
@@ -229,57 +294,66 @@ class PartsModel(QAbstractTableModel):
                 self._cells.clear()
             figures = (figure_cell(spec.of(part), spec) for spec in self.columns)
             star = "star-full" if part.id in self.favourites else ""
-            name = Cell(part.name, icon=star, tone="accent" if star else "text")
+            marked = part.id in self.installed and part.id != self.replaced
+            mark = tr("installed") if marked else ""
+            name = Cell(part.name, mark, icon=star, tone="accent" if star else "text")
             cells = self._cells[part.id] = [
                 self._fit_cell(part),
                 name,
                 *figures,
                 self._price_cell(part),
+                self._day_cell(part),
             ]
         return cells
 
     def _fit_cell(self, part: AnyPart) -> Cell:
         fit = self._shown_fit(part.id)
-        return (
-            Cell(VERDICT_WORDS[fit.verdict], "", VERDICT_ICONS[fit.verdict], STATE_OF[fit.verdict])
-            if fit
-            else Cell("…")
-        )
+        if part.id == self.replaced:
+            return Cell(tr("in the rig"), "", "tick", "soft")
+        if fit is None:
+            return Cell("…")
+        words = fit.cause or VERDICT_WORDS[fit.verdict]
+        if fit.verdict == "error" and fit.cure:
+            return Cell(words, "", "wrench", "warns")
+        return Cell(words, "", VERDICT_ICONS[fit.verdict], STATE_OF[fit.verdict])
 
     def _price_cell(self, part: AnyPart) -> Cell:
-        price = self.price_of(part)
-        return Cell("") if price is None else Cell(number(price.amount, 0), price.currency)
+        return Cell(*self.offers.price_text(part))
+
+    def _day_cell(self, part: AnyPart) -> Cell:
+        text, old = self.offers.day_text(part)
+        return Cell(text, tone="warns" if old else "soft")
 
     def _tip(self, part: AnyPart, column: int) -> str | None:
         if column == FIT:
             return self._reasons(part)
-        if column == self.columnCount() - 1:
-            price = self.price_of(part)
-            return (
-                tr("{source}, {day} old", source=price.source, day=age(price.day, self._today))
-                if price
-                else tr("No price in the catalog")
-            )
+        if column >= self.price_column:
+            return self.offers.tip(part)
         return part.name if column == NAME else None
 
     def _reasons(self, part: AnyPart) -> str | None:
-        """Why a part has its badge, one rule a line."""
+        """Why a part has its badge: verdict, cause, what would cure it, then one rule a line."""
+        from rigplanner.report.words.causes import CURE_WORDS
         from rigplanner.report.words.findings import rule_title
 
+        if part.id == self.replaced:
+            return tr("This part is in the rig.")
         fit = self._shown_fit(part.id)
         if fit is None:
             return None
+        head = VERDICT_WORDS[fit.verdict].capitalize()
         return "\n".join(
             [
-                VERDICT_WORDS[fit.verdict].capitalize(),
+                f"{head}: {fit.cause}" if fit.cause else head,
+                *([CURE_WORDS[fit.cure]] if fit.cure else []),
                 *(f"{code}  {rule_title(code)}" for code in fit.codes),
             ]
         )
 
     def price_of(self, part: AnyPart) -> Price | None:
         """Return the newest price, in the rig's currency if there is one."""
-        prices = [price for price in part.prices if price.currency == self._currency] or part.prices
-        return max(prices, key=lambda price: price.day, default=None)
+        offer = self.offers.of(part)
+        return offer.given if offer else None
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -292,6 +366,7 @@ class PartsModel(QAbstractTableModel):
                 tr("Name"),
                 *(tr(column.title) for column in self.columns),
                 tr("Price"),
+                tr("Dated"),
             )[section]
         if role == Qt.ItemDataRole.TextAlignmentRole:
             side = (
@@ -305,11 +380,15 @@ class PartsModel(QAbstractTableModel):
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         if not 0 <= column < self.columnCount():
             return
+        self._sort = (column, order)
+        self._move_rows(lambda: self._arrange(column, order))
+
+    def _move_rows(self, arrange: Callable[[], None]) -> None:
+        """Put the rows into another order; what is chosen stays chosen."""
         self.layoutAboutToBeChanged.emit()
         kept = self.persistentIndexList()
         ids = [self.parts[index.row()].id for index in kept]
-        self._sort = (column, order)
-        self._arrange(column, order)
+        arrange()
         rows = {part.id: row for row, part in enumerate(self.parts)}
         self.changePersistentIndexList(
             kept, [self.index(rows[i], old.column()) for i, old in zip(ids, kept, strict=True)]
@@ -338,13 +417,13 @@ class PartsModel(QAbstractTableModel):
     def _key(self, part: AnyPart, column: int) -> Value:
         if column == FIT:
             fit = self._shown_fit(part.id)
-            return (
-                None if fit is None else ("fits", "warning", "unknown", "error").index(fit.verdict)
-            )
+            return None if fit is None else fit.rank
         if column == NAME:
             return part.name.casefold()
-        if column == self.columnCount() - 1:
+        if column == self.price_column:
+            return self.offers.amount(part)
+        if column > self.price_column:
             price = self.price_of(part)
-            return price.amount if price else None
+            return price.day if price else None
         value = self.columns[column - 2].of(part)
         return value.casefold() if isinstance(value, str) else value

@@ -25,12 +25,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from rigplanner.catalog.prices.exchange import shipped_rates
 from rigplanner.catalog.schema.parts import KINDS, AnyPart, kind_of
 from rigplanner.desktop.controls.flow_row import flow_strip
 from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.controls.widgets import (
     button,
-    clear,
     column,
     give_viewport,
     label,
@@ -41,10 +41,11 @@ from rigplanner.desktop.controls.widgets import (
 from rigplanner.desktop.document.change import Change
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.document.tasks import Ticket
+from rigplanner.desktop.look import icons
 from rigplanner.desktop.look.theme import look, row_px, sized_font, small_font
 from rigplanner.desktop.parts.cells import PartsCells
-from rigplanner.desktop.parts.columns import FACETS
 from rigplanner.desktop.parts.details import Details
+from rigplanner.desktop.parts.filters import Filters
 from rigplanner.desktop.parts.model import NAME, PART_ROLE, Fit, PartsModel, Wish
 from rigplanner.desktop.words import KIND_WORDS, number, shortened
 from rigplanner.report.language import tr, trn
@@ -58,8 +59,9 @@ BADGE_DELAY_MS = 120
 FIRST_ROWS = 40
 MEASURED_ROWS = 12
 MOST_CHARS = 24
-USUAL_PRICE = "99 999 USD"
-"""For which the last column has room, whatever the first rows cost."""
+USUAL_PRICE, USUAL_DAY = "≈ 99 999 USD", "used, 30 Nov 2026"
+"""For which the last columns have room, whatever the first rows cost."""
+USUAL_CAUSE = "passive: needs forced air"
 LEAST_NAME, KEPT_FIGURES = 34, 3
 """Characters that a name has room for, and figures that give way only to half of that; the first
 stays."""
@@ -78,7 +80,7 @@ class PartsTable(QTableView):
         self.sheet = give_viewport(self)
         self.setAccessibleName(tr("Catalog"))
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setShowGrid(False)
         self.setSortingEnabled(True)
         self.setTabKeyNavigation(False)
@@ -96,19 +98,25 @@ class PartsTable(QTableView):
         index = self.currentIndex()
         return index.data(PART_ROLE) if index.isValid() else None
 
+    def chosen(self) -> list[AnyPart]:
+        """Return the parts of all rows that are chosen, from top to bottom."""
+        rows = sorted({index.row() for index in self.selectionModel().selectedRows()})
+        return [self._model.parts[n] for n in rows]
+
     def make_room(self) -> None:
-        """Hide columns, the last ones before the price first, until names can be told apart; the
-        pane shows all figures."""
-        header = self.horizontalHeader()
-        own = range(NAME + 1, header.count() - 1)
-        for n in own:
+        """Hide columns until names can be told apart: figures from the last on, then the day of the
+        price, then more figures; the pane shows them all."""
+        header, day = self.horizontalHeader(), self._model.price_column + 1
+        own = range(NAME + 1, day - 1)
+        for n in (*own, day):
             self.setColumnHidden(n, False)
         wanted = LEAST_NAME * QFontMetrics(sized_font(1.0)).averageCharWidth()
         room = self.viewport().width() - sum(
             header.sectionSize(n) for n in range(header.count()) if n != NAME
         )
-        for n in reversed(own):
-            if room >= (wanted if n > NAME + KEPT_FIGURES else wanted / 2) or n == own[0]:
+        spare, kept = own[KEPT_FIGURES:], own[1:KEPT_FIGURES]
+        for n in (*reversed(spare), day, *reversed(kept)):
+            if room >= (wanted if n in spare else wanted / 2):
                 return
             room += header.sectionSize(n)
             self.setColumnHidden(n, True)
@@ -129,7 +137,7 @@ class PartsTable(QTableView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._details.put_into_rig()
+            self._details.put(self.chosen())
         else:
             super().keyPressEvent(event)
 
@@ -159,17 +167,21 @@ class PartsView(QWidget):
         self._uid = ""
         self._selected = ""
         self._stale = False
+        self._settled: tuple[str, str] | None = None
+        self._guessed = False
         self.model = PartsModel(session.find, session.rig.currency, session.today, self)
         self.details = Details(session)
         self.table = PartsTable(self.details, self.model)
         self.table.selectionModel().currentRowChanged.connect(self._row_changed)
         self.table.doubleClicked.connect(lambda _: self.details.put_into_rig())
-        self._facet_line = row(spacing=4)
-        self._facets: dict[str, QComboBox] = {}
+        self.filters = Filters(self.model)
+        self.filters.changed.connect(self._filter_soon)
+        self.filters.hide()
         self.count = label("", "small")
         self.count.setAlignment(RIGHT)
         split = QSplitter(Qt.Orientation.Vertical)
-        split.addWidget(self.table)
+        self.blank = self._make_blank()
+        split.addWidget(panel(column(self.blank, self.table, spacing=0)))
         split.addWidget(self.details)
         split.setStretchFactor(0, 3)
         split.setStretchFactor(1, 1)
@@ -210,31 +222,39 @@ class PartsView(QWidget):
         self.words.setPlaceholderText(tr("Filter: words in any order"))
         self.words.setClearButtonEnabled(True)
         self.words.setMaxLength(200)
-        self.words.textChanged.connect(lambda _: self._delay.start())
+        self.words.textChanged.connect(self._filter_soon)
         self.fitting = QCheckBox(tr("Only what fits"))
         self.fitting.setChecked(self._session.preferences.now.only_fitting)
         self.fitting.toggled.connect(self._toggle_fitting)
         self.starred = QCheckBox(tr("Favourites"))
         self.starred.toggled.connect(lambda _: self.apply_filter())
         self.narrow = button(
-            tr("Filters"), self._toggle_facets, name=tr("Filter by vendor and form factor")
+            tr("Filters"), self._toggle_filters, name=tr("Filter by ranges and values")
         )
         self.narrow.setCheckable(True)
-        self._facet_strip = strip(row(self._facet_line, 1))
-        self._facet_strip.hide()
         self.count.setMinimumWidth(
             QFontMetrics(small_font()).horizontalAdvance(
-                tr("{shown} of {total}", shown=number(99_999), total=number(99_999))
+                tr("{shown} of {total}", shown=number(9_999), total=number(9_999))
             )
         )
         first = flow_strip(
             self.kinds, self.target, self.words, self.narrow, self.fitting, self.starred, self.count
         )
-        return column(first, self._facet_strip, margins=(12, 6, 12, 6), spacing=4)
+        return column(first, self.filters, margins=(12, 6, 12, 6), spacing=4)
+
+    def _make_blank(self) -> QWidget:
+        """What stands above an empty table: what happened, and the way back."""
+        said = label(tr("No part matches these words and filters."))
+        made = strip(
+            row(said, button(tr("Show all"), self.clear_filters), 1, margins=(12, 12, 12, 12))
+        )
+        made.hide()
+        return made
 
     def browse(self, kind: str) -> None:
         """Show the parts of a kind: beside those in the rig where there is room for one more,
         else instead of the first of them."""
+        self._guessed = self._session.assessment is None
         standing = self._standing(kind)
         full = kind in SINGLE or (kind == "gpu" and not self._has_free_slot())
         self.show_kind(kind, standing[0][0] if standing and full else "")
@@ -264,6 +284,7 @@ class PartsView(QWidget):
     def show_kind(self, kind: str, uid: str) -> None:
         """Show the parts of a kind; `uid` is the item that a choice would replace, "" to add one:
         badges answer for one of them."""
+        self._guessed &= uid == self._uid
         if uid != self._uid:
             self.model.forget_fits()
         self._uid = uid
@@ -275,7 +296,7 @@ class PartsView(QWidget):
             self.words.blockSignals(True)
             self.words.clear()
             self.words.blockSignals(False)
-            self._make_facets(kind)
+            self.filters.show_kind(kind)
         self._say_context()
         self._fill_target()
         self.apply_filter()
@@ -292,33 +313,20 @@ class PartsView(QWidget):
         part = part_of(self._session.rig, self._session.catalog, item.part) if item else None
         self.details.say_context(tr("instead of {name}", name=part.name) if part else "")
 
-    def _make_facets(self, kind: str) -> None:
-        clear(self._facet_line)
-        self._facets = {}
-        for facet in FACETS[kind]:
-            box = QComboBox()
-            box.setAccessibleName(tr(facet.title))
-            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-            box.setMaximumWidth(row_px() * 7)
-            box.activated.connect(lambda _: self.apply_filter())
-            self._facets[facet.title] = box
-            self._facet_line.addWidget(box)
+    def _filter_soon(self) -> None:
+        self._delay.start()
 
-    def _toggle_facets(self) -> None:
-        self._facet_strip.setVisible(self.narrow.isChecked())
+    def _toggle_filters(self) -> None:
+        self.filters.setVisible(self.narrow.isChecked())
         if self.narrow.isChecked():
-            self._fill_facets()
+            self.filters.fill()
 
-    def _fill_facets(self) -> None:
-        for title, box in self._facets.items():
-            chosen = box.currentData()
-            box.blockSignals(True)
-            box.clear()
-            box.addItem(tr("{title}: all", title=tr(title)), None)
-            for value, count in self.model.facet_counts(title):
-                box.addItem(f"{value} ({count})", value)
-            box.setCurrentIndex(max(0, box.findData(chosen)) if chosen else 0)
-            box.blockSignals(False)
+    def clear_filters(self) -> None:
+        """Show all parts of the kind again."""
+        self.words.clear()
+        self.fitting.setChecked(False)
+        self.starred.setChecked(False)
+        self.filters.empty()
 
     def take_catalog(self) -> None:
         """Show the parts of another catalog in place of the present ones."""
@@ -328,12 +336,10 @@ class PartsView(QWidget):
 
     def wish(self) -> Wish:
         """Return what the filter widgets ask for."""
-        chosen = {
-            title: box.currentData() for title, box in self._facets.items() if box.currentData()
-        }
         return Wish(
             words=self.words.text(),
-            facets=chosen,
+            facets=self.filters.facets(),
+            ranges=self.filters.ranges(),
             favourites=self.starred.isChecked(),
             fitting=self.fitting.isChecked(),
         )
@@ -344,19 +350,21 @@ class PartsView(QWidget):
         kind = self.kinds.currentData()
         fresh = kind != self.model.kind
         self.model.favourites = frozenset(self._session.preferences.now.favourites)
+        self._say_prices()
         self.model.show(kind, self.wish())
         if fresh:
             self.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
             self._size_columns()
-        if self._facet_strip.isVisible():
-            self._fill_facets()
+        if self.filters.isVisible():
+            self.filters.fill()
         self._restore_selection()
         self._say_count()
         self.make_badges()
 
     def _say_count(self) -> None:
-        active = len(self.wish().facets)
-        self.narrow.setText(tr("Narrow ({active})", active=active) if active else tr("Filters"))
+        active = len(self.filters.facets()) + len(self.filters.ranges())
+        self.narrow.setText(tr("Filters ({active})", active=active) if active else tr("Filters"))
+        self.blank.setVisible(bool(self.model.kind) and not self.model.parts)
         shown, total = len(self.model.parts), self.model.total
         self.count.setText(
             tr("{shown} of {total}", shown=number(shown), total=number(total))
@@ -374,13 +382,18 @@ class PartsView(QWidget):
             header.setSectionResizeMode(n, QHeaderView.ResizeMode.Interactive)
             texts = [str(self.model.headerData(n, Qt.Orientation.Horizontal)) + "  "]
             texts += [f"{cells[n].text} {cells[n].unit}" for cells in first]
-            texts += [USUAL_PRICE] * (n == self.model.columnCount() - 1)
+            texts += [USUAL_PRICE] * (n == self.model.price_column)
+            texts += [USUAL_DAY] * (n > self.model.price_column)
             widest = max(metrics.horizontalAdvance(text) for text in texts)
-            header.resizeSection(
-                n, min(MOST_CHARS * metrics.averageCharWidth(), widest) + 16 if n else row_px() * 5
-            )
+            room = min(MOST_CHARS * metrics.averageCharWidth(), widest) + 16
+            header.resizeSection(n, room if n else self._room_of_causes(metrics))
         header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
         self.table.make_room()
+
+    def _room_of_causes(self, metrics: QFontMetrics) -> int:
+        """Room for most causes in words, less where the table is narrow."""
+        wanted = icons.size_px() + 16 + metrics.horizontalAdvance(tr(USUAL_CAUSE))
+        return max(row_px() * 5, min(wanted, self.table.viewport().width() // 4))
 
     def _restore_selection(self) -> None:
         line = self.model.row_of(self._selected)
@@ -413,11 +426,14 @@ class PartsView(QWidget):
             self._uid = ""
         if change.another and self.model.kind:
             self._choose_nothing()
+            self._guessed = True
         self._say_context()
         self._fill_target()
         if not self.model.kind:
             return
-        self.model.set_currency(self._session.rig.currency)
+        if self._guessed and self._session.assessment is not None:
+            self.browse(self.model.kind)
+        self._say_prices()
         if change.machine or change.workloads:
             self.model.forget_fits()
             self._say_count()
@@ -426,9 +442,19 @@ class PartsView(QWidget):
         if not self._stale:
             self._row_changed(self.table.currentIndex(), QModelIndex())
 
+    def _say_prices(self) -> None:
+        """Tell the table what it counts in, what is in the rig, and what a choice would replace."""
+        rig, item = self._session.rig, self._session.rig.item(self._uid) if self._uid else None
+        self.model.set_currency(
+            rig.currency, rig.exchange or shipped_rates(), self._session.preferences.now.price_days
+        )
+        installed = frozenset(each.part for each in rig.items)
+        self.model.mark(installed, item.part if item else "")
+
     def _choose_nothing(self) -> None:
         """Go back to the top of the table: what was chosen was meant for another rig."""
         self._uid = self._selected = ""
+        self._settled = None
         self.table.setCurrentIndex(QModelIndex())
         self.table.scrollToTop()
 
@@ -452,6 +478,7 @@ class PartsView(QWidget):
         ]
         judged = model.judged() | {part.id for part in seen}
         if not seen and len(judged) >= model.total:
+            self._settle()
             return
         rig, catalog, uid, today, kind = (
             session.rig,
@@ -467,7 +494,20 @@ class PartsView(QWidget):
             others = [part for part in catalog.of_kind(kind) if part.id not in judged]
             return badges(rig, catalog, uid, seen, others, today, ticket)
 
-        session.tasks.run_task("badges", work, lambda _: self._say_count(), piece=self._take_badges)
+        session.tasks.run_task("badges", work, lambda _: self._settle(), piece=self._take_badges)
+
+    def _settle(self) -> None:
+        """All badges are there: arrange the rows by them, once for each question, so that no row
+        moves later."""
+        asked = (self.model.kind, self._uid)
+        if self._settled != asked:
+            self._settled = asked
+            self.model.settle()
+            chosen = self.table.currentIndex()
+            self.table.scrollToTop()
+            if chosen.isValid():
+                self.table.scrollTo(chosen)
+        self._say_count()
 
     def _take_badges(self, fits: dict[str, Fit]) -> None:
         self.model.set_fits(fits)

@@ -1,0 +1,97 @@
+"""The prices of the catalog table: all in the rig's currency, used or new, with their day."""
+
+from msgspec import Struct
+
+from rigplanner.catalog.prices.condition import condition_of
+from rigplanner.catalog.prices.exchange import ExchangeRates, convert
+from rigplanner.catalog.schema.parts import AnyPart, Price
+from rigplanner.desktop.words import THIN, age, day, is_older, number
+from rigplanner.report.language import Words, listed, tr
+
+CONDITION_WORDS = Words({"used": "used", "new": "new"})
+
+
+class Offered(Struct, frozen=True):
+    """The price of a part: `amount` in the rig's currency, None where no rate is known; `given` is
+    the price in the catalog."""
+
+    given: Price
+    amount: float | None
+
+
+class Offers:
+    """What parts cost in one currency, others counted by the rates; prices older than `stale_days`
+    (0 for never) are marked."""
+
+    def __init__(self, currency: str, today: str) -> None:
+        self.currency, self.today = currency, today
+        self.rates: ExchangeRates | None = None
+        self.stale_days = 0
+        self._known: dict[str, Offered | None] = {}
+
+    def use(self, currency: str, rates: ExchangeRates | None, stale_days: int) -> bool:
+        """Count in another currency, by other rates; False where nothing changes."""
+        if (currency, rates, stale_days) == (self.currency, self.rates, self.stale_days):
+            return False
+        self.currency, self.rates, self.stale_days = currency, rates, stale_days
+        self._known.clear()
+        return True
+
+    def forget(self) -> None:
+        """Drop what is remembered: the parts may have other prices."""
+        self._known.clear()
+
+    def of(self, part: AnyPart) -> Offered | None:
+        """Return the newest price in the rig's currency, else the newest that the rates count in
+        it, else any; None where the catalog has no price."""
+        if part.id not in self._known:
+            self._known[part.id] = self._offered(part)
+        return self._known[part.id]
+
+    def _offered(self, part: AnyPart) -> Offered | None:
+        own = [price for price in part.prices if price.currency == self.currency]
+        counted = own or [price for price in part.prices if self._counted(price) is not None]
+        given = max(counted or part.prices, key=lambda price: price.day, default=None)
+        return Offered(given, self._counted(given)) if given else None
+
+    def _counted(self, price: Price) -> float | None:
+        return convert(price.amount, price.currency, self.currency, self.rates)
+
+    def amount(self, part: AnyPart) -> float | None:
+        """Return what a part costs in the rig's currency, None where that is not known."""
+        offer = self.of(part)
+        return offer.amount if offer else None
+
+    def price_text(self, part: AnyPart) -> tuple[str, str]:
+        """Return a price and its currency, ("", "") without one; "≈" marks a counted one."""
+        offer = self.of(part)
+        if offer is None:
+            return "", ""
+        if offer.amount is None:
+            return number(offer.given.amount, 0), offer.given.currency
+        about = "" if offer.given.currency == self.currency else "≈" + THIN
+        return about + number(offer.amount, 0), self.currency
+
+    def day_text(self, part: AnyPart) -> tuple[str, bool]:
+        """Return used or new with the day of the price, and whether that is long ago."""
+        offer = self.of(part)
+        if offer is None:
+            return "", False
+        kind = condition_of(offer.given)
+        old = bool(self.stale_days) and is_older(offer.given.day, self.today, self.stale_days)
+        return listed([*([CONDITION_WORDS[kind]] if kind else []), day(offer.given.day)]), old
+
+    def tip(self, part: AnyPart) -> str:
+        """Return who asks a price, how old it is, and by which rate it is counted."""
+        offer = self.of(part)
+        if offer is None:
+            return tr("No price in the catalog")
+        given = offer.given
+        told = tr("{source}, {day} old", source=given.source, day=age(given.day, self.today))
+        if given.currency == self.currency:
+            return told
+        asked = f"{number(given.amount, 0)} {given.currency}"
+        if offer.amount is None or self.rates is None:
+            return f"{told}\n" + tr("{price}: no exchange rate is known.", price=asked)
+        rated = tr("{price}, counted by the rate of {day}", price=asked, day=day(self.rates.day))
+        return f"{told}\n{rated}"
