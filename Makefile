@@ -5,7 +5,7 @@ SAMPLE ?= resources/samples/rtx-5090.rig
 JUDGED := $(addprefix tests/networks/,traced_steps.jsonl traced_random.jsonl traced_kinds.jsonl traced_layers.jsonl traced_widened.jsonl ) tests/memory/measured_memory.jsonl \
           $(wildcard tests/performance/foreign_speeds/*.jsonl)
 
-.PHONY: run test release lint bench screenshots translations rules wheel accuracy setup clean
+.PHONY: run test release lint bench campaign screenshots translations rules wheel packages site accuracy setup clean
 
 run: setup
 	@$(BIN)/python -m tools.first_run $(SAMPLE)
@@ -47,6 +47,10 @@ rules: setup
 wheel: setup
 	$(BIN)/python -m hatchling build -t wheel
 
+# What people install: built here as far as this system can, each line says what was built or why not.
+packages: .venv/ready-to-ship
+	$(BIN)/python -m tools.packages
+
 setup: .venv/ready
 	@tools/system-libraries.sh
 
@@ -58,6 +62,10 @@ setup: .venv/ready
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+.venv/ready-to-ship: .venv/ready
+	$(BIN)/python -m pip install --quiet --editable '.[dev,ship]'
 	@touch $@
 
 clean:

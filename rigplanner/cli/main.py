@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from types import ModuleType
 from typing import NoReturn
 
 from rigplanner import __version__
@@ -157,6 +158,18 @@ def _run(words: list[str]) -> int:
     if words and words[0] in COMMANDS:
         return _command(words[0], words[1:])
     _refuse_unknown(words)
+    args = window_parser().parse_args(words)
+    reason = why_no_display(sys.platform, os.environ)
+    if reason:
+        print(f"rigplanner: {reason}", file=sys.stderr)
+        return BAD_INPUT
+    from rigplanner.desktop.start import open_window
+
+    return open_window(args.rig)
+
+
+def window_parser() -> Parser:
+    """Return the parser of the words without a command: a rig to open, the version, the help."""
     parser = Parser(
         prog="rigplanner",
         usage="rigplanner [FILE.rig] | rigplanner COMMAND ... | rigplanner COMMAND --help",
@@ -166,14 +179,7 @@ def _run(words: list[str]) -> int:
     )
     parser.add_argument("--version", action="version", version=f"rigplanner {__version__}")
     parser.add_argument("rig", nargs="?", help="a .rig file to open in the window")
-    args = parser.parse_args(words)
-    reason = why_no_display(sys.platform, os.environ)
-    if reason:
-        print(f"rigplanner: {reason}", file=sys.stderr)
-        return BAD_INPUT
-    from rigplanner.desktop.start import open_window
-
-    return open_window(args.rig)
+    return parser
 
 
 def _refuse_unknown(words: list[str]) -> None:
@@ -191,17 +197,11 @@ def _list_of_commands() -> str:
     return "\n".join(["commands, each with an example:", *lines])
 
 
-def _command(name: str, words: list[str]) -> int:
-    from rigplanner.report.language import LANGUAGES, use_language
+def declare_arguments(name: str, parser: argparse.ArgumentParser) -> None:
+    """Give `parser` the arguments of the command `name`."""
+    from rigplanner.report.language import LANGUAGES
 
-    module = importlib.import_module(f"rigplanner.cli.commands.{name.replace('-', '_')}")
-    parser = Parser(
-        prog=f"rigplanner {name}",
-        description=COMMANDS[name],
-        epilog=f"example: {EXAMPLES[name]}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    module.add_arguments(parser)
+    _module(name).add_arguments(parser)
     if name in SPEAKING:
         parser.add_argument(
             "--language",
@@ -209,9 +209,25 @@ def _command(name: str, words: list[str]) -> int:
             default="en",
             help="the language of the answer (default: en)",
         )
+
+
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(f"rigplanner.cli.commands.{name.replace('-', '_')}")
+
+
+def _command(name: str, words: list[str]) -> int:
+    from rigplanner.report.language import use_language
+
+    parser = Parser(
+        prog=f"rigplanner {name}",
+        description=COMMANDS[name],
+        epilog=f"example: {EXAMPLES[name]}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    declare_arguments(name, parser)
     args = (parser.parse_args if name in NESTED else parser.parse_intermixed_args)(words)
     use_language(getattr(args, "language", "en"))
-    return int(module.run(args))
+    return int(_module(name).run(args))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,92 @@
+"""What the packages promise, as far as it can be told without building them."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from rigplanner.cli.main import COMMANDS
+from tools import shell_words
+
+ROOT = Path(__file__).parents[1]
+APP = "io.github.rigplanner.RigPlanner"
+
+
+def _project(path):
+    return tomllib.loads((ROOT / path).read_text("utf-8"))["project"]
+
+
+def test_the_headless_package_needs_all_but_qt():
+    whole = {one for one in _project("pyproject.toml")["dependencies"] if "PySide6" not in one}
+    assert set(_project("packaging/headless/pyproject.toml")["dependencies"]) == whole
+
+
+def test_both_packages_give_the_same_command():
+    assert (
+        _project("packaging/headless/pyproject.toml")["scripts"]
+        == _project("pyproject.toml")["scripts"]
+    )
+
+
+def test_nothing_that_the_folder_leaves_out_is_imported():
+    lines = (ROOT / "packaging" / "left_out.txt").read_text("utf-8").splitlines()
+    left_out = {line.split()[1] for line in lines if line.startswith("module ")}
+    imported = set()
+    for module in (ROOT / "rigplanner").rglob("*.py"):
+        for found in re.finditer(
+            r"^\s*(?:from (\S+) import (\S+)|import (\S+))", module.read_text("utf-8"), re.MULTILINE
+        ):
+            imported |= {found[1] or found[3], f"{found[1]}.{found[2]}"}
+    assert not {
+        (name, one)
+        for name in left_out
+        for one in imported
+        if one and (one == name or one.startswith(f"{name}."))
+    }
+
+
+def test_a_double_click_on_a_rig_opens_it():
+    entry = (ROOT / f"packaging/linux/{APP}.desktop").read_text("utf-8")
+    mime = (ROOT / f"packaging/linux/{APP}.mime.xml").read_text("utf-8")
+    kind = re.search(r'<mime-type type="([^"]+)">', mime)[1]
+    assert f"MimeType={kind};" in entry
+    assert 'glob pattern="*.rig"' in mime
+    assert re.search(r"^Exec=rigplanner %f$", entry, re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def parser():
+    return shell_words.whole_parser()
+
+
+def test_every_command_stands_in_the_manual_and_the_completions(parser, tmp_path):
+    shell_words.write(tmp_path)
+    texts = [file.read_text("utf-8") for file in tmp_path.rglob("*") if file.is_file()]
+    assert len(texts) == 4
+    for text in texts:
+        plain = text.replace("\\-", "-")
+        assert [name for name in COMMANDS if name not in plain] == []
+
+
+def test_every_option_is_completed_by_fish(parser):
+    told = shell_words.fish(parser)
+    for name, child in shell_words._children(parser).items():
+        for action in child._actions:
+            for word in action.option_strings:
+                if word.startswith("--"):
+                    assert re.search(rf"seen_subcommand_from {name}'.* -l {word[2:]}\b", told), word
+
+
+def test_the_shell_takes_what_is_written_for_it(tmp_path):
+    shell_words.write(tmp_path)
+    done = subprocess.run(
+        ["bash", "-n", tmp_path / "bash-completion/completions/rigplanner"],
+        capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_values_with_quotes_do_not_leave_their_word():
+    assert shell_words._quoted("it's 5 %%\n of \\") == "'it\\'s 5 % of \\\\'"
