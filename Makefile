@@ -51,6 +51,10 @@ wheel: setup
 packages: .venv/ready-to-ship
 	$(BIN)/python -m tools.packages
 
+# The documentation as static pages in build/site.
+site: .venv/ready-to-ship
+	$(BIN)/python -m tools.site
+
 setup: .venv/ready
 	@tools/system-libraries.sh
 

@@ -7,12 +7,12 @@ deb=$(realpath "$1") work=$(mktemp -d /var/tmp/rigplanner-bare.XXXXXX) display=9
 root=$work/root
 end() {
     [ -z "${server:-}" ] || kill "$server" 2>/dev/null || true
-    umount "$root/dev" "$root/proc" 2>/dev/null || true
+    umount -R "$root/dev" "$root/proc" 2>/dev/null || true
     rm -rf "$work"
 }
 trap end EXIT
 mmdebstrap --quiet --variant=apt "${SUITE:-bookworm}" "$root"
-mount --bind /dev "$root/dev" && mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev" && mount --make-rslave "$root/dev" && mount -t proc proc "$root/proc"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 inside() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive DISPLAY=127.0.0.1:$display chroot "$root" "$@"; }
 for tool in python3 gcc qmake6; do ! inside sh -c "command -v $tool" >/dev/null || { echo "not bare: $tool is there"; exit 1; }; done
@@ -23,7 +23,8 @@ inside sh -c 'apt-get install -y -qq --no-install-recommends $(dpkg-deb -f /tmp/
 listed() { (cd "$root" && find usr etc opt var -xdev -not -path 'var/lib/dpkg/*' -not -path 'var/cache/*' -not -path 'var/log/*' -not -path 'var/lib/apt/*' | sort); }
 listed > "$work/before"
 inside apt-get install -y -qq --no-install-recommends /tmp/rigplanner.deb >/dev/null
-sample=$(inside sh -c 'ls /usr/lib/rigplanner/_internal/rigplanner/data_files/resources/samples/rtx-5090.rig')
+sample=/root/lab.rig
+cp "$root/usr/lib/rigplanner/_internal/rigplanner/data_files/resources/samples/rtx-5090.rig" "$root$sample"
 inside rigplanner --version
 inside rigplanner check "$sample" > "$work/check" || [ $? = 1 ]
 head -1 "$work/check"
