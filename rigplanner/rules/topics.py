@@ -25,6 +25,7 @@ from rigplanner.rules.hardware import (
     space,
 )
 from rigplanner.rules.hardware import known_issues as known
+from rigplanner.rules.hardware.fit import clearance
 from rigplanner.rules.jobs import cluster, data, feeding, partitions, vram, wording
 from rigplanner.rules.jobs import parallelism as shape
 from rigplanner.rules.software import (
@@ -52,6 +53,7 @@ TOPICS = (
     nvlink,
     space,
     cooling,
+    clearance,
     power,
     mains,
     backup,

@@ -1,8 +1,11 @@
 """Cases of space and cooling rules."""
 
+from typing import Literal
+
 from rule_bench import SERVER, bench_rig, case
 
-from rigplanner.catalog.schema.parts import Plug
+from rigplanner.catalog.schema.parts import GPU, Accessory, Part, Plug, Riser
+from rigplanner.rig.document import Rig
 
 DESK_RIG = bench_rig()
 PAIR = bench_rig(gpu=("gpu.card", 2, ("PCIE1", "PCIE2")))
@@ -18,6 +21,35 @@ LABELS = {
 def _sixteen(height_mm: float) -> dict[str, dict[str, object]]:
     """A card with a 16-pin plug, in a case of 160 mm."""
     return {"gpu.card": {"connectors": (Plug("12v-2x6", 1),), "height_mm": height_mm}}
+
+
+SECOND_SLOT = bench_rig(gpu=("gpu.card", 1, ("PCIE2",)))
+
+
+def _over_memory(
+    room: float, module: float | None, case_mm: float = 180
+) -> dict[str, dict[str, object]]:
+    """A cooler of 160 mm with so much room below its fan, modules and a case."""
+    return {
+        "cooler.air": {"memory_room_mm": room, "height_mm": 160},
+        "memory.desk": {"height_mm": module},
+        "case.tower": {"enclosure.cooler_height_mm": case_mm},
+    }
+
+
+def module_parts(form: Literal["sxm2", "sxm4"]) -> tuple[Part, ...]:
+    """A module of a server, a carrier for it, a 48 V supply and a fan with duct."""
+    named = {"vendor": "Test", "name": "test"}
+    return (
+        GPU(id="gpu.module", form_factor=form, tdp_w=300, edge_gen=4, edge_width=16, **named),
+        Riser(id="riser.carrier", gen=4, width=16, output=form, retimer=False, **named),
+        Accessory(id="power.48", type="supply-48v", **named),
+        Accessory(id="fan.duct", type="gpu-fan", **named),
+    )
+
+
+def _module(form: str, **more: str) -> Rig:
+    return bench_rig(gpu="gpu.module", riser="riser.carrier", **more)
 
 
 CASES = (
@@ -158,4 +190,20 @@ CASES = (
     case("CLG005", "limit", PAIR, {"case.tower": {"enclosure.airflow": "average"}}),
     case("CLG005", "silent", PAIR),
     case("CLG005", "unknown", PAIR, {"case.tower": {"enclosure.airflow": None}}),
+    case("CLG006", "fires", DESK_RIG, _over_memory(room=35, module=40), "info"),
+    case("CLG006", "fires", DESK_RIG, _over_memory(room=35, module=40, case_mm=164.9), "warning"),
+    case("CLG006", "limit", DESK_RIG, _over_memory(room=40, module=40)),
+    case("CLG006", "limit", DESK_RIG, _over_memory(room=35, module=None)),
+    case("CLG006", "silent", DESK_RIG),
+    case("CLG007", "fires", DESK_RIG, {"cooler.air": {"reach_mm": 68.5}}),
+    case("CLG007", "limit", DESK_RIG, {"cooler.air": {"reach_mm": 68}}),
+    case("CLG007", "limit", SECOND_SLOT, {"cooler.air": {"reach_mm": 80}}),
+    case("CLG007", "silent", DESK_RIG),
+    case("PWR022", "fires", _module("sxm4"), extra=module_parts("sxm4")),
+    case("PWR022", "limit", _module("sxm4", power="power.48"), extra=module_parts("sxm4")),
+    case("PWR022", "limit", _module("sxm2"), extra=module_parts("sxm2")),
+    case("PWR022", "silent", DESK_RIG),
+    case("CLG008", "fires", _module("sxm2"), extra=module_parts("sxm2")),
+    case("CLG008", "limit", _module("sxm2", duct="fan.duct"), extra=module_parts("sxm2")),
+    case("CLG008", "silent", DESK_RIG),
 )

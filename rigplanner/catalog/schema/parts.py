@@ -518,13 +518,16 @@ class Storage(Part, frozen=True, kw_only=True, tag="storage"):
 
 class Cooler(Part, frozen=True, kw_only=True, tag="cooler"):
     """A CPU cooler: `height_mm` for air, `radiator_mm` for liquid; `rated_w` is the heat its maker
-    promises to move."""
+    promises to move. `memory_room_mm` is the height of modules that its front fan leaves below it
+    as delivered, `reach_mm` how far it reaches from the middle of the CPU towards the slots."""
 
     type: Literal["air", "liquid", "passive"]
     sockets: tuple[str, ...] = ()
     height_mm: float | None = None
     radiator_mm: int | None = None
     rated_w: float | None = None
+    memory_room_mm: float | None = None
+    reach_mm: float | None = None
 
 
 class Bridge(Part, frozen=True, kw_only=True, tag="bridge"):
@@ -544,7 +547,8 @@ class Riser(Part, frozen=True, kw_only=True, tag="riser"):
     """A riser or adapter: `gen` and `width` it can carry; an adapter turns one `slot_kind` into
     `output` places. `switch` names the PCIe switch of one whose outputs all have `width` lanes and
     share those of the slot. `card_supply` says what feeds the card of a dock or enclosure: a supply
-    that comes with it, a separate one, or the rig's; `card_w` what it gives the card."""
+    that comes with it, a separate one, or the rig's; `card_w` what it gives the card. `connectors`
+    are its power sockets: those of a carrier feed the module on it."""
 
     gen: int | None = None
     width: int | None = None
@@ -556,6 +560,7 @@ class Riser(Part, frozen=True, kw_only=True, tag="riser"):
     switch: str | None = None
     card_supply: Literal["included", "separate", "rig"] | None = None
     card_w: float | None = None
+    connectors: tuple[Plug, ...] | None = None
 
 
 class NetworkCard(Part, frozen=True, kw_only=True, tag="nic"):

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 
-from rigplanner.catalog.schema.parts import GPU, Motherboard, Supply, System
+from rigplanner.catalog.schema.parts import GPU, Motherboard, Riser, Supply, System
 from rigplanner.machine.model import Piece, PlugDemand
 
 
@@ -13,7 +13,7 @@ def plug_demands(pieces: tuple[Piece, ...], supplies: list[Supply]) -> tuple[Plu
     needed: Counter[str] = Counter()
     users: defaultdict[str, list[str]] = defaultdict(list)
     for piece in pieces:
-        if isinstance(piece.part, GPU | Motherboard | System) and "/" not in piece.name:
+        if isinstance(piece.part, POWERED) and "/" not in piece.name:
             for kind, count in _sockets(piece.part).items():
                 needed[kind] += count
                 users[kind].append(piece.name)
@@ -28,10 +28,13 @@ def plug_demands(pieces: tuple[Piece, ...], supplies: list[Supply]) -> tuple[Plu
     )
 
 
-def _sockets(part: GPU | Motherboard | System) -> Counter[str]:
+POWERED = (GPU, Riser, Motherboard, System)
+
+
+def _sockets(part: GPU | Riser | Motherboard | System) -> Counter[str]:
     """Return the power sockets of a part by type."""
     found: Counter[str] = Counter()
-    if isinstance(part, GPU):
+    if isinstance(part, GPU | Riser):
         for plug in part.connectors or ():
             found[plug.type] += plug.count
     elif isinstance(part, Motherboard) or part.supply is None:

@@ -259,6 +259,25 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "warning": "{a} has no fan of its own; a duct with a fan must cool it in {b}.",
     },
     "CLG002": {"": "{a} has only {actual} in front of its fans: {b} is next to it."},
+    "CLG006": {
+        "": "{b} is {needed} high, below the front fan of {a} are {actual}: moved up by {lift} mm"
+        " it is {raised} mm high, and the case takes {room} mm.",
+        "raise": "{b} is {needed} high, below the front fan of {a} are {actual}: clip the fan on"
+        " {lift} mm higher, or leave it off.",
+    },
+    "CLG007": {
+        "": "{a} reaches {needed} towards the slots, and {b} stands in {place}, the first column:"
+        " look whether they touch."
+    },
+    "CLG008": {
+        "": "{a} makes {needed} and has no fan: its carrier needs a heat sink with a strong fan, or"
+        " a water block."
+    },
+    "PCI013": {"": "{a} in {b} runs at {actual}: {c} gives no more, slot and card have {needed}."},
+    "PWR022": {
+        "": "{a} takes 48 V: give its carrier a 48 V supply, or a converter from 12 V where it has"
+        " none."
+    },
     "CLG003": {
         "": "{a} fits {actual}, the CPU has {needed}.",
         "warning": (

@@ -176,7 +176,7 @@ def finding_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
     if fact := finding.values.get("fact"):
         said = fact_text(fact, rig, catalog)
         values["fact"] = said[:1].upper() + said[1:]
-    values["a"], values["b"] = (*names, "", "")[:2]
+    values["a"], values["b"], values["c"] = (*names, "", "", "")[:3]
     values["all"] = _joined(names)
     values["needed"] = amount(finding.needed, finding.unit, rig, catalog)
     values["needed_alone"] = amount(finding.needed, "", rig, catalog)

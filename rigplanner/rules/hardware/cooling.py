@@ -15,9 +15,9 @@ from rigplanner.rules.core.fixes import fix, move, swap
 from rigplanner.rules.core.moves import LOAD, PLUGS, harmless, lands
 from rigplanner.rules.core.registry import rule
 from rigplanner.rules.hardware.class_bounds import cooler_heat_w, distance
+from rigplanner.rules.hardware.fit.radiators import takes
+from rigplanner.rules.hardware.fit.rooms import holds
 from rigplanner.rules.hardware.power import cap_fix
-from rigplanner.rules.hardware.radiators import takes
-from rigplanner.rules.hardware.rooms import holds
 from rigplanner.rules.hardware.slots import free_slots, on_risers
 
 MIN_GAP_SLOTS = 0.75

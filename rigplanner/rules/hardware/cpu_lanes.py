@@ -1,12 +1,13 @@
-"""Lanes of the CPU by generation: what is occupied takes no more than there are."""
+"""Lanes of the CPU by generation: what is occupied takes no more than there are, and a slot is no
+faster than its CPU."""
 
 from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rigplanner.catalog.schema.parts import CPU, Motherboard, System
+from rigplanner.catalog.schema.parts import CPU, GPU, Motherboard, Slot, System
 from rigplanner.rules.core.context import Context
-from rigplanner.rules.core.finding import Finding
+from rigplanner.rules.core.finding import Finding, Named
 from rigplanner.rules.core.registry import rule
 
 
@@ -43,8 +44,11 @@ def taken(context: Context) -> Iterator[Taken]:
             for use in context.machine.drives_in_use
             if use.port.origin == origin and use.pieces and use.port.gen and use.port.kind != "sata"
         ]
+        outer = {place for place, _, _ in (*slots, *drives)}
         lanes: dict[int, int] = {}
-        for _, gen, width in (*slots, *drives):
+        for place, gen, width in (*slots, *drives):
+            if any(place.startswith(f"{other}/") for other in outer):
+                continue  # what stands on a riser uses the lanes that the riser takes
             if gen is not None and width is not None:
                 lanes[gen] = lanes.get(gen, 0) + width
         if lanes:
@@ -79,3 +83,48 @@ def lanes_of_generation(context: Context, case: Taken) -> Iterator[Finding]:
                 case, f"{case.board.id}:lane_modes", gen=gen, used=used, have=have
             )
             return
+
+
+class Older(Named, frozen=True):
+    """A card in a slot of a CPU, and the slot's own generation."""
+
+    card: GPU
+    slot: Slot
+    cpu_name: str
+    cpu: CPU
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return (self.name, self.slot.id, self.cpu_name)
+
+
+def fed_by_cpu(context: Context) -> Iterator[Older]:
+    """Cards that the owner put into slots of a CPU without a riser between."""
+    for card in context.own_cards:
+        use = card.use
+        if use is None or use.slot.kind != "pcie" or use.riser or card.board is None:
+            continue
+        index = (use.slot.origin or "").removeprefix("cpu")
+        if index.isdigit() and int(index) < len(context.cpus):
+            name, cpu = context.cpus[int(index)]
+            yield Older(card.name, card.card, use.slot, name, cpu)
+
+
+@rule(
+    "PCI013",
+    "CPU gives the card's slot an older generation of PCIe",
+    "info",
+    over=fed_by_cpu,
+    reason=(
+        "A slot of the CPU is as fast as the CPU: desktop APUs and older CPUs on newer boards have"
+        " PCIe 3.0 where board and card have 4.0 or 5.0. Loading models and exchange take longer."
+    ),
+    source="CPU makers' specifications (Ryzen 5000G and Core of the tenth generation: PCIe 3.0)",
+)
+def older_generation(context: Context, case: Older) -> Iterator[Finding]:
+    """Compare the CPU's newest generation with what slot and card have both."""
+    both = min(case.slot.gen or 0, case.card.edge_gen or 0)
+    if case.cpu.pcie_gen is not None and case.cpu.pcie_gen < both:
+        yield older_generation.finding(
+            case, needed=f"PCIe {both}.0", actual=f"PCIe {case.cpu.pcie_gen}.0"
+        )

@@ -1,4 +1,5 @@
-"""Docks and enclosures: whether a supply feeds their card, and whether it gives enough."""
+"""Docks, enclosures and carriers: whether a supply feeds their card or module and gives enough, and
+what cools a module."""
 
 import math
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from rigplanner.catalog.schema.parts import GPU, PowerSupply, Riser
 from rigplanner.machine.placement.enclosures import fed_beside, holders_supplies
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.core.context import Context
-from rigplanner.rules.core.finding import Finding, Fix
+from rigplanner.rules.core.finding import Finding, Fix, Named
 from rigplanner.rules.core.fixes import cheapest_of, fix, item_of, swap
 from rigplanner.rules.core.registry import rule
 from rigplanner.rules.hardware.power import HEADROOM, cap_power, has_plugs, limits, rating_at
@@ -155,3 +156,63 @@ def dock_watts(context: Context, case: Held) -> Iterator[Finding]:
             watts=case.watts,
         )
     yield dock_watts.finding(case, needed=case.watts, actual=case.given_w, unit="W", fixes=fixes)
+
+
+WRITE_UP = "github.com/l4rz/running-nvidia-sxm-gpus-in-consumer-pcs"
+FED_WITH_48_V = ("sxm3", "sxm4", "sxm5", "sxm6", "oam")
+"""Modules from SXM3 on take 48 V; SXM2 takes the 12 V of an ATX supply."""
+
+
+class Carried(Named, frozen=True):
+    """A module on a carrier, by the module's name."""
+
+    card: GPU
+    carrier: Riser
+
+
+def carried(context: Context) -> Iterator[Carried]:
+    """Modules that the owner put on carriers."""
+    carriers = {riser.output: riser for _, riser in context.risers if riser.output != "pcie"}
+    for card in context.own_cards:
+        if card.card.form_factor in carriers and card.slot is not None:
+            yield Carried(card.name, card.card, carriers[card.card.form_factor])
+
+
+@rule(
+    "PWR022",
+    "Module wants 48 V, which no supply of the rig gives",
+    "warning",
+    over=carried,
+    reason=(
+        "Modules from SXM3 on take 48 V, which an ATX supply has not: a carrier needs a 48 V supply"
+        " beside it or a converter from 12 V of some 500 W."
+    ),
+    source=WRITE_UP,
+)
+def forty_eight_volts(context: Context, case: Carried) -> Iterator[Finding]:
+    """Look for a supply or converter of 48 V (accessory type "supply-48v")."""
+    there = any(accessory.type == "supply-48v" for _, accessory in context.accessories)
+    if case.card.form_factor in FED_WITH_48_V and not there:
+        yield forty_eight_volts.finding(case, needed=48.0, actual=12.0, unit="V")
+
+
+@rule(
+    "CLG008",
+    "Module on a carrier has no fan of its own",
+    "warning",
+    over=carried,
+    reason=(
+        "A module of 300 to 700 W brings a heat sink at most; its server blew air through it. On"
+        " a carrier it needs a heat sink with a strong fan or a water block, which some carriers"
+        " have."
+    ),
+    source=WRITE_UP,
+)
+def no_fan(context: Context, case: Carried) -> Iterator[Finding]:
+    """Silent in the air of a server, and with a fan for the card in the rig (accessory type
+    "gpu-fan")."""
+    case_space = context.enclosure[1].enclosure if context.enclosure else None
+    in_server = case_space is not None and case_space.airflow == "server"
+    ducted = any(accessory.type == "gpu-fan" for _, accessory in context.accessories)
+    if case.card.cooling != "liquid" and not in_server and not ducted:
+        yield no_fan.finding(case, needed=case.card.tdp_w, unit="W")

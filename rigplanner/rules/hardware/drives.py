@@ -21,7 +21,7 @@ from rigplanner.rules.core.finding import Finding, Fix, Named
 from rigplanner.rules.core.fixes import fix, move
 from rigplanner.rules.core.moves import lands
 from rigplanner.rules.core.registry import Rule, rule
-from rigplanner.rules.hardware.radiators import Room, room_in
+from rigplanner.rules.hardware.fit.radiators import Room, room_in
 from rigplanner.rules.hardware.slots import Seeker
 
 MANUAL = "Board manuals, storage tables"

@@ -302,7 +302,8 @@ makers of 25 cm name PCIe 5.0."""
 def long_risers(context: Context) -> Iterator[Led]:
     """Cards on cables of PCIe 4.0 and newer, in slots that are as fast."""
     for case in risen(context):
-        cable = case.riser.slot_kind == "pcie" and case.riser.outputs == 1
+        kinds = {case.riser.slot_kind, case.riser.output}
+        cable = kinds == {"pcie"} and case.riser.outputs == 1
         if cable and _negotiated(case) in LONGEST_MM:
             yield case
 

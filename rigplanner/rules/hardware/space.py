@@ -30,8 +30,8 @@ from rigplanner.rules.hardware.class_bounds import (
     supply_length_mm,
     supply_room_mm,
 )
-from rigplanner.rules.hardware.radiators import DEPTH_MM, radiators_mm, room_in, takes
-from rigplanner.rules.hardware.rooms import (
+from rigplanner.rules.hardware.fit.radiators import DEPTH_MM, radiators_mm, room_in, takes
+from rigplanner.rules.hardware.fit.rooms import (
     board_fits,
     board_room,
     board_sides,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rigplanner.catalog.schema.parts import GPU, Chassis, Enclosure, Motherboard, Slot, System
 from rigplanner.rules.core.context import Context, is_built_in
 from rigplanner.rules.hardware.class_bounds import STANDARD_HEIGHT_MM
-from rigplanner.rules.hardware.radiators import Room, radiators_mm, room_in, takes
+from rigplanner.rules.hardware.fit.radiators import Room, radiators_mm, room_in, takes
 
 LABEL_MM = {
     "Mini-ITX": (170, 170),

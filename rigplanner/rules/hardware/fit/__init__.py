@@ -1,0 +1,1 @@
+"""What has room where: cases, radiators, coolers beside memory and slots."""
