@@ -45,7 +45,9 @@ def add_job_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="GIB",
         help="memory free on each GPU, in order",
     )
-    parser.add_argument("--task", help="train_full, train_lora, train_qlora, inference or serve")
+    parser.add_argument(
+        "--task", help="train_full, train_lora, train_qlora, grpo, inference or serve"
+    )
     parser.add_argument("--precision", help="such as bf16, amp_fp16, int8, nf4, q4_k_m")
     parser.add_argument(
         "--set",

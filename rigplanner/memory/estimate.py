@@ -15,6 +15,12 @@ from rigplanner.memory.explain import steps_of
 from rigplanner.memory.inference import infer, pool
 from rigplanner.memory.mig import partition_of
 from rigplanner.memory.nearness import spread
+from rigplanner.memory.preference import (
+    beside_engine,
+    check_network,
+    engine_gib,
+    with_copies,
+)
 from rigplanner.memory.published_figures import figured
 from rigplanner.memory.recommenders import looked_up
 from rigplanner.memory.training import Demand, train
@@ -24,7 +30,8 @@ from rigplanner.rig.workload import Workload
 from rigplanner.units import GIB
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.network import RECOMMENDER, Network, resolve
-from rigplanner.workload.resolved import resolved
+from rigplanner.workload.preference import is_preference, taken_apart
+from rigplanner.workload.resolved import Resolved, resolved
 from rigplanner.workload.stacks import MemoryStack, group_of, interval, known_gib, memory_stack
 
 NCCL_GIB = 0.3
@@ -55,6 +62,8 @@ def estimate_memory(
     if workload.mig is not None and gpu is not None:
         gpu = partition_of(workload, gpu)
     made = resolved(workload, zoo)
+    if is_preference(made.workload):
+        return _of_preference(made, gpu, count, zoo, explained)
     network = resolve(made.workload, zoo)
     job = read_job(made.workload, network, count, gpu is not None)
     if made.assumed:
@@ -64,6 +73,22 @@ def estimate_memory(
     demand = with_drafts(demand, made.workload, network, job, zoo)
     room = None if gpu is None else usable_gib(gpu)
     return answered(network, job, stack, demand, reservation, count, explained, room)
+
+
+def _of_preference(
+    made: Resolved, gpu: GPU | None, count: int, zoo: Zoo, explained: bool
+) -> MemoryEstimate:
+    """The memory of the fullest GPU of a training by preferences or rewards."""
+    split = taken_apart(made.workload, count)
+    network = resolve(split.training, zoo)
+    check_network(network, split)
+    job = read_job(split.training, network, split.trainers, gpu is not None)
+    job = msgspec.structs.replace(job, assumed={**made.assumed, **job.assumed})
+    stack = memory_stack(job.stack)
+    demand = with_copies(train(network, job, stack), network, job, stack, split)
+    room = None if gpu is None else usable_gib(gpu)
+    told = answered(network, job, stack, demand, None, count, explained, room)
+    return beside_engine(told, split, engine_gib(network, split, gpu))
 
 
 def on_unknown_card(workload: Workload, count: int, zoo: Zoo) -> Workload:

@@ -42,6 +42,7 @@ from rigplanner.workload.limits import (
 )
 from rigplanner.workload.mixes import file_bits
 from rigplanner.workload.network import resolve
+from rigplanner.workload.preference import trained
 from rigplanner.workload.quant import GGUF, frozen_as, stored_as
 from rigplanner.workload.stored import as_stored
 
@@ -168,7 +169,9 @@ def read_job(
     degrees.
 
     A job is read once, but on a machine; those that differ in their batch only count as one: one
-    stream of a language model, and several."""
+    stream of a language model, and several. Of a training by preferences or rewards it is the
+    policy's job."""
+    workload = trained(workload)
     batch = workload.batch_per_gpu
     if machine is not None or (batch is not None and not 0 < batch <= LARGEST["batch_per_gpu"]):
         return _definite(workload, gpu, count, nodes, link, zoo, machine)

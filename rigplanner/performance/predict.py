@@ -33,6 +33,7 @@ from rigplanner.performance.measured import Measured
 from rigplanner.performance.metrics import WRITING, usual_metric
 from rigplanner.performance.modelled import Modelled, model_speed, waiting_share
 from rigplanner.performance.offload import doubt
+from rigplanner.performance.preference import predict_preference
 from rigplanner.performance.roofline import ceiling
 from rigplanner.performance.sequence_to_sequence import halves, joined
 from rigplanner.performance.serving import decode_ceiling
@@ -40,6 +41,7 @@ from rigplanner.performance.settled import settle
 from rigplanner.performance.several_gpus.collective import predict_collective
 from rigplanner.performance.users import users_at_rate
 from rigplanner.rig.workload import Workload
+from rigplanner.workload.preference import is_preference, taken_apart
 
 if TYPE_CHECKING:
     from rigplanner.performance.anchors.evidence import Evidence
@@ -92,11 +94,52 @@ def predict_speed(
         )
     if TASKS.get(workload.task or "") == "collective":
         return predict_collective(workload, gpu, count, nodes, link, machine, metric)
-    made, known = settle(workload, gpu, count, nodes, link, zoo), evidence or kept_evidence()
+    known = evidence or kept_evidence()
+    if is_preference(workload):
+        return _of_preference(
+            workload, gpu, count, nodes, link, zoo, machine, metric, known, allowed, power_limit_w
+        )
+    made = settle(workload, gpu, count, nodes, link, zoo)
     told = _predicted(
         made.workload, gpu, count, nodes, link, zoo, machine, metric, known, allowed, power_limit_w
     )
     return replace(told, assumed={**made.assumed, **told.assumed}) if made.assumed else told
+
+
+def _of_preference(
+    workload: Workload,
+    gpu: GPU,
+    count: int,
+    nodes: int,
+    link: str,
+    zoo: Zoo | None,
+    machine: Machine | None,
+    metric: str | None,
+    known: "Evidence",
+    allowed: Callable[[Measured], bool] | None,
+    power_limit_w: float | None,
+) -> SpeedEstimate:
+    """The speed of a training by preferences or rewards, by those of its parts; a machine's own
+    links and limits count where all of its GPUs train."""
+    split = taken_apart(workload, count)
+
+    def predict(work: Workload, cards: int, in_metric: str | None) -> SpeedEstimate:
+        whole = cards == count
+        return predict_speed(
+            work,
+            gpu,
+            cards,
+            nodes if whole else 1,
+            link if cards > 1 else "none",
+            zoo,
+            machine if whole else None,
+            in_metric,
+            known,
+            allowed,
+            power_limit_w,
+        )
+
+    return predict_preference(workload, split, predict, metric)
 
 
 def _predicted(

@@ -22,6 +22,7 @@ from rigplanner.workload.limits import (
 from rigplanner.workload.network import RECOMMENDER, Network
 from rigplanner.workload.pictures import DRAWN, PICTURES, image_of, images_of, places_of
 from rigplanner.workload.positions import usual_length
+from rigplanner.workload.preference import trained
 from rigplanner.workload.quant import BITS, KV_BITS, SAME_SCALES, frozen_as, stored_as, usual_type
 from rigplanner.workload.releases import EAGER, UNRAISED, habits
 from rigplanner.workload.stacks import memory_stack
@@ -155,7 +156,8 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
     beyond reason.
 
     Jobs that differ in batch and tokens only are asked of one network again and again: the rest of
-    them is read once."""
+    them is read once. Of a training by preferences or rewards it is the policy's job."""
+    workload = trained(workload)
     batch, tokens = workload.batch_per_gpu, workload.seq_len
     if not (
         batch

@@ -7,8 +7,11 @@ import msgspec
 
 from rigplanner.report.language import Words
 from rigplanner.rig.workload import Parallelism, Speculative, Workload
+from rigplanner.workload.preference import PREFERENCE
 
-TRAINING = ("train", "train_full", "train_lora", "train_qlora")
+TRAINING = ("train", "train_full", "train_lora", "train_qlora", *PREFERENCE)
+WRITTEN = ("grpo", "ppo")
+"""Tasks that train on answers which an engine writes."""
 PRECISIONS = (
     "fp32", "tf32", "fp16", "bf16", "amp_fp16", "amp_bf16", "fp8", "mxfp4", "nvfp4", "int8",
     "int4", "nf4", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "q4_k_s", "q4_0", "q3_k_m", "q2_k",
@@ -19,8 +22,8 @@ SERVING_STACKS = (
     "tensorrt-llm", "lmdeploy", "tgi", "hf-transformers",
 )  # fmt: skip
 TRAINING_STACKS = (
-    "hf-trainer", "unsloth", "axolotl", "llama-factory", "torchtune", "fsdp", "deepspeed",
-    "megatron-lm", "torchtitan", "pytorch-eager", "pytorch-ngc", "torch-compile", "kohya",
+    "hf-trainer", "unsloth", "axolotl", "llama-factory", "torchtune", "fsdp", "deepspeed", "trl",
+    "verl", "megatron-lm", "torchtitan", "pytorch-eager", "pytorch-ngc", "torch-compile", "kohya",
 )  # fmt: skip
 IMAGE_STACKS = (
     "diffusers", "diffusers-xformers", "comfyui", "stable-diffusion-webui", "pytorch-eager",
@@ -31,6 +34,7 @@ CACHES = ("fp16", "bf16", "fp8", "int8", "q8_0", "q5_0", "q4_0")
 PROMPT_SETS = ("sharegpt", "open-orca", "longbench", "cnn-dailymail", "alpaca", "librispeech")
 OFFLOADS = Words({"optimizer": "optimizer in RAM", "all": "all in RAM", "nvme": "on NVMe drives"})
 EXPERTS = Words({"all": "all in RAM"})
+ENGINES = Words({"shared": "on the same cards", "apart": "on its own cards"})
 SAMPLES = Words(
     {
         "equal": "of one length",
@@ -50,12 +54,14 @@ DRAFTS = Words(
         "draft": "a smaller model",
     }
 )
+ADAPTED = ("train_lora", "train_qlora", *PREFERENCE)
 OF_PARALLELISM = ("zero", "tensor", "pipeline")
 FOLDED = (
     "quant", "request_rate", "prefix_tokens", "prompt_set", "target_tokens_s",
     "target_first_token_ms", "draft", "draft_tokens", "gpu_layers", "experts", "n_cpu_moe",
     "cache_place", "split", "cpu_offload_gb", "memory_utilization", "offload", "lora_targets",
-    "gradient_accumulation", "attention", "samples", "pipeline", "height", "weights_gib",
+    "gradient_accumulation", "attention", "samples", "pipeline", "generations", "engine_place",
+    "height", "weights_gib",
 )  # fmt: skip
 """Fields that few jobs need: shown when asked for, or where they are set."""
 TIPS = Words(
@@ -92,6 +98,8 @@ TIPS = Words(
         "gradient_checkpointing": "Recompute activations in the backward pass: less memory,"
         " about a third more time.",
         "attention": "The attention kernel: eager writes all scores, flash none.",
+        "generations": "Answers to each prompt that are compared (GRPO).",
+        "engine_place": "Where the engine that writes the answers runs.",
         "samples": "Lengths of the texts: unequal ones leave gaps between blocks of memory.",
         "lora_rank": "Width of the adapters.",
         "lora_targets": "Names of the layers that get adapters, separated by commas.",
@@ -148,6 +156,10 @@ def _edge(work: Workload, field: str) -> int | None:
 
 _ELSEWHERE: dict[str, Any] = {
     "steps": lambda work: work.variant.get("steps"),
+    "generations": lambda work: work.variant.get("generations"),
+    "engine_place": lambda work: {True: "shared", False: "apart"}.get(
+        work.variant.get("colocated")
+    ),
     "experts": lambda work: "all" if work.cpu_moe else None,
     "cache_place": lambda work: "ram" if work.kv_on_host else None,
     "prompt_set": lambda work: work.dataset,
@@ -156,6 +168,9 @@ _ELSEWHERE: dict[str, Any] = {
     ),
 }
 """Fields that are kept under another name or in another form."""
+
+
+OF_VARIANT = {"steps": "steps", "generations": "generations", "engine_place": "colocated"}
 
 
 def edited(work: Workload, field: str, value: Any) -> dict[str, Any]:
@@ -175,9 +190,11 @@ def edited(work: Workload, field: str, value: Any) -> dict[str, Any]:
     if field == "draft_tokens":
         told = work.speculative or Speculative()
         return {"speculative": msgspec.structs.replace(told, tokens=value) if value else None}
-    if field == "steps":
-        rest = {name: told for name, told in work.variant.items() if name != "steps"}
-        return {"variant": rest | ({"steps": value} if value else {})}
+    if field in OF_VARIANT:
+        name = OF_VARIANT[field]
+        rest = {own: told for own, told in work.variant.items() if own != name}
+        set_to = value == "shared" if field == "engine_place" else value
+        return {"variant": rest | ({name: set_to} if value else {})}
     if field in ("image_size", "height"):
         width = value if field == "image_size" else _edge(work, "image_size")
         height = value if field == "height" else _edge(work, "height")
@@ -196,53 +213,50 @@ def edited(work: Workload, field: str, value: Any) -> dict[str, Any]:
     return {names.get(field, field): value}
 
 
+OF_RUNNING = (
+    "users", "prompt_set", "draft", "gpu_layers", "cache_place", "split", "cpu_offload_gb",
+    "kv_precision",
+)  # fmt: skip
+OF_SERVING = ("request_rate", "prefix_tokens", "target_tokens_s", "target_first_token_ms")
+OF_TRAINING = (
+    "offload", "gradient_accumulation", "optimizer", "gradient_checkpointing", "zero", "epochs",
+    "dataset_gb", "dataset_samples", "dataset_format", "dataset_place",
+)  # fmt: skip
+
+
 def concerned(work: Workload, text: bool, kind: str | None) -> dict[str, bool]:
     """Return which of the fields concern a job; those that are left out concern all."""
     training = work.task is None or work.task in TRAINING
+    rewarded, preferred = work.task in WRITTEN, work.task in PREFERENCE
     running, mixture = text and not training, kind in (None, "moe")
     drawn = bool(kind and kind.startswith("diffusion"))
     serving = running and (work.task == "serve" or (work.users or 0) > 1)
     return {
-        "users": running,
+        **dict.fromkeys(OF_RUNNING, running),
+        **dict.fromkeys(OF_SERVING, serving),
+        **dict.fromkeys(OF_TRAINING, training),
         "batch_per_gpu": not running or work.batch_per_gpu is not None,
-        "seq_len": text,
-        "input_tokens": running,
-        "output_tokens": running,
-        "request_rate": serving,
-        "prefix_tokens": serving,
-        "prompt_set": running,
-        "target_tokens_s": serving,
-        "target_first_token_ms": serving,
-        "draft": running,
+        "seq_len": text and not preferred,
+        "input_tokens": running or preferred,
+        "output_tokens": running or preferred,
+        "generations": work.task == "grpo",
+        "engine_place": rewarded,
         "draft_tokens": running and work.speculative is not None,
-        "gpu_layers": running,
         "experts": running and mixture,
         "n_cpu_moe": running and mixture,
-        "cache_place": running,
-        "split": running,
-        "cpu_offload_gb": running,
-        "memory_utilization": running,
+        "memory_utilization": running or rewarded,
         "quant": not training or work.task == "train_qlora",
-        "offload": training,
-        "gradient_accumulation": training,
-        "lora_targets": work.task in ("train_lora", "train_qlora"),
+        "lora_targets": work.task in ADAPTED,
+        "lora_rank": work.task in ADAPTED,
         "images": kind == "vlm" or work.config is not None,
         "image_size": not text or kind == "vlm",
         "height": not text or kind == "vlm",
         "frames": drawn or work.frames is not None,
         "steps": drawn and not training,
-        "optimizer": training,
-        "gradient_checkpointing": training,
         "attention": text,
         "samples": training and text,
-        "lora_rank": work.task in ("train_lora", "train_qlora"),
-        "kv_precision": running,
-        "zero": training,
         "pipeline": text,
-        **dict.fromkeys(("dataset_gb", "dataset_samples"), training),
-        **dict.fromkeys(("dataset_format", "dataset_place"), training),
         "dataset_decoding": training and not text,
-        "epochs": training,
         "train_tokens": training and text,
     }
 

@@ -23,6 +23,7 @@ from rigplanner.desktop.words import shortened
 from rigplanner.desktop.workloads.fields import (
     CACHES,
     DRAFTS,
+    ENGINES,
     EXPERTS,
     FOLDED,
     OF_PARALLELISM,
@@ -57,6 +58,9 @@ TASKS = Words(
         "train_full": "Training, all weights",
         "train_lora": "Training, LoRA",
         "train_qlora": "Training, QLoRA",
+        "grpo": "Training by rewards, GRPO",
+        "ppo": "Training by rewards, PPO",
+        "dpo": "Training by preferences, DPO",
         "inference": "Inference",
         "prefill": "Inference, prefill only",
         "decode": "Inference, output only",
@@ -187,6 +191,8 @@ class WorkloadForm(QWidget):
         self._choice("attention", tr("Attention"), [(code, code) for code in ATTENTION])
         self._choice("samples", tr("Texts"), [(SAMPLES[code], code) for code in SAMPLES])
         self._number("pipeline", tr("Pipeline"), 64)
+        self._number("generations", tr("Answers a prompt"), 1024)
+        self._choice("engine_place", tr("Engine"), [(ENGINES[code], code) for code in ENGINES])
         self._number("height", tr("Height"), 16384, "px")
 
     def _add_data(self) -> None:
