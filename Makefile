@@ -2,10 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 SAMPLE ?= resources/samples/rtx-5090.rig
-JUDGED := $(addprefix tests/networks/,traced_steps.jsonl traced_random.jsonl traced_kinds.jsonl traced_layers.jsonl traced_widened.jsonl ) tests/memory/measured_memory.jsonl \
-          $(wildcard tests/performance/foreign_speeds/*.jsonl)
+JUDGED := $(addprefix tests/networks/,traced_steps.jsonl traced_random.jsonl traced_kinds.jsonl traced_layers.jsonl traced_widened.jsonl) \
+          $(addprefix tests/memory/,measured_memory.jsonl largest_batches.jsonl) $(wildcard tests/performance/foreign_speeds/*.jsonl)
 
-.PHONY: run test release lint bench campaign screenshots translations rules wheel packages site accuracy setup clean
+.PHONY: run test release lint bench campaign screenshots pages translations rules wheel packages site accuracy setup clean
 
 run: setup
 	@$(BIN)/python -m tools.first_run $(SAMPLE)
@@ -30,6 +30,9 @@ bench: setup
 
 campaign: setup
 	QT_QPA_PLATFORM=offscreen nice $(BIN)/python -m tools.campaign
+
+pages: setup
+	$(BIN)/python -m tools.page_pictures
 
 screenshots: setup
 	QT_QPA_PLATFORM=offscreen $(BIN)/python -m rigplanner.desktop.screenshots docs/pictures

@@ -48,14 +48,3 @@ def catalog() -> Catalog:
 def samples() -> list[Path]:
     """The shipped sample rigs."""
     return sorted((data_path("resources") / "samples").glob("*.rig"))
-
-
-@pytest.fixture(scope="session")
-def shared() -> Path:
-    """The folder of measured cases beside the project, where there is one."""
-    place = Path(
-        os.environ.get("RIGPLANNER_SHARED", Path(__file__).resolve().parents[2] / "shared")
-    )
-    if not (place / "cases").is_dir():
-        pytest.skip("the measured cases are not here (RIGPLANNER_SHARED names their folder)")
-    return place

@@ -11,7 +11,7 @@ from rigplanner.errors import WorkloadFault
 from rigplanner.memory.answer import MemoryEstimate, MemoryParts
 from rigplanner.memory.diffusion import diffuse
 from rigplanner.memory.drafts import with_drafts
-from rigplanner.memory.explain import steps_of
+from rigplanner.memory.explain import Figures, Span, steps_of
 from rigplanner.memory.inference import infer, pool
 from rigplanner.memory.mig import partition_of
 from rigplanner.memory.nearness import spread
@@ -151,41 +151,17 @@ def answered(
     are given back."""
     tensors = demand.tensors / GIB
     moving = (demand.activations + demand.buffers + demand.kv_cache) / GIB
-    group = group_of(network.kind)
-    beyond = stack.spare(job.task, group)
+    beyond = stack.spare(job.task, group_of(network.kind))
     fixed, spare = beyond.fixed_gib, beyond.held_gib(moving, tensors - moving) + demand.apart / GIB
-    allocated = tensors + fixed
     idle = scattered(network, job, stack, moving)
-    reserved = allocated + spare
-    if reservation is not None:
-        reserved = max(reserved, reservation)
+    reserved = max(tensors + fixed + spare, reservation or 0.0)
     nccl = NCCL_GIB if count > 1 and stack.slug != "trace" else 0.0
     context = stack.context_gib + nccl
     needed = reserved + context + idle.needed
     kept = _idle_gib(idle, reserved + context, room_gib)
     spare, reserved = spare + kept, reserved + kept
-    device = reserved + context
-    wide = (RELATIVE_SPREAD if network.relative else 1.0) * spread(stack.slug, network.kind, job)
-    low, high = interval((stack.slug, f"{job.task} {group}", job.task))
-    low, high = max(LEAST, 1 - (1 - low) * wide), 1 + (high - 1) * wide
-    known = known_gib(stack.slug, job.task, tensors - moving)
-    if network.stand_in:
-        held = (
-            max(known, (demand.weights + demand.gradients + demand.optimizer) / GIB)
-            if network.weighed
-            else known
-        )
-        low = min(low, _of_rest(held - known, tensors - held, 1 - STAND_IN_MISS))
-        high = max(high, _of_rest(held - known, device - held, 1 + STAND_IN_MISS))
-    parts = MemoryParts(
-        weights_gib=demand.weights / GIB,
-        gradients_gib=demand.gradients / GIB,
-        optimizer_gib=demand.optimizer / GIB,
-        activations_gib=demand.activations / GIB,
-        kv_cache_gib=demand.kv_cache / GIB,
-        workspace_gib=demand.buffers / GIB + spare + fixed,
-        context_gib=context,
-    )
+    figures = Figures(tensors, reserved, reserved + context)
+    span = _span(network, job, stack, demand, figures, tensors - moving)
     detail = {
         "communication": demand.communication / GIB,
         "buffers": (demand.buffers - demand.communication) / GIB,
@@ -194,6 +170,63 @@ def answered(
         "driver": stack.context_gib,
         "nccl": nccl,
     }
+    return MemoryEstimate(
+        parts=_parts(demand, spare + fixed, context),
+        tensors_gib=tensors,
+        allocated_gib=tensors + fixed,
+        reserved_gib=reserved,
+        device_gib=figures.device_gib,
+        low_gib=span.known + span.low * (tensors - span.known),
+        high_gib=_top(span.known, span.high, needed, figures.device_gib, room_gib),
+        stack=stack.slug,
+        host_gib=demand.host.ram / GIB,
+        nvme_gib=demand.host.nvme / GIB,
+        assumed=_assumed(network, job),
+        detail_gib=detail,
+        steps=steps_of(network, job, stack, demand, detail, figures, span) if explained else (),
+    )
+
+
+def _parts(demand: Demand, library_gib: float, context_gib: float) -> MemoryParts:
+    """The parts of a demand in GiB, with what libraries and the allocator hold beside buffers."""
+    return MemoryParts(
+        weights_gib=demand.weights / GIB,
+        gradients_gib=demand.gradients / GIB,
+        optimizer_gib=demand.optimizer / GIB,
+        activations_gib=demand.activations / GIB,
+        kv_cache_gib=demand.kv_cache / GIB,
+        workspace_gib=demand.buffers / GIB + library_gib,
+        context_gib=context_gib,
+    )
+
+
+def _span(
+    network: Network,
+    job: Job,
+    stack: MemoryStack,
+    demand: Demand,
+    figures: Figures,
+    still_gib: float,
+) -> Span:
+    """The interval: that of the stack and task, wider for jobs that few sources measured and for
+    networks traced as a relative; of one whose layers nobody told, all but what is sure of its
+    weights may miss by half. `still_gib`: tensors that neither come nor go."""
+    wide = (RELATIVE_SPREAD if network.relative else 1.0) * spread(stack.slug, network.kind, job)
+    task = f"{job.task} {group_of(network.kind)}"
+    low, high = interval((stack.slug, task, job.task))
+    low, high = max(LEAST, 1 - (1 - low) * wide), 1 + (high - 1) * wide
+    known = known_gib(stack.slug, job.task, still_gib)
+    if network.stand_in:
+        states = (demand.weights + demand.gradients + demand.optimizer) / GIB
+        held = max(known, states) if network.weighed else known
+        least, most = figures.tensors_gib - held, figures.device_gib - held
+        low = min(low, _of_rest(held - known, least, 1 - STAND_IN_MISS))
+        high = max(high, _of_rest(held - known, most, 1 + STAND_IN_MISS))
+    return Span(low, high, known)
+
+
+def _assumed(network: Network, job: Job) -> dict[str, str]:
+    """What nobody said, and what of the network is counted as another's."""
     assumed = dict(job.assumed)
     if network.relative:
         assumed["architecture"] = network.relative
@@ -201,22 +234,4 @@ def answered(
         assumed["tables"] = "on the GPUs"
     if network.family == "big_bird" and job.length > SPARSE_FROM:
         assumed["attention"] = "dense"
-    return MemoryEstimate(
-        parts=parts,
-        tensors_gib=tensors,
-        allocated_gib=allocated,
-        reserved_gib=reserved,
-        device_gib=device,
-        low_gib=known + low * (tensors - known),
-        high_gib=_top(known, high, needed, device, room_gib),
-        stack=stack.slug,
-        host_gib=demand.host.ram / GIB,
-        nvme_gib=demand.host.nvme / GIB,
-        assumed=assumed,
-        detail_gib=detail,
-        steps=steps_of(
-            network, job, stack, demand, detail, (tensors, reserved, device), (low, high, known)
-        )
-        if explained
-        else (),
-    )
+    return assumed

@@ -3,6 +3,8 @@ from."""
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from rigplanner.evidence import Step
 from rigplanner.memory.training import Demand
 from rigplanner.units import GIB
@@ -63,24 +65,33 @@ STATES = {
 """Where the size of an optimizer's state is published; of the others, torch.optim."""
 
 
+class Figures(Struct, frozen=True):
+    """What of an estimate is shown, in GiB: live tensors, what the allocator holds, what the device
+    shows."""
+
+    tensors_gib: float
+    reserved_gib: float
+    device_gib: float
+
+
+class Span(Struct, frozen=True):
+    """The factors of an interval, and the GiB of weights that they leave alone."""
+
+    low: float
+    high: float
+    known: float
+
+
 def steps_of(
     network: Network,
     job: Job,
     stack: MemoryStack,
     demand: Demand,
     detail: dict[str, float],
-    figures: tuple[float, float, float],
-    span: tuple[float, float, float],
+    figures: Figures,
+    span: Span,
 ) -> tuple[Step, ...]:
-    """The steps from weights to what the device shows; `figures` are tensors, reserved and device
-    in GiB, `span` the interval's factors and what of the weights they leave alone."""
-    training = job.task.startswith("train")
-    sizes: Inputs = {
-        "batch": job.batch,
-        "length": job.length,
-        "checkpointing": job.checkpointing,
-        "tensor": job.tensor,
-    }
+    """The steps from weights to what the device shows."""
     shards: Inputs = {
         "data": job.data,
         "zero": job.zero,
@@ -88,97 +99,72 @@ def steps_of(
         "pipeline": job.pipeline,
         "expert": job.expert,
     }
+    sizes: Inputs = {
+        "batch": job.batch,
+        "length": job.length,
+        "checkpointing": job.checkpointing,
+        "tensor": job.tensor,
+    }
+    peak, gib = "live tensors at the peak of the step", demand.activations / GIB
+    detail = detail | {"apart": demand.apart / GIB}
+    beyond = stack.spare(job.task, group_of(network.kind))
+    return (
+        *_states(network, job, demand, shards),
+        _gib("activations", peak, sizes, gib, _source(network, job)),
+        *_cached(network, job, demand),
+        *_beyond(stack, beyond, detail, figures, span, shards),
+        *demand.host.steps,
+    )
+
+
+def _states(network: Network, job: Job, demand: Demand, shards: Inputs) -> list[Step]:
+    """Weights, and what training keeps beside them."""
     weights: Inputs = {
         "parameters": network.params,
         "precision": job.precision,
         "quant": job.quant,
         **shards,
     }
-    found = [
-        Step(
-            "weights",
-            "parameters x bytes / shards",
-            weights,
-            demand.weights / GIB,
-            "GiB",
-            network.source or "configuration",
-        )
-    ]
-    if training:
-        found += [
-            Step(
-                "gradients",
-                "trained parameters x bytes / shards",
-                shards,
-                demand.gradients / GIB,
-                "GiB",
-                AUTOGRAD,
-            ),
-            Step(
-                "optimizer",
-                "bytes of state per trained parameter / shards",
-                {"optimizer": job.optimizer, **shards},
-                demand.optimizer / GIB,
-                "GiB",
-                STATES.get(job.optimizer, "torch.optim"),
-            ),
-        ]
-    found.append(
-        Step(
-            "activations",
-            "live tensors at the peak of the step",
-            sizes,
-            demand.activations / GIB,
-            "GiB",
-            _source(network, job),
-        )
-    )
-    if demand.kv_cache:
-        cache: Inputs = {
-            "precision": job.kv_precision,
-            "tokens": (job.input_tokens or job.length) + job.output_tokens,
-            "batch": job.batch,
-        }
-        found.append(
-            Step(
-                "kv_cache",
-                "values per token x tokens x batch x bytes",
-                cache,
-                demand.kv_cache / GIB,
-                "GiB",
-                CACHE,
-            )
-        )
-        if network.state_values:
-            held = 2.0 * network.state_values * job.batch / GIB
-            fixed: Inputs = {"layers": network.state_layers or network.layers, "batch": job.batch}
-            found.append(
-                Step(
-                    "recurrent_state",
-                    "of the cache: states of one sequence x batch x bytes",
-                    fixed,
-                    held,
-                    "GiB",
-                    STATE,
-                )
-            )
-    detail = detail | {"apart": demand.apart / GIB}
-    found += _beyond(
-        stack, stack.spare(job.task, group_of(network.kind)), detail, figures, span, shards
-    )
-    return (*found, *demand.host.steps)
+    source, formula = network.source or "configuration", "parameters x bytes / shards"
+    found = [_gib("weights", formula, weights, demand.weights / GIB, source)]
+    if job.task.startswith("train"):
+        trained = "trained parameters x bytes / shards"
+        found.append(_gib("gradients", trained, shards, demand.gradients / GIB, AUTOGRAD))
+        named: Inputs = {"optimizer": job.optimizer, **shards}
+        each, source = "bytes of state per trained parameter / shards", "torch.optim"
+        source = STATES.get(job.optimizer, source)
+        found.append(_gib("optimizer", each, named, demand.optimizer / GIB, source))
+    return found
+
+
+def _cached(network: Network, job: Job, demand: Demand) -> list[Step]:
+    """Keys and values of what was read and written; of them the states of recurrent layers."""
+    if not demand.kv_cache:
+        return []
+    cache: Inputs = {
+        "precision": job.kv_precision,
+        "tokens": (job.input_tokens or job.length) + job.output_tokens,
+        "batch": job.batch,
+    }
+    formula = "values per token x tokens x batch x bytes"
+    found = [_gib("kv_cache", formula, cache, demand.kv_cache / GIB, CACHE)]
+    if network.state_values:
+        held = 2.0 * network.state_values * job.batch / GIB
+        fixed: Inputs = {"layers": network.state_layers or network.layers, "batch": job.batch}
+        formula = "of the cache: states of one sequence x batch x bytes"
+        found.append(_gib("recurrent_state", formula, fixed, held, STATE))
+    return found
 
 
 def _beyond(
     stack: MemoryStack,
     beyond: Spare,
     detail: dict[str, float],
-    figures: tuple[float, float, float],
-    span: tuple[float, float, float],
+    figures: Figures,
+    span: Span,
     shards: Inputs,
 ) -> list[Step]:
     """The steps from live tensors to what the device shows."""
-    tensors, reserved, device = figures
     library: Inputs = {
         "share": beyond.share,
         "most_gib": beyond.most_gib,
@@ -186,70 +172,38 @@ def _beyond(
         "static": beyond.static,
         "apart": detail["apart"],
     }
-    bounds: Inputs = {"low": span[0], "high": span[1], "known": span[2]}
+    bounds: Inputs = {"low": span.low, "high": span.high, "known": span.known}
     parts: Inputs = {name: detail[name] for name in ("library", "fragmentation", "driver", "nccl")}
+    named: Inputs = {"stack": stack.slug}
+    moved, copied = (
+        "gathered layers and gradients on the way",
+        "dequantised matrix + cache joined anew",
+    )
+    held = (
+        "share of all tensors up to a limit + shares of moving tensors and of states + the"
+        " step's own blocks"
+    )
+    reserves = "tensors + fragmentation + library, or what an engine reserves"
+    driver = "driver, kernels and communicators"
+    interval = (
+        "known + factor x (tensors or device - known): 80 % of measured cases, wider where no"
+        " source measured the like"
+    )
     return [
-        Step(
-            "communication",
-            "gathered layers and gradients on the way",
-            shards,
-            detail["communication"],
-            "GiB",
-            GATHERED,
-        ),
-        Step(
-            "buffers",
-            "dequantised matrix + cache joined anew",
-            {"stack": stack.slug},
-            detail["buffers"],
-            "GiB",
-            FITTED,
-        ),
-        Step("tensors", "sum of the parts above", {}, tensors, "GiB", ""),
-        Step(
-            "fragmentation",
-            "share of all tensors up to a limit + shares of moving tensors and of states + the"
-            " step's own blocks",
-            library,
-            detail["fragmentation"],
-            "GiB",
-            FITTED,
-        ),
-        Step(
-            "library",
-            "workspaces of libraries",
-            {"stack": stack.slug},
-            detail["library"],
-            "GiB",
-            FITTED,
-        ),
-        Step(
-            "reserved",
-            "tensors + fragmentation + library, or what an engine reserves",
-            parts,
-            reserved,
-            "GiB",
-            "",
-        ),
-        Step(
-            "context",
-            "driver, kernels and communicators",
-            parts,
-            detail["driver"] + detail["nccl"],
-            "GiB",
-            FITTED,
-        ),
-        Step("device", "reserved + context", {}, device, "GiB", ""),
-        Step(
-            "interval",
-            "known + factor x (tensors or device - known): 80 % of measured cases, wider where no"
-            " source measured the like",
-            bounds,
-            device,
-            "GiB",
-            FITTED,
-        ),
+        _gib("communication", moved, shards, detail["communication"], GATHERED),
+        _gib("buffers", copied, named, detail["buffers"], FITTED),
+        _gib("tensors", "sum of the parts above", {}, figures.tensors_gib),
+        _gib("fragmentation", held, library, detail["fragmentation"], FITTED),
+        _gib("library", "workspaces of libraries", named, detail["library"], FITTED),
+        _gib("reserved", reserves, parts, figures.reserved_gib),
+        _gib("context", driver, parts, detail["driver"] + detail["nccl"], FITTED),
+        _gib("device", "reserved + context", {}, figures.device_gib),
+        _gib("interval", interval, bounds, figures.device_gib, FITTED),
     ]
+
+
+def _gib(name: str, formula: str, inputs: Inputs, gib: float, source: str = "") -> Step:
+    return Step(name, formula, inputs, gib, "GiB", source)
 
 
 def _source(network: Network, job: Job) -> str:

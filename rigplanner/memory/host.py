@@ -72,14 +72,8 @@ def training_host(
             UNSLOTH,
         )
     if job.optimizer.startswith("paged"):
-        need = _with(
-            need,
-            "paged_states",
-            "optimizer state x GPUs",
-            {"gpus": job.data},
-            state * job.data,
-            PAGED,
-        )
+        gpus: dict[str, float | str | None] = {"gpus": job.data}
+        need = _with(need, "paged_states", "optimizer state x GPUs", gpus, state * job.data, PAGED)
     if job.offload == "none":
         return need
     frozen = max(0.0, network.params - trained)
@@ -90,14 +84,8 @@ def training_host(
         return _nvme(need, network, job, trained)
     states = ZERO_OPTIMIZER * trained * copies
     words: dict[str, float | str | None] = {"trained": trained, "copies": copies, "factor": BUFFERS}
-    need = _with(
-        need,
-        "offloaded_states",
-        "16 x trained parameters x 1.5",
-        words,
-        BUFFERS * states,
-        DEEPSPEED,
-    )
+    formula = "16 x trained parameters x 1.5"
+    need = _with(need, "offloaded_states", formula, words, BUFFERS * states, DEEPSPEED)
     if job.offload == "all":
         weights = BUFFERS * ZERO_PARAMETERS * network.params
         need = _with(

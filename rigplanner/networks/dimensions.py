@@ -146,81 +146,75 @@ def _reading_layers(config: dict[str, Any]) -> int:
     return int(config.get("encoder_layers") or 0) if config.get("decoder_layers") else 0
 
 
+HIDDEN = ("hidden_size", "n_embd", "d_model", "dim")
+HEADS = (
+    *("num_attention_heads", "n_head", "num_heads", "n_heads"),
+    "decoder_attention_heads",
+)
+LAYERS = ("num_hidden_layers", "n_layer", "num_layers", "n_layers", "decoder_layers")
+FEED_FORWARD = (
+    *("intermediate_size", "n_inner", "ffn_dim", "d_ff", "hidden_dim"),
+    "encoder_ffn_dim",
+)
+"""What families call one size."""
+
+
 def sizes_of(config: dict[str, Any], params: float) -> dict[str, Any]:
-    hidden = pick(config, "hidden_size", "n_embd", "d_model", "dim", default=0)
-    heads = pick(
-        config,
-        "num_attention_heads",
-        "n_head",
-        "num_heads",
-        "n_heads",
-        "decoder_attention_heads",
-        default=0,
-    )
+    """Return the sizes of a configuration of `params` parameters as fields of a network; of one
+    that tells no heads the family alone."""
+    family = config["model_type"]
+    hidden, heads = pick(config, *HIDDEN, default=0), pick(config, *HEADS, default=0)
     if not isinstance(heads, int) or not isinstance(hidden, int):
-        return {"family": config["model_type"]}
-    layers = pick(
-        config,
-        "num_hidden_layers",
-        "n_layer",
-        "num_layers",
-        "n_layers",
-        "decoder_layers",
-        default=0,
-    )
-    vocab = config.get("vocab_size") or 0
-    ffn = pick(
-        config,
-        "intermediate_size",
-        "n_inner",
-        "ffn_dim",
-        "d_ff",
-        "hidden_dim",
-        "encoder_ffn_dim",
-        default=4 * hidden,
-    )
+        return {"family": family}
+    layers, vocab = pick(config, *LAYERS, default=0), config.get("vocab_size") or 0
+    ffn = pick(config, *FEED_FORWARD, default=4 * hidden)
     one = 1 if config.get("multi_query") and not config.get("new_decoder_architecture") else heads
-    kv_heads = pick(config, "num_key_value_heads", "num_kv_heads", default=one)
+    tied = bool(config.get("tie_word_embeddings")) or family in TIED
+    tables = float(vocab) * hidden * (1 if tied else 2)
+    return {
+        "family": family,
+        "layers": layers,
+        "hidden": hidden,
+        "heads": heads,
+        "kv_heads": pick(config, "num_key_value_heads", "num_kv_heads", default=one),
+        "head_dim": pick(config, "head_dim", "d_kv", default=hidden // heads if heads else 0),
+        "vocab": vocab,
+        "tied": tied,
+        "ffn": ffn // 2 if family in HALVED and isinstance(ffn, int) else ffn,
+        "ffn_matrices": feed_forward_matrices(config),
+        "passed_layers": layers + _reading_layers(config),
+        **experts_of(config, layers),
+        "embedding_params": min(params, tables + _beside_layers(config, layers)),
+        "heard": (config.get("max_source_positions") or 1500) if family == "whisper" else 0,
+        "latent_values": _latent_values(config),
+        **_reaches(config, layers),
+        "state_values": state_values(config),
+        "experts": pick(config, "num_experts", "num_local_experts", "n_routed_experts", default=0),
+        "expert_params": min(params, expert_params(config)),
+    }
+
+
+def _reaches(config: dict[str, Any], layers: int) -> dict[str, int]:
+    """How many layers keep a window of tokens, and how many a state or nothing of their own instead
+    of keys and values of every token."""
     full, window, sharing = (
         _full_layers(config),
         config.get("sliding_window") or 0,
         _sharing(config),
     )
-    kinds = config.get("layer_types") or ()
-    hybrid = full is not None and (not window or "linear_attention" in kinds or "conv" in kinds)
-    near = len([kind for kind in kinds if kind == "sliding_attention"]) if hybrid and window else 0
     halved = config["model_type"] in ("gemma2", "gpt_oss")
-    tied = bool(config.get("tie_word_embeddings")) or config["model_type"] in TIED
-    return {
-        "family": config["model_type"],
-        "layers": layers,
-        "hidden": hidden,
-        "heads": heads,
-        "kv_heads": kv_heads,
-        "head_dim": pick(config, "head_dim", "d_kv", default=hidden // heads if heads else 0),
-        "vocab": vocab,
-        "tied": tied,
-        "ffn": ffn // 2 if config["model_type"] in HALVED and isinstance(ffn, int) else ffn,
-        "ffn_matrices": feed_forward_matrices(config),
-        "passed_layers": layers + _reading_layers(config),
-        **experts_of(config, layers),
-        "embedding_params": min(
-            params, float(vocab) * hidden * (1 if tied else 2) + _beside_layers(config, layers)
-        ),
-        "heard": config.get("max_source_positions") or 1500
-        if config["model_type"] == "whisper"
-        else 0,
-        "latent_values": _latent_values(config),
-        "window": window if full is not None or halved else 0,
-        "window_layers": near
-        if hybrid
-        else layers - sharing - full
-        if full is not None and window
-        else layers // 2
-        if halved and window
-        else 0,
-        "state_layers": layers - full - near if hybrid and full is not None else sharing,
-        "state_values": state_values(config),
-        "experts": pick(config, "num_experts", "num_local_experts", "n_routed_experts", default=0),
-        "expert_params": min(params, expert_params(config)),
-    }
+    if full is None:
+        return {
+            "window": window if halved else 0,
+            "window_layers": layers // 2 if halved and window else 0,
+            "state_layers": sharing,
+        }
+    kinds = config.get("layer_types") or ()
+    if window and not ("linear_attention" in kinds or "conv" in kinds):
+        return {
+            "window": window,
+            "window_layers": layers - sharing - full,
+            "state_layers": sharing,
+        }
+    near = len([kind for kind in kinds if kind == "sliding_attention"]) if window else 0
+    return {"window": window, "window_layers": near, "state_layers": layers - full - near}

@@ -18,6 +18,8 @@ from rigplanner.performance.serving import latency
 from rigplanner.performance.users import serving_answer
 from rigplanner.rig.workload import Workload
 
+Inputs = dict[str, float | str | None]
+"""What a formula of a step was given."""
 SHOWN_ANCHORS = 5
 TRAINING_POWER_SHARE = 0.85
 """Share of their power limit that GPUs draw while they train (estimate; measured runs lie between
@@ -183,164 +185,96 @@ def bound_of(found: Finding) -> Bound:
 
 def steps_of(found: Finding) -> tuple[Step, ...]:
     """Return the steps of the calculation in their order."""
-    job, modelled, correction = found.job, found.modelled, found.anchored.correction
+    job, modelled = found.job, found.modelled
     unit = "tokens/s" if modelled.stream or job.shape.unit == "token" else "samples/s"
-    inputs: dict[str, float | str | None] = {
-        "precision": job.precision,
-        "generation": job.silicon.generation,
-    }
-    steps = [
-        Step(
-            "matrix rate",
-            "dense peak for the precision",
-            inputs,
-            job.matrix_tflops,
-            "TFLOPS",
-            "catalog",
-        )
-    ]
-    steps += _step_parts(job, modelled) if modelled.times else _stream_parts(job, modelled)
-    steps.append(
-        Step(
-            "modelled",
-            "physics alone",
-            {"gpus": job.count},
-            modelled.samples_s,
-            unit,
-            "rigplanner.performance",
-        )
+    chip: Inputs = {"precision": job.precision, "generation": job.silicon.generation}
+    peak = "dense peak for the precision"
+    physics = "rigplanner.performance"
+    return (
+        Step("matrix rate", peak, chip, job.matrix_tflops, "TFLOPS", "catalog"),
+        *(_step_parts(job, modelled) if modelled.times else _stream_parts(job, modelled)),
+        Step("modelled", "physics alone", {"gpus": job.count}, modelled.samples_s, unit, physics),
+        *_anchoring(found, unit),
+        *_slowing(found, unit),
     )
-    inputs = {
+
+
+def _anchored_speed(found: Finding) -> float:
+    """The speed that the rows say, before power, heat and the host take of it."""
+    if found.kept == 1.0 and not found.feed:
+        return found.samples_s
+    return found.modelled.samples_s * found.anchored.correction.factor
+
+
+def _anchoring(found: Finding, unit: str) -> list[Step]:
+    """What the measured rows say, after the ratio to the stack's kin where it has one."""
+    correction, kin = found.anchored.correction, found.job.named.kin
+    rows: Inputs = {
         "correction": correction.mean,
         "deviation": correction.deviation,
         "rows": float(len(correction.weights)),
     }
     if found.anchored.strange:
-        inputs["never measured on"] = f"this {found.anchored.strange}"
-    anchored = (
-        found.samples_s
-        if found.kept == 1.0 and not found.feed
-        else modelled.samples_s * correction.factor
-    )
-    steps.append(
-        Step(
-            "anchored",
-            "modelled x exp(correction of the nearest rows)",
-            inputs,
-            anchored,
-            unit,
-            "catalog/benchmarks",
-        )
-    )
-    kin = job.named.kin
+        rows["never measured on"] = f"this {found.anchored.strange}"
+    formula = "modelled x exp(correction of the nearest rows)"
+    steps = [Step("anchored", formula, rows, _anchored_speed(found), unit, "catalog/benchmarks")]
     if kin:
+        ratio: Inputs = {"ratio": kin.ratio, "spread": kin.spread}
         steps.insert(
-            -1,
-            Step(
-                "kin",
-                f"speed of {kin.like} x ratio",
-                {"ratio": kin.ratio, "spread": kin.spread},
-                kin.ratio,
-                "",
-                kin.source,
-            ),
+            0, Step("kin", f"speed of {kin.like} x ratio", ratio, kin.ratio, "", kin.source)
         )
-    if found.heat:
-        steps += found.heat.steps
+    return steps
+
+
+def _slowing(found: Finding, unit: str) -> list[Step]:
+    """What heat, power limit and the host's input pipeline leave."""
+    steps = list(found.heat.steps) if found.heat else []
     if found.kept < 1.0:
-        inputs = {"kept": found.kept, "waits": waiting_share(modelled)}
-        steps.append(
-            Step(
-                "power and heat",
-                "anchored x share kept",
-                inputs,
-                anchored * found.kept,
-                unit,
-                "power_cap",
-            )
-        )
+        left = _anchored_speed(found) * found.kept
+        share: Inputs = {"kept": found.kept, "waits": waiting_share(found.modelled)}
+        formula = "anchored x share kept"
+        steps.append(Step("power and heat", formula, share, left, unit, "power_cap"))
     if found.feed:
-        steps += [
-            *found.feed.steps,
-            Step(
-                "fed",
-                "soft minimum of GPUs and input pipeline",
-                {},
-                found.samples_s,
-                unit,
-                "input_pipeline",
-            ),
-        ]
-    return tuple(steps)
+        formula = "soft minimum of GPUs and input pipeline"
+        fed = Step("fed", formula, {}, found.samples_s, unit, "input_pipeline")
+        steps += [*found.feed.steps, fed]
+    return steps
 
 
 def _step_parts(job: Job, modelled: Modelled) -> list[Step]:
+    """The parts of a step in milliseconds, what waits for other GPUs and for the host last."""
     shape, times = job.shape, modelled.times
     assert times
-    flops: dict[str, float | str | None] = {
+    work: Inputs = {
         "gflop": shape.gflop + shape.attention_gflop,
         "passes": passes_through(job),
         "batch": job.batch,
         "share": job.stack.tuned,
     }
+    values: Inputs = {"values_m": shape.elements_m}
+    params: Inputs = {"params_m": shape.params_m}
+    kernels: Inputs = {"kernels": shape.kernels}
+    formula = "FLOPs x passes x batch / (peak x share)"
+    state = "weights, gradients, states / bandwidth"
     steps = [
-        Step(
-            "arithmetic",
-            "FLOPs x passes x batch / (peak x share)",
-            flops,
-            times.matrix_s * 1e3,
-            "ms",
-            shape.source,
-        ),
-        Step(
-            "traffic",
-            "values x passes / bandwidth",
-            {"values_m": shape.elements_m},
-            times.traffic_s * 1e3,
-            "ms",
-            shape.source,
-        ),
-        Step(
-            "weights",
-            "weights, gradients, states / bandwidth",
-            {"params_m": shape.params_m},
-            times.weights_s * 1e3,
-            "ms",
-        ),
-        Step(
-            "kernels", "kernels x host time", {"kernels": shape.kernels}, times.launch_s * 1e3, "ms"
-        ),
+        _ms("arithmetic", formula, work, times.matrix_s, shape.source),
+        _ms("traffic", "values x passes / bandwidth", values, times.traffic_s, shape.source),
+        _ms("weights", state, params, times.weights_s),
+        _ms("kernels", "kernels x host time", kernels, times.launch_s),
     ]
     if job.count > 1:
-        inputs: dict[str, float | str | None] = {
-            "gpus": job.count,
-            "link": job.link,
-            "bus_gbs": job.bus_gbs,
-        }
+        others: Inputs = {"gpus": job.count, "link": job.link, "bus_gbs": job.bus_gbs}
         formula = "last bucket + exchange - overlap x step, softened"
-        steps.append(
-            Step(
-                "exchange not hidden",
-                formula,
-                inputs,
-                modelled.exposed_s * 1e3,
-                "ms",
-                "NVIDIA/nccl src/graph",
-            )
-        )
+        waited, source = modelled.exposed_s, "NVIDIA/nccl src/graph"
+        steps.append(_ms("exchange not hidden", formula, others, waited, source))
     if shape.host_rate and modelled.fed_s:
-        read = shape.host_rate * job.nodes
-        steps.append(
-            Step(
-                "fed",
-                "soft minimum of GPUs and input pipeline",
-                {},
-                read,
-                "samples/s",
-                shape.source,
-            )
-        )
+        read, formula = shape.host_rate * job.nodes, "soft minimum of GPUs and input pipeline"
+        steps.append(Step("fed", formula, {}, read, "samples/s", shape.source))
     return steps + (_host_parts(job.offload, modelled.waits) if job.offload else [])
+
+
+def _ms(name: str, formula: str, inputs: Inputs, seconds: float, source: str = "") -> Step:
+    return Step(name, formula, inputs, seconds * 1e3, "ms", source)
 
 
 def _host_parts(offload: Offload, waits: Waits) -> list[Step]:

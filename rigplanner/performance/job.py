@@ -213,6 +213,19 @@ def _check(workload: Workload, count: int, nodes: int, link: str) -> None:
     _check_sizes(workload)
 
 
+class _Basis(Struct, frozen=True):
+    """What of a job is settled before its sizes: the workload as its format says, task, network,
+    silicon, precision, the stack asked for, and what was assumed so far."""
+
+    workload: Workload
+    task: str
+    shape: Shape
+    silicon: Silicon
+    precision: str
+    named: Stack
+    assumed: dict[str, str]
+
+
 def _definite(
     workload: Workload,
     gpu: GPU,
@@ -226,81 +239,117 @@ def _definite(
     if task is None:
         raise WorkloadFault(f"task: expected one of {', '.join(TASKS)}, found '{workload.task}'.")
     _check(workload, count, nodes, link)
+    basis = _basis(workload, task, gpu, zoo)
+    if machine is None:
+        check_link(link, gpu, count)
+    return _job(basis, gpu, count, nodes, _link(link, count, gpu), zoo, machine)
+
+
+def _basis(workload: Workload, task: str, gpu: GPU, zoo: Zoo | None) -> _Basis:
+    """Settle network, format, stack and precision; each may lean on those before it."""
     assumed: dict[str, str] = {} if workload.task else {"task": task}
     workload, seeing_gflop = pictured(workload, zoo)
     shape, silicon = resolve_shape(workload, zoo), silicon_of(gpu)
     shape = replace(shape, gflop=shape.gflop + seeing_gflop) if seeing_gflop else shape
     assumed |= shape.usual
     task = _language_task(task, shape, workload)
+    # Training keeps the precision that it computes in; all else that of the stored weights.
     told = stored_as(workload.precision, workload.quant)
     workload = workload if task == "train" else as_stored(workload)
     precision = told if task == "train" else frozen_as(workload.precision, workload.quant)
     if precision and precision != told:
         assumed["precision"] = precision
-    named = find_stack(workload.stack, task) if workload.stack else None
-    if named is None or (
-        task.startswith("train") and named.family in ENGINES and named.tasks[-1] != "train_lora"
-    ):
-        named = usual_stack(
-            task,
-            shape.kind,
-            precision,
-            gpu,
-            silicon.generation,
-            _shares_a_copy(workload),
-            workload.quant,
-        )
-        assumed["stack"] = named.slug
-    if fault := why_not(named, gpu, shape.kind, precision, workload.quant):
-        usual = usual_stack(
-            task,
-            shape.kind,
-            precision,
-            gpu,
-            silicon.generation,
-            _shares_a_copy(workload),
-            workload.quant,
-        )
-        meant = f"; usual for this job on this GPU: {usual.slug}" if usual is not named else ""
-        raise WorkloadFault(f"stack: {named.framework} {fault}{meant}.")
+    named = _named(workload, task, shape, gpu, silicon, precision, assumed)
     if shape.steps > 1 and not asked_steps(workload):
         assumed["steps"] = f"{shape.steps}"
     if not precision:
         precision = assumed["precision"] = (
             "nf4" if workload.task == "train_qlora" else usual_precision(named, silicon)
         )
-    batch, given = _batch(workload, shape, task, count, silicon, precision)
-    accumulate = _accumulate(workload) or (
+    return _Basis(workload, task, shape, silicon, precision, named, assumed)
+
+
+def _named(
+    workload: Workload,
+    task: str,
+    shape: Shape,
+    gpu: GPU,
+    silicon: Silicon,
+    precision: str | None,
+    assumed: dict[str, str],
+) -> Stack:
+    """The stack asked for, or the usual one of such a job. Raises WorkloadFault where the stack
+    asked for cannot run it."""
+
+    def usual() -> Stack:
+        shared = _shares_a_copy(workload)
+        kind, generation = shape.kind, silicon.generation
+        return usual_stack(task, kind, precision, gpu, generation, shared, workload.quant)
+
+    named = find_stack(workload.stack, task) if workload.stack else None
+    if named is None or (
+        task.startswith("train") and named.family in ENGINES and named.tasks[-1] != "train_lora"
+    ):
+        named = usual()
+        assumed["stack"] = named.slug
+    if fault := why_not(named, gpu, shape.kind, precision, workload.quant):
+        other = usual()
+        meant = f"; usual for this job on this GPU: {other.slug}" if other is not named else ""
+        raise WorkloadFault(f"stack: {named.framework} {fault}{meant}.")
+    return named
+
+
+def _samples(basis: _Basis, count: int) -> tuple[float, bool, int]:
+    """Samples per GPU, whether they were told, and the forward passes that share an update."""
+    work, task, shape, assumed = basis.workload, basis.task, basis.shape, basis.assumed
+    batch, given = _batch(work, shape, task, count, basis.silicon, basis.precision)
+    accumulate = _accumulate(work) or (
         1 if given or task != "train" else _usual_accumulation(shape, batch)
     )
     if not given and task in ("train", "train_lora", "inference"):
         assumed["batch_per_gpu"] = f"{batch:g}"
-        if accumulate > 1 and not _accumulate(workload):
+        if accumulate > 1 and not _accumulate(work):
             assumed["gradient_accumulation"] = f"{accumulate}"
-    stack = _as_built(
-        find_stack(named.kin.like) if named.kin else named, workload.framework_text or ""
-    )
-    if machine is None:
-        check_link(link, gpu, count)
-    link = _link(link, count, gpu)
+    return batch, given, accumulate
+
+
+def _arithmetic(basis: _Basis, stack: Stack) -> str:
+    """What the products are computed in; frozen weights are widened to it."""
+    work, kind = basis.workload, basis.shape.kind
     frozen = (
-        task == "train_lora"
-        or shape.kind in PIPELINES
-        or (workload.quant or "").casefold().startswith(("bnb", "bitsandbytes"))
+        basis.task == "train_lora"
+        or kind in PIPELINES
+        or (work.quant or "").casefold().startswith(("bnb", "bitsandbytes"))
     )
-    arithmetic = arithmetic_of(precision, stack, shape, silicon, frozen)
-    rate = matrix_tflops(silicon, arithmetic, gpu.name)
-    degrees = _degrees(workload, task, count, stack, shape)
+    return arithmetic_of(basis.precision, stack, basis.shape, basis.silicon, frozen)
+
+
+def _job(
+    basis: _Basis,
+    gpu: GPU,
+    count: int,
+    nodes: int,
+    link: str,
+    zoo: Zoo | None,
+    machine: Machine | None,
+) -> Job:
+    workload, task, shape, named = basis.workload, basis.task, basis.shape, basis.named
+    batch, given, accumulate = _samples(basis, count)
+    built = find_stack(named.kin.like) if named.kin else named
+    stack = _as_built(built, workload.framework_text or "")
+    arithmetic = _arithmetic(basis, stack)
+    rate = matrix_tflops(basis.silicon, arithmetic, gpu.name)
+    degrees, trains = _degrees(workload, task, count, stack, shape), task.startswith("train")
     return Job(
         shape=shape,
-        silicon=silicon,
+        silicon=basis.silicon,
         stack=stack,
         named=named,
         task=task,
-        precision=precision,
-        weight_bits=_stored_bits(precision, workload, zoo),
+        precision=basis.precision,
+        weight_bits=_stored_bits(basis.precision, workload, zoo),
         matrix_tflops=rate,
-        path=arithmetic_path(arithmetic, rate, silicon),
+        path=arithmetic_path(arithmetic, rate, basis.silicon),
         batch=batch,
         batch_given=given,
         accumulate=accumulate,
@@ -320,16 +369,14 @@ def _definite(
         split_by_layer=count > 1 and _splits_layers(workload, stack),
         release=release_of(workload.framework_text),
         variant=workload.variant,
-        assumed=assumed,
+        assumed=basis.assumed,
         superchip=gpu.form_factor == "superchip",
         node_gbs=bus_gbs(gpu, count // nodes, 1, link, None) if nodes > 1 else 0.0,
         word_gbs=bus_gbs(gpu, count, nodes, link, None) if machine else 0.0,
         fused_attention=_fused(workload.attention, stack),
-        offload=(
-            offload_of(workload, gpu, machine, stack.sharded) if task.startswith("train") else None
-        ),
+        offload=offload_of(workload, gpu, machine, stack.sharded) if trains else None,
         host_pace=host_pace(machine),
-        ready=ready(named.slug, gpu, precision, workload.quant),
+        ready=ready(named.slug, gpu, basis.precision, workload.quant),
     )
 
 

@@ -91,47 +91,54 @@ def halves(workload: Workload, metric: str | None, zoo: Zoo | None) -> Halves | 
     stack = workload.stack or USUAL_STACK
     if family not in FAMILIES or not tokens or "decode" not in find_stack(stack, "inference").tasks:
         return None
+    asked, batch = _beams(workload), workload.batch_per_gpu or 1
+    beams = asked or USUAL_BEAMS.get(find_stack(stack, "inference").slug, 1)
+    reading, writing = _parts(replace(workload, stack=stack), config, tokens)
+    if workload.batch_per_gpu or beams > 1 or asked:
+        writing = replace(writing, batch_per_gpu=batch * beams)
+    untold = workload.output_tokens is None
+    return Halves(
+        reading=reading,
+        writing=writing,
+        tokens=tokens,
+        told=not untold,
+        beams=beams,
+        beams_told=asked > 0,
+        prepared_s=PREPARED_S if family in SPEECH else 0.0,
+        longest=1 + SPREAD_OF_LENGTHS * math.sqrt(2 * math.log(batch)) if untold else 1.0,
+    )
+
+
+def _parts(workload: Workload, config: dict[str, Any], tokens: int) -> tuple[Workload, Workload]:
+    """The encoder's pass over the input, and the decoder's writing of `tokens` beside what the
+    encoder made."""
+    length = workload.seq_len or workload.input_tokens or config.get("max_source_positions")
+    kept = length if isinstance(length, int) and 0 < length <= LARGEST_SIZE else 1
     bare = replace(
         workload,
         model=None,
         name=workload.name or workload.model or "",
-        stack=stack,
         params_m=None,
         gmacs=None,
     )
-    length = workload.seq_len or workload.input_tokens or config.get("max_source_positions")
-    asked, batch = _beams(workload), workload.batch_per_gpu or 1
-    beams = asked or USUAL_BEAMS.get(find_stack(stack, "inference").slug, 1)
-    kept = length if isinstance(length, int) and 0 < length <= LARGEST_SIZE else 1
-    return Halves(
-        reading=replace(
-            bare,
-            config=_encoder(config),
-            kind="encoder",
-            seq_len=length,
-            input_tokens=None,
-            output_tokens=None,
-        ),
-        writing=replace(
-            bare,
-            config=_decoder(config),
-            kind="llm",
-            seq_len=None,
-            input_tokens=kept,
-            output_tokens=tokens,
-            batch_per_gpu=batch * beams if workload.batch_per_gpu or beams > 1 or asked else None,
-        ),
-        tokens=tokens,
-        told=workload.output_tokens is not None,
-        beams=beams,
-        beams_told=asked > 0,
-        prepared_s=PREPARED_S if family in SPEECH else 0.0,
-        longest=(
-            1 + SPREAD_OF_LENGTHS * math.sqrt(2 * math.log(batch))
-            if workload.output_tokens is None
-            else 1.0
-        ),
+    reading = replace(
+        bare,
+        config=_encoder(config),
+        kind="encoder",
+        seq_len=length,
+        input_tokens=None,
+        output_tokens=None,
     )
+    writing = replace(
+        bare,
+        config=_decoder(config),
+        kind="llm",
+        seq_len=None,
+        input_tokens=kept,
+        output_tokens=tokens,
+        batch_per_gpu=None,
+    )
+    return reading, writing
 
 
 def _beams(workload: Workload) -> int:

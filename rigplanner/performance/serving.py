@@ -401,6 +401,29 @@ def _overlapped(job: Job, tokens: float) -> float:
     return chunks * job.count / (chunks + job.count - 1)
 
 
+class _Room(Struct, frozen=True):
+    """Streams that a serving engine keeps at once, whether they are too few to keep the arithmetic
+    busy, the bytes of all weights (each replica its own), and of one value of the cache."""
+
+    streams: float
+    starved: bool
+    stored: float
+    value_bytes: float
+
+
+def _room(job: Job, copies: int, own: int, out: int) -> _Room:
+    """How many streams the memory beside the weights holds: `own` tokens of each prompt that it
+    shares with no other, and on average 0.6 of what it writes."""
+    stored = stored_bytes(job, job.shape.params_m) * copies
+    value_bytes = 1.0 if job.precision in ("fp8", "fp4") and job.path != "half" else 2.0
+    free = (job.silicon.memory_gib * 2**30 * 0.9 - ENGINE_RESERVES) * job.count - stored
+    each = max(1.0, job.shape.kv_values * value_bytes * (own + 0.6 * out))
+    streams = max(1.0, min(free / each, MOST_STREAMS))
+    if job.batch_given:
+        streams = min(streams, job.batch * job.count)
+    return _Room(streams, streams < FEW_STREAMS and not job.batch_given, stored, value_bytes)
+
+
 def serve(job: Job) -> Stream:
     """Many streams at once: the cache that fits beside the weights sets how many; times of
     arithmetic, traffic and exchange add. A pipeline's stages share the streams out among them, so
@@ -409,46 +432,30 @@ def serve(job: Job) -> Stream:
     shape, n, experts = job.shape, job.count, job.shape.kind == "moe"
     inp, out = job.input_tokens or 128, job.output_tokens or 128
     own, (checked, kept) = max(1, inp - job.prefix_tokens), _checked(job)
-    copies, apart = (
-        1 if experts else max(1, n // (job.tensor * job.pipeline)),
-        experts and job.stack.attends_apart,
-    )
-    stored = stored_bytes(job, shape.params_m) * copies
-    value_bytes = 1.0 if job.precision in ("fp8", "fp4") and job.path != "half" else 2.0
-    free = (job.silicon.memory_gib * 2**30 * 0.9 - ENGINE_RESERVES) * n - stored
-    streams = max(
-        1.0, min(free / max(1.0, shape.kv_values * value_bytes * (own + 0.6 * out)), MOST_STREAMS)
-    )
-    if job.batch_given:
-        streams = min(streams, job.batch * n)
-    bandwidth = (
-        job.silicon.bandwidth_gbs
-        * 1e9
-        * n
-        * SERVE_BANDWIDTH_SHARE
-        / speed_model().physics.serve_traffic
-    )
+    copies = 1 if experts else max(1, n // (job.tensor * job.pipeline))
+    apart = experts and job.stack.attends_apart
+    room = _room(job, copies, own, out)
+    streams, plain = room.streams, _plain_kernels(job)
+
+    # Bytes of one token of one stream: its share of the weights, and the cache so far.
+    physics = speed_model().physics
+    bandwidth = job.silicon.bandwidth_gbs * 1e9 * n * SERVE_BANDWIDTH_SHARE / physics.serve_traffic
+    read = _read_per_step(job, room.stored, streams * checked, out)
+    cache = shape.kv_values * room.value_bytes * (inp + out / 2)
+    traffic = (read * job.pipeline / streams + cache) / bandwidth
+    traffic *= plain
+
+    # Products of the token, and of the part of a prompt that each written token pays for.
     per_token = 2 * shape.active_m * 1e6
     prompt = own / out * (per_token + shape.attention_gflop * 1e9 / shape.tokens * 0.5)
-    read = _read_per_step(job, stored, streams * checked, out)
-    traffic = (
-        read * job.pipeline / streams + shape.kv_values * value_bytes * (inp + out / 2)
-    ) / bandwidth
-    traffic *= _plain_kernels(job)
-    matrix = matrix_seconds(job, per_token * checked + prompt * kept) / n * _plain_kernels(job)
-    exchange = _exchange(
-        job,
-        streams * (checked + kept * own / out),
-        EXPERT_EXCHANGES if apart else EXCHANGES_PER_LAYER,
-    )
-    starved = streams < FEW_STREAMS and not job.batch_given
+    matrix = matrix_seconds(job, per_token * checked + prompt * kept) / n * plain
+
+    # The host schedules streams beside the GPUs; exchanges wait for both.
+    per_layer = EXPERT_EXCHANGES if apart else EXCHANGES_PER_LAYER
+    exchange = _exchange(job, streams * (checked + kept * own / out), per_layer)
     busy = (matrix + traffic) * streams * (1 + STAGE_LOSS * max(0, job.pipeline - 2))
-    host = (
-        HOST_STREAM_S
-        * (SUPERCHIP_HOST if job.superchip else job.host_pace)
-        * streams
-        / (n if apart else copies)
-    )
+    pace = SUPERCHIP_HOST if job.superchip else job.host_pace
+    host = HOST_STREAM_S * pace * streams / (n if apart else copies)
     step = _joined(busy + SERVED_TAIL * _overhead(job)[0], host) + exchange + _drafting(job)
     return Stream(
         streams * kept / step,
@@ -456,7 +463,7 @@ def serve(job: Job) -> Stream:
         traffic * streams,
         step - busy,
         streams,
-        starved,
+        room.starved,
         exchange,
         host,
     )

@@ -55,56 +55,59 @@ def _config(family: str, hidden: int, params: float) -> dict[str, Any]:
     tied = family != "llama" or params < TIED_BELOW
     tables = VOCABULARY[family] * hidden * (1 if tied else 2)
     layers = max(1, round((params - tables) / (squares * hidden**2)))
+    made = {"model_type": family, **_FIELDS.get(family, _encoder)(hidden, layers, heads)}
     if family == "llama":
-        return {
-            "model_type": family,
-            "hidden_size": hidden,
-            "intermediate_size": 7 * hidden // 2,
-            "num_hidden_layers": layers,
-            "num_attention_heads": heads,
-            "num_key_value_heads": few,
-            "vocab_size": VOCABULARY[family],
-            "tie_word_embeddings": tied,
-        }
-    if family == "t5":
-        return {
-            "model_type": family,
-            "d_model": hidden,
-            "d_kv": 64,
-            "d_ff": 4 * hidden,
-            "num_layers": layers,
-            "num_heads": heads,
-            "vocab_size": VOCABULARY[family],
-        }
-    if family == "whisper":
-        sides = {
-            f"{side}_{field}": value
-            for side in ("encoder", "decoder")
-            for field, value in (
-                ("layers", layers),
-                ("attention_heads", heads),
-                ("ffn_dim", 4 * hidden),
-            )
-        }
-        return {
-            "model_type": family,
-            "d_model": hidden,
-            "vocab_size": VOCABULARY[family],
-            "num_mel_bins": 128,
-            **sides,
-        }
-    plain = {
-        "model_type": family,
+        made |= {"num_key_value_heads": few, "tie_word_embeddings": tied}
+    return made if family == "vit" else {**made, "vocab_size": VOCABULARY[family]}
+
+
+def _llama(hidden: int, layers: int, heads: int) -> dict[str, Any]:
+    return {
+        "hidden_size": hidden,
+        "intermediate_size": 7 * hidden // 2,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+    }
+
+
+def _t5(hidden: int, layers: int, heads: int) -> dict[str, Any]:
+    return {
+        "d_model": hidden,
+        "d_kv": 64,
+        "d_ff": 4 * hidden,
+        "num_layers": layers,
+        "num_heads": heads,
+    }
+
+
+def _whisper(hidden: int, layers: int, heads: int) -> dict[str, Any]:
+    sides = {
+        f"{side}_{field}": value
+        for side in ("encoder", "decoder")
+        for field, value in (
+            ("layers", layers),
+            ("attention_heads", heads),
+            ("ffn_dim", 4 * hidden),
+        )
+    }
+    return {"d_model": hidden, "num_mel_bins": 128, **sides}
+
+
+def _encoder(hidden: int, layers: int, heads: int) -> dict[str, Any]:
+    return {
         "hidden_size": hidden,
         "intermediate_size": 4 * hidden,
         "num_hidden_layers": layers,
         "num_attention_heads": heads,
     }
-    return (
-        {**plain, "image_size": 224, "patch_size": 16}
-        if family == "vit"
-        else {**plain, "vocab_size": VOCABULARY[family]}
-    )
+
+
+def _vit(hidden: int, layers: int, heads: int) -> dict[str, Any]:
+    return {**_encoder(hidden, layers, heads), "image_size": 224, "patch_size": 16}
+
+
+_FIELDS = {"llama": _llama, "t5": _t5, "whisper": _whisper, "vit": _vit}
+"""Fields of a configuration by family, from width, layers and heads; others are encoders."""
 
 
 def _width(config: dict[str, Any]) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 from msgspec import Struct
 
@@ -195,49 +197,29 @@ def _of_one_token(workload: Workload, network: Network, count: int, card: bool) 
 
 
 def _definite(workload: Workload, network: Network, count: int, card: bool) -> Job:
+    # In this order: the format, what is asked of it, the stack, and how that deals it out. Each may
+    # add to what was assumed, and those behind it read that.
     assumed: dict[str, str] = {}
     task = _task(workload, assumed)
-    if (
-        task != "train_full"
-        and (stored := as_stored(workload)) is not workload
-        and stored.precision != workload.precision
-    ):
-        workload, assumed["precision"] = stored, str(stored.precision)
+    workload = _in_its_format(workload, task, assumed)
     task, precision = _kept(task, _precision(workload, task, network, assumed), assumed)
     check_workload(workload)
-    batch = workload.batch_per_gpu or 1
     image = image_of(workload, network, assumed)
     images = images_of(workload, network, assumed)
     places = images * places_of(network, image, assumed) if images else 0
     names, saves = _targets(workload.lora_targets)
-    rank = (
-        workload.lora_rank
-        if workload.lora_rank is not None
-        else (0 if task == "train_full" else 64 if "stack" in assumed else 16)
-    )
-    if task in ("train_lora", "train_qlora") and not workload.lora_rank:
-        rank = USUAL_RANK.get(workload.stack or "", 16)
-        assumed["lora_rank"] = str(rank)
+    rank = _rank(workload, task, assumed)
     stack = _stack(workload, network, task, precision, card, assumed)
-    flags = habits(workload.flags, workload.framework_text, stack)
     degrees = workload.parallelism or _usual_degrees(workload, network, task, stack, count, assumed)
     check_shares(degrees, count, network.heads, network.layers, network.experts)
-    if workload.users:
-        batch = -(-workload.users // _data(degrees, count))
-    elif workload.batch_per_gpu is None:
-        assumed["batch_per_gpu"] = "1"
+    batch = _batch(workload, _data(degrees, count), assumed)
+    flags = habits(workload.flags, workload.framework_text, stack)
     if unheard := unheard_flags(flags):
         assumed["flags_ignored"] = unheard
-    quant = workload.quant.casefold() if workload.quant else None
-    if quant and usual_type(quant) is None:
-        whole = task != "train_full" and BITS.get(precision, 16.0) >= 16
-        if ignored := unheard_quant(quant) or (quant if whole else ""):
-            assumed["quant_ignored"] = ignored
-    quant = SAME_SCALES.get(quant or "", quant)
     return Job(
         task=task,
         precision=precision,
-        quant=quant,
+        quant=_quant(workload, task, precision, assumed),
         optimizer=_optimizer(workload, task, network, assumed),
         batch=batch,
         length=_length(workload, network, image, assumed) + places,
@@ -250,30 +232,85 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
         checkpointing=_checkpointing(workload, network, task, stack, assumed),
         eager=_eager(workload, network, stack, flags, assumed),
         samples=workload.samples or ("packed" if "packed" in flags else ""),
-        lora_rank=rank if task in ("train_lora", "train_qlora") else 0,
+        lora_rank=rank,
         lora_targets=names,
         saves_embedding=saves,
         kv_precision=_kv(workload),
-        data=_data(degrees, count),
-        zero=degrees.zero,
-        tensor=degrees.tensor,
-        pipeline=degrees.pipeline,
-        context=degrees.context,
-        expert=degrees.expert,
-        sequence=degrees.sequence is not False,
-        offload=offload_word(degrees),
         accumulation=workload.gradient_accumulation or 1,
         dora=workload.task == "train_dora" or "dora" in workload.flags,
-        gpu_layers=workload.gpu_layers,
-        placement=told_placement(workload, network, stack),
-        utilization=workload.memory_utilization or memory_stack(stack).utilization,
-        stored_bytes=None if workload.weights_gib is None else workload.weights_gib * 2**30,
         flags=flags,
         stack=stack,
         beams=_of_variant(workload, "beams", memory_stack(stack).beams),
         piece=_of_variant(workload, "ubatch", GGML_BATCH),
         assumed=assumed,
+        **_dealt(degrees, count),
+        **_kept_where(workload, network, stack),
     )
+
+
+def _dealt(degrees: Parallelism, count: int) -> dict[str, Any]:
+    """How the job lies over the GPUs and the host, as fields of `Job`."""
+    return {
+        "data": _data(degrees, count),
+        "zero": degrees.zero,
+        "tensor": degrees.tensor,
+        "pipeline": degrees.pipeline,
+        "context": degrees.context,
+        "expert": degrees.expert,
+        "sequence": degrees.sequence is not False,
+        "offload": offload_word(degrees),
+    }
+
+
+def _kept_where(workload: Workload, network: Network, stack: str) -> dict[str, Any]:
+    """Where weights lie and what an engine keeps of the card, as fields of `Job`."""
+    told = workload.weights_gib
+    return {
+        "gpu_layers": workload.gpu_layers,
+        "placement": told_placement(workload, network, stack),
+        "utilization": workload.memory_utilization or memory_stack(stack).utilization,
+        "stored_bytes": None if told is None else told * 2**30,
+    }
+
+
+def _in_its_format(workload: Workload, task: str, assumed: dict[str, str]) -> Workload:
+    """The workload as its weights are stored; full training keeps the precision it was given."""
+    stored = workload if task == "train_full" else as_stored(workload)
+    if stored is workload or stored.precision == workload.precision:
+        return workload
+    assumed["precision"] = str(stored.precision)
+    return stored
+
+
+def _rank(workload: Workload, task: str, assumed: dict[str, str]) -> int:
+    """The rank of the adapters; 0 where none train."""
+    if task not in ("train_lora", "train_qlora"):
+        return 0
+    if workload.lora_rank:
+        return workload.lora_rank
+    rank = USUAL_RANK.get(workload.stack or "", 16)
+    assumed["lora_rank"] = str(rank)
+    return rank
+
+
+def _batch(workload: Workload, replicas: int, assumed: dict[str, str]) -> int:
+    """Samples per GPU: the users that each replica serves, or as told."""
+    if workload.users:
+        return -(-workload.users // replicas)
+    if workload.batch_per_gpu is None:
+        assumed["batch_per_gpu"] = "1"
+    return workload.batch_per_gpu or 1
+
+
+def _quant(workload: Workload, task: str, precision: str, assumed: dict[str, str]) -> str | None:
+    """The way in which weights are stored; one that nobody knows, or that 16-bit weights of
+    inference cannot have, is told to be ignored."""
+    quant = workload.quant.casefold() if workload.quant else None
+    if quant and usual_type(quant) is None:
+        whole = task != "train_full" and BITS.get(precision, 16.0) >= 16
+        if ignored := unheard_quant(quant) or (quant if whole else ""):
+            assumed["quant_ignored"] = ignored
+    return SAME_SCALES.get(quant or "", quant)
 
 
 TEXT_KINDS = ("llm", "moe", "vlm", "encoder", "encoder_decoder")

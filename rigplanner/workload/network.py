@@ -459,18 +459,29 @@ SAME_LAYERS = {
 """Networks under another's name whose layers are the other's, as their traces show."""
 
 
-@lru_cache(1024)
+class _Traced(Struct, frozen=True):
+    """A configuration that builds: as given (`config` with its defaults, `encoded` as bytes), the
+    parameters that its builder counts (`made`), and what it is counted as where nobody wrote down
+    its own layers."""
+
+    given: dict[str, Any]
+    config: dict[str, Any]
+    encoded: bytes
+    made: Any
+    relative: str | None
+    stand_in: bool = False
+
+
 def _from_config(encoded: bytes, slug: str) -> Network:
     told = msgspec.json.decode(encoded)
     given = of_today(told, defaults())
     encoded = encoded if given is told else msgspec.json.encode(given)
     config = full_config(given)
     kind = config["model_type"]
-    relative, stand_in = None if kind in SAME_LAYERS else SAME_AS.get(kind), False
     try:
         made, fault = made_of(given), None
     except WorkloadFault as unknown:
-        fault = unknown
+        made, fault = None, unknown
     if fault or (
         given.get("backbone_config")
         and (kind not in VISION or (kind == "detr" and not residual(config)))
@@ -480,40 +491,39 @@ def _from_config(encoded: bytes, slug: str) -> Network:
         if composed is not None:
             return _composite(composed, slug, kind, given)
     if fault:
-        if not can_stand_in(given, config):
-            raise fault
-        given, relative, stand_in = (
-            stood_in(given, nearest_family(config)),
-            nearest_family(config),
-            True,
-        )
-        config = {**config, "model_type": relative}
-        made, encoded = made_of(given), msgspec.json.encode(given)
-    length = (
-        config.get("image_size") if not config.get("vocab_size") or config.get("patch_size") else 64
-    )
+        return _network(_stood_in(given, config, fault), slug, kind)
+    relative = None if kind in SAME_LAYERS else SAME_AS.get(kind)
+    return _network(_Traced(given, config, encoded, made, relative), slug, kind)
+
+
+def _stood_in(given: dict[str, Any], config: dict[str, Any], fault: WorkloadFault) -> _Traced:
+    """The nearest family of the sizes that a configuration tells. Raises `fault` where it tells too
+    few."""
+    if not can_stand_in(given, config):
+        raise fault
+    nearest = nearest_family(config)
+    given = stood_in(given, nearest)
+    config = {**config, "model_type": nearest}
+    return _Traced(given, config, msgspec.json.encode(given), made_of(given), nearest, True)
+
+
+def _network(traced: _Traced, slug: str, kind: str) -> Network:
+    """The network of a configuration that builds, with its towers that see and hear."""
+    given, config, relative = traced.given, traced.config, traced.relative
+    edge = _edge(config)
+    values = float(values_of(given, traced.made, edge))
     with contradictions():
-        edge = int(length[0] if isinstance(length, list) else length) if length else 224
-    values = float(values_of(given, made, edge))
-    with contradictions():
-        seen = sees(given) and not stand_in
+        seen = sees(given) and not traced.stand_in
         hidden = int(sizes_of(config, values).get("hidden") or 0)
-        side = (
-            float(values_seeing(given, made, edge))
-            if seen
-            else tower_params(given, hidden)
-            if config.get("vocab_size")
-            else 0.0
-        )
+        if seen:
+            side = float(values_seeing(given, traced.made, edge))
+        else:
+            side = tower_params(given, hidden) if config.get("vocab_size") else 0.0
         heard, known = hearing_params(given, hidden)
         whole = str(given.get("model_type"))
         foreign = given.get("text_config") and whole not in TEXT_OF and whole != kind
-        if relative is None and (
-            not known
-            or foreign
-            or (not side and uncounted(given, "vision_config"))
-            or uncounted(given)
-        ):
+        unseen = not side and uncounted(given, "vision_config")
+        if relative is None and (not known or foreign or unseen or uncounted(given)):
             relative = whole
     return Network(
         slug=slug,
@@ -521,12 +531,20 @@ def _from_config(encoded: bytes, slug: str) -> Network:
         params=values + side + heard,
         sees=seen,
         active_params=values - idle_params(config) + side + heard,
-        config=encoded,
+        config=traced.encoded,
         side_params=side + heard,
         relative=relative,
-        stand_in=stand_in,
+        stand_in=traced.stand_in,
         **{**sizes_of(config, values), "family": kind},
     )
+
+
+def _edge(config: dict[str, Any]) -> int:
+    """The size at which parameters are counted, where a builder needs one: pixels or tokens."""
+    pixels = not config.get("vocab_size") or config.get("patch_size")
+    length = config.get("image_size") if pixels else 64
+    with contradictions():
+        return int(length[0] if isinstance(length, list) else length) if length else 224
 
 
 def _composite(composed: dict[str, Any], slug: str, kind: str, given: dict[str, Any]) -> Network:

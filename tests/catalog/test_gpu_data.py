@@ -5,9 +5,7 @@ A disagreement with physics passes only where the data says why: a doubt of that
 or both values."""
 
 import json
-import os
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -54,11 +52,6 @@ def gpu(part_id: str) -> GPU:
     return found
 
 
-def shared_cases() -> Iterator[Path]:
-    folder = Path(os.environ.get("RIGPLANNER_SHARED", Path(__file__).parents[3] / "shared"))
-    yield from sorted((folder / "cases").rglob("*.jsonl"))
-
-
 def test_there_are_enough_of_them() -> None:
     assert sum(gpu.status != "reference" for gpu in GPUS) >= 150
     assert sum(gpu.status == "reference" for gpu in GPUS) >= 15
@@ -98,16 +91,11 @@ def test_no_name_means_two_parts() -> None:
     assert [name for name, count in names.items() if count > 1] == []
 
 
-def test_every_gpu_of_the_measured_cases_is_a_name() -> None:
-    files = list(shared_cases())
-    if not files:
-        pytest.skip("no measured cases beside this checkout; RIGPLANNER_SHARED names their folder")
-    lines = [
-        line for path in files for line in path.read_text("utf-8").splitlines() if line.strip()
-    ]
-    wanted = {name for line in lines if (name := json.loads(line).get("hardware", {}).get("gpu"))}
+def test_every_gpu_of_published_measurements_is_a_name() -> None:
+    """As benchmarks write them, each with a source that does (published_names.json)."""
+    published = json.loads(Path(__file__).with_name("published_names.json").read_bytes())
     names = {name for gpu in GPUS for name in (gpu.id, gpu.name, *gpu.aliases)}
-    assert sorted(wanted - names) == []
+    assert sorted(set(published["gpus"]) - names) == []
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """The model zoo: every network resolves, names are found, sources are there."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -94,14 +93,7 @@ def test_a_name_used_twice_is_a_fault(tmp_path: Path) -> None:
         read_zoo(tmp_path)
 
 
-def test_networks_of_the_shared_memory_cases_are_known() -> None:
-    shared = Path(os.environ.get("RIGPLANNER_SHARED") or Path(__file__).parents[3] / "shared")
-    cases = shared / "cases" / "memory" / "cases.jsonl"
-    if not cases.exists():
-        pytest.skip("the shared cases are not here")
+def test_networks_of_published_memory_are_known() -> None:
     zoo = shipped_zoo()
-    slugs = {
-        json.loads(line)["workload"]["model"]
-        for line in cases.read_text(encoding="utf-8").splitlines()
-    }
-    assert not {slug for slug in slugs if zoo.get(slug) is None}
+    published = json.loads(Path(__file__).with_name("published_names.json").read_bytes())
+    assert not {slug for slug in published["networks"] if zoo.get(slug) is None}

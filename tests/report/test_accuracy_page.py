@@ -1,16 +1,22 @@
-"""The head of docs/accuracy.md: what is asked, what is reached, and why not."""
+"""docs/accuracy.md: what to expect at first sight, what is asked, what is reached and why not; its
+pictures and the CSV beside it."""
 
+import csv
+import io
+import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from rigplanner.error_figures import Errors
-from rigplanner.report.accuracy.page import accuracy_page, reached
-from rigplanner.report.accuracy.table import AccuracyTable
+from rigplanner.report.accuracy.page import accuracy_page, beside, reached
+from rigplanner.report.accuracy.pictures import pooled
+from rigplanner.report.accuracy.table import AccuracyTable, JudgedCase
 from rigplanner.report.accuracy.targets import TARGETS, Target
 
 PAGE = Path(__file__).parents[2] / "docs" / "accuracy.md"
-SCREEN_LINES = 45
+MOST_LINES = 80
 MEDIAN = Target(what="Speed", judged="speed", figure="median", most=0.08, why="too few rows")
 INSIDE = Target(what="Speed", judged="speed", figure="inside", least=0.75, most=0.85)
 
@@ -81,9 +87,78 @@ def test_the_page_says_met_missed_and_why(monkeypatch: pytest.MonkeyPatch) -> No
     assert "| Else | mean | at most 10 % | not judged here |  |  |" in page
 
 
-def test_the_page_that_ships_tells_every_target_on_one_screen_and_why_one_is_missed() -> None:
-    lines = PAGE.read_text("utf-8").split("\n## ")[0].splitlines()
-    assert len(lines) <= SCREEN_LINES
+def cases(judged: str, *pairs: tuple[float, float]) -> AccuracyTable:
+    """A table of cases measured and predicted in GiB."""
+    told = tuple(JudgedCase(str(at), "GiB", *pair) for at, pair in enumerate(pairs))
+    return AccuracyTable(judged=judged, title=f"T {judged}", note="N, N", cases=told)
+
+
+def test_files_are_pooled_by_their_cases_not_by_their_medians() -> None:
+    tables = [cases("speed", (10, 10), (10, 10), (10, 11)), cases("speed", (10, 15), (10, 20))]
+    found = pooled(tables, "speed")
+    assert found is not None and found.covered == 5
+    assert found.median == pytest.approx(0.1) and found.p90 == pytest.approx(1.0)
+    assert pooled(tables, "memory") is None
+
+
+def test_the_page_leads_with_what_to_expect_at_first_sight() -> None:
+    page = accuracy_page([cases("memory at first sight", (10, 12)), table(median=0.02)])
+    lead = page[: page.index("| predicted")]
+    assert "memory off by 20.0 % (median) and 20 % (p90); speed not judged here" in lead
+
+
+def test_pictures_hold_every_case_and_a_line_for_each_comparison() -> None:
+    tables = [
+        cases("memory held out", (1, 1), (1, 1.01), (900, 2)),
+        cases("GPU left out", (10, 10)),
+        table("another measurement", "the same job", median=0.075, p90=0.3),
+    ]
+    files = beside(tables)
+    scatter = ElementTree.fromstring(files["predicted-measured.svg"])
+    cells = [each for each in scatter.iter() if each.get("class") == "hue0"]
+    assert len(cells) == 2, "two near cases share a cell; a time is no rate"
+    words = "".join(scatter.itertext())
+    assert "Memory, source left out: 3 cases" in words and "Speed, GPU left out: 0 cases" in words
+    novelty = " ".join("".join(ElementTree.fromstring(files["novelty.svg"]).itertext()).split())
+    assert "two measurements of one job 7.5 · 30 %" in novelty
+
+
+def test_csv_holds_rows_notes_and_cases() -> None:
+    told = AccuracyTable(
+        judged="GPU left out",
+        title="T",
+        note="left, out",
+        rows=(Errors(group="all", cases=2, covered=1, median=0.25),),
+        shares={"right order": 0.5},
+        cases=(JudgedCase("r1", "tokens/s", 1234.5, 1000.0),),
+    )
+    files = {
+        name: list(csv.reader(io.StringIO(text)))
+        for name, text in beside([told]).items()
+        if name.endswith(".csv")
+    }
+    assert files["tables.csv"][1][:6] == ["GPU left out", "T", "all", "2", "1", "0.2500"]
+    assert files["comparisons.csv"][1] == [
+        "GPU left out",
+        "T",
+        "left, out",
+        "right order",
+        "0.5000",
+    ]
+    assert files["cases.csv"][1] == ["GPU left out", "r1", "tokens/s", "1234", "1000"]
+
+
+def test_the_page_that_ships_is_short_and_what_it_shows_lies_beside_it() -> None:
+    text = PAGE.read_text("utf-8")
+    assert len(text.splitlines()) <= MOST_LINES
+    assert text.index("at first sight") < text.index("| predicted")
+    linked = set(re.findall(r"\((accuracy/[^)]+)\)", text))
+    assert {name.split("/")[1] for name in linked} == set(beside([]))
+    assert all((PAGE.parent / name).stat().st_size for name in linked)
+
+
+def test_the_page_that_ships_tells_every_target_and_why_one_is_missed() -> None:
+    lines = PAGE.read_text("utf-8").splitlines()
     rows = [
         [cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| ")
     ][2:]

@@ -23,7 +23,7 @@ from rigplanner.report.accuracy.judged import (
     speed_tables,
     traced_table,
 )
-from rigplanner.report.accuracy.page import accuracy_page
+from rigplanner.report.accuracy.page import accuracy_page, beside
 from rigplanner.report.accuracy.table import AccuracyTable, as_text
 from rigplanner.whole_file import read_within
 
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--write",
         type=Path,
         metavar="FILE.md",
-        help="write targets, figures reached and the tables as Markdown too",
+        help="write what is asked and reached as Markdown, its pictures and CSV beside it",
     )
 
 
@@ -72,7 +72,14 @@ def run(args: argparse.Namespace) -> int:
     if args.keep:
         _keep(args.cases)
     if args.write:
-        written(args.write, accuracy_page(tables).encode())
+        folder = args.write.with_suffix("")
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as fault:
+            raise InputFault(f"{folder}: not made ({fault.strerror or fault}).") from fault
+        written(args.write, accuracy_page(tables, folder.name).encode())
+        for name, text in beside(tables).items():
+            written(folder / name, text.encode())
     return BAD_INPUT if faults else FINE
 
 

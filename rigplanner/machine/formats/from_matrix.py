@@ -46,33 +46,12 @@ def machine_of_matrix(
     cards = gpu if isinstance(gpu, tuple) else (gpu,) * len(names)
     check_links(matrix, cards)
     pairs = pairs_of(matrix.square(names))
-    numas = numa_nodes(matrix)
-    rows = [row for row in matrix.rows if row.startswith("GPU")]
-    by_row = dict(zip(rows, numas, strict=False))
-    cpus = dict(zip(rows, matrix.cpu_affinity, strict=False))
-    node_of = _groups(pairs, NEAR, [by_row.get(name) for name in names])
-    bridge_of = _groups(pairs, BELOW_A_BRIDGE, [None] * len(names))
     edges_of = tuple((card.edge_gen, card.edge_width) for card in cards)
     slots = tuple(
         (gen or edge[0], width or edge[1])
         for (gen, width), edge in zip(links or edges_of, edges_of, strict=True)
     )
-    gpus = tuple(
-        GpuNode(
-            index=index,
-            piece=name,
-            gpu=cards[index],
-            place=None,
-            width=slots[index][1],
-            gen=slots[index][0],
-            host_gbs=link_gbs(*slots[index]),
-            numa=by_row.get(name),
-            bridge=str(bridge_of[index]),
-            affinity=cpus.get(name),
-            socket=node_of[index],
-        )
-        for index, name in enumerate(names)
-    )
+    gpus, node_of = _gpus(matrix, cards, pairs, slots)
     others = tuple(device for device in matrix.devices if not device.startswith("GPU"))
     nics = tuple(
         NicNode(index=index, piece=name, place=None, gbps=None) for index, name in enumerate(others)
@@ -93,6 +72,36 @@ def machine_of_matrix(
         problems=(),
         power=NO_POWER,
     )
+
+
+def _gpus(
+    matrix: SmiMatrix, cards: tuple[GPU, ...], pairs: Pairs, slots: tuple[Link, ...]
+) -> tuple[tuple[GpuNode, ...], list[int]]:
+    """The GPUs with their slots, and the socket of each: those that the letters put near each other
+    share one."""
+    names = matrix.gpus
+    rows = [row for row in matrix.rows if row.startswith("GPU")]
+    numa_of = dict(zip(rows, numa_nodes(matrix), strict=False))
+    cpus = dict(zip(rows, matrix.cpu_affinity, strict=False))
+    node_of = _groups(pairs, NEAR, [numa_of.get(name) for name in names])
+    bridge_of = _groups(pairs, BELOW_A_BRIDGE, [None] * len(names))
+    gpus = tuple(
+        GpuNode(
+            index=index,
+            piece=name,
+            gpu=cards[index],
+            place=None,
+            width=width,
+            gen=gen,
+            host_gbs=link_gbs(gen, width),
+            numa=numa_of.get(name),
+            bridge=str(bridge_of[index]),
+            affinity=cpus.get(name),
+            socket=node_of[index],
+        )
+        for index, (name, (gen, width)) in enumerate(zip(names, slots, strict=True))
+    )
+    return gpus, node_of
 
 
 SWITCHLESS = ("pcie", "sxm2")

@@ -4,6 +4,8 @@ tree without names (`lspci -t`) is read too where a list of devices (`lspci`, `l
 
 import re
 
+import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.machine.formats.pci_paths import PciDevice
@@ -26,6 +28,30 @@ class TreeFault(ValueError):
     """Text that is no such tree; says on which line."""
 
 
+class _Listed(Struct):
+    """What the plain list below or beside a tree says of its devices, by address."""
+
+    names: dict[str, str] = msgspec.field(default_factory=dict)
+    numas: dict[str, str] = msgspec.field(default_factory=dict)
+    widths: dict[str, int] = msgspec.field(default_factory=dict)
+    address: str = ""
+
+    def took(self, line: str) -> bool:
+        """Take a line of the list, which begins a device or tells of the last one; False for a line
+        of the tree."""
+        if (entry := _LISTED.match(line[:LONGEST_NAME])) is not None:
+            self.address = f"{entry[1] or '0000'}:{entry[2]}"
+            self.names[self.address] = entry[3]
+            return True
+        if not self.address or _DRAWN.match(line):
+            return False
+        if (node := _NUMA.match(line)) is not None:
+            self.numas[self.address] = node[1]
+        elif (width := _WIDTH.match(line)) is not None:
+            self.widths[self.address] = int(width[1])
+        return True
+
+
 def parse_lspci(text: str) -> list[PciDevice]:
     """Return the end devices of a tree as `lspci -tv` draws it, in its order. Raises TreeFault for
     text that is none."""
@@ -33,23 +59,37 @@ def parse_lspci(text: str) -> list[PciDevice]:
         raise TreeFault(
             f"The text is longer than {LARGEST_TEXT // 2**20} MiB: no output of lspci -tv."
         )
+    listed = _Listed()
+    drawn = [
+        (number, line) for number, line in enumerate(text.splitlines(), 1) if not listed.took(line)
+    ]
+    devices = _drawn_devices(drawn)
+    known = [
+        replace(device, name=device.name or listed.names.get(device.address, ""))
+        for device in devices
+    ]
+    if known and not any(device.name for device in known):
+        raise TreeFault(
+            "The tree names no device: expected the output of lspci -tv, or lspci -t with a list of"
+            " lspci below."
+        )
+    return [
+        replace(
+            device,
+            numa=listed.numas.get(device.address),
+            width=listed.widths.get(device.address),
+        )
+        for device in known
+    ]
+
+
+def _drawn_devices(lines: list[tuple[int, str]]) -> list[PciDevice]:
+    """The devices at the ends of a drawn tree. What stands in a column hangs on the nearest entry
+    left of it, so `stack` holds the way from the root to the entry at hand."""
     devices: list[PciDevice] = []
     stack: list[tuple[int, str, str]] = []
-    names: dict[str, str] = {}
-    numas: dict[str, str] = {}
-    widths: dict[str, int] = {}
-    started, listed = False, ""
-    for number, line in enumerate(text.splitlines(), 1):
-        if (entry := _LISTED.match(line[:LONGEST_NAME])) is not None:
-            listed = f"{entry[1] or '0000'}:{entry[2]}"
-            names[listed] = entry[3]
-            continue
-        if listed and not _DRAWN.match(line):
-            if (node := _NUMA.match(line)) is not None:
-                numas[listed] = node[1]
-            elif (width := _WIDTH.match(line)) is not None:
-                widths[listed] = int(width[1])
-            continue
+    started = False
+    for number, line in lines:
         drawing, description = _split(line)
         for column, bus, device in _tokens(drawing):
             started = started or bus is not None
@@ -69,18 +109,7 @@ def parse_lspci(text: str) -> list[PciDevice]:
         raise TreeFault(
             "No line with a bus such as -[0000:00]- was found: expected the output of lspci -tv."
         )
-    known = [
-        replace(device, name=device.name or names.get(device.address, "")) for device in devices
-    ]
-    if known and not any(device.name for device in known):
-        raise TreeFault(
-            "The tree names no device: expected the output of lspci -tv, or lspci -t with a list of"
-            " lspci below."
-        )
-    return [
-        replace(device, numa=numas.get(device.address), width=widths.get(device.address))
-        for device in known
-    ]
+    return devices
 
 
 def _split(line: str) -> tuple[str, str | None]:

@@ -14,7 +14,16 @@ from rigplanner.machine.formats.smi_matrix import MatrixFault, SmiMatrix
 from rigplanner.machine.formats.xml_tree import Element, XmlFault, parse_xml
 from rigplanner.machine.graph import graph_of, islands, links_between
 from rigplanner.machine.model import CpuNode, GpuNode, Machine, NicNode, Piece
-from rigplanner.machine.nodes import Edge, Node, gpu_node, nic_node, pairs_of, printed, socket_node
+from rigplanner.machine.nodes import (
+    Edge,
+    Node,
+    Pairs,
+    gpu_node,
+    nic_node,
+    pairs_of,
+    printed,
+    socket_node,
+)
 from rigplanner.machine.pcie import link_gbs
 from rigplanner.machine.topology.peer import peers
 
@@ -253,32 +262,13 @@ def machine_of_nccl(system: NcclSystem, cards: tuple[GPU, ...]) -> Machine:
     gpus = tuple(
         _gpu_node(index, device, cards[index], system) for index, device in enumerate(system.gpus)
     )
-    nics = tuple(
-        NicNode(
-            index=index,
-            piece=device.name or f"NIC{index}",
-            place=None,
-            gbps=device.gbps,
-            socket=device.cpu,
-            numa=system.cpus[device.cpu].numa,
-            bridge=f"{device.cpu}:{_domain(device)}",
-        )
-        for index, device in enumerate(system.nics)
-    )
     edges = (*_tree(system, gpus), *_links(system, cards))
     graph = graph_of(edges)
     ways = [list(row) for row in pairs_of(system.cells)]
     for (one, other), pair in links_between(graph).items():
         ways[int(one.key)][int(other.key)] = pair
     pairs = tuple(map(tuple, ways))
-    matrix = printed(pairs)
-    names = tuple(gpu.piece for gpu in gpus)
-    check_links(
-        SmiMatrix(
-            devices=names, rows=names, cells=tuple(row[: len(gpus)] for row in matrix[: len(gpus)])
-        ),
-        cards,
-    )
+    _check_letters(gpus, pairs, cards)
     cpus = tuple(
         CpuNode(index=n, piece=f"CPU{n}", cpu=_cpu_part(cpu, len(system.cpus)))
         for n, cpu in enumerate(system.cpus)
@@ -288,7 +278,7 @@ def machine_of_nccl(system: NcclSystem, cards: tuple[GPU, ...]) -> Machine:
         pieces=tuple(Piece(node.piece, node.piece, node.gpu) for node in gpus),
         cpus=cpus,
         gpus=gpus,
-        nics=nics,
+        nics=tuple(_nic_node(index, nic, system) for index, nic in enumerate(system.nics)),
         storage=(),
         slots=(),
         drives=(),
@@ -299,6 +289,25 @@ def machine_of_nccl(system: NcclSystem, cards: tuple[GPU, ...]) -> Machine:
         problems=(),
         power=NO_POWER,
     )
+
+
+def _nic_node(index: int, device: NcclDevice, system: NcclSystem) -> NicNode:
+    return NicNode(
+        index=index,
+        piece=device.name or f"NIC{index}",
+        place=None,
+        gbps=device.gbps,
+        socket=device.cpu,
+        numa=system.cpus[device.cpu].numa,
+        bridge=f"{device.cpu}:{_domain(device)}",
+    )
+
+
+def _check_letters(gpus: tuple[GpuNode, ...], pairs: Pairs, cards: tuple[GPU, ...]) -> None:
+    """Raise MatrixFault where a card cannot have the links that its letters would show."""
+    names = tuple(gpu.piece for gpu in gpus)
+    cells = tuple(row[: len(gpus)] for row in printed(pairs)[: len(gpus)])
+    check_links(SmiMatrix(devices=names, rows=names, cells=cells), cards)
 
 
 def _check_cards(system: NcclSystem, cards: tuple[GPU, ...]) -> None:
@@ -402,36 +411,8 @@ def _links(system: NcclSystem, cards: tuple[GPU, ...]) -> list[Edge]:
     edges: list[Edge] = []
     fabrics: list[str] = []
     for index, device in enumerate(system.gpus):
-        port = cards[index].nvlink
-        each = port.link_gbs if port is not None else 0.0
-        switched = sum(link.count for link in device.links if link.kind == SWITCH_CLASS)
-        hosted = sum(link.count for link in device.links if link.kind == CPU_CLASS)
-        if switched:
-            fabric = min(link.target for link in device.links if link.kind == SWITCH_CLASS)
-            fabrics += [fabric] if fabric not in fabrics else []
-            number = fabrics.index(fabric)
-            edges.append(
-                Edge(
-                    a=gpu_node(index),
-                    b=Node("nvswitch", board=number),
-                    kind="nvswitch",
-                    links=switched,
-                    gbs=switched * each,
-                )
-            )
-        if hosted:
-            word: Literal["c2c", "nvlink"] = (
-                "c2c" if cards[index].form_factor == "superchip" else "nvlink"
-            )
-            edges.append(
-                Edge(
-                    a=gpu_node(index),
-                    b=socket_node(device.cpu),
-                    kind=word,
-                    links=hosted,
-                    gbs=hosted * each,
-                )
-            )
+        edges += _to_switch(index, device, cards[index], fabrics)
+        edges += _to_socket(index, device, cards[index])
         for link in device.links:
             if link.target in where and where[link.target] != index and link.count:
                 pair = (index, where[link.target])
@@ -443,18 +424,43 @@ def _links(system: NcclSystem, cards: tuple[GPU, ...]) -> list[Edge]:
                 " the same."
             )
         if a < b or (b, a) not in counts:
-            port = cards[a].nvlink
-            kind: Literal["xgmi", "nvlink"] = (
-                "xgmi" if port is not None and port.fabric == "xgmi" else "nvlink"
-            )
-            each = port.link_gbs if port is not None else 0.0
-            edges.append(
-                Edge(
-                    a=gpu_node(min(a, b)),
-                    b=gpu_node(max(a, b)),
-                    kind=kind,
-                    links=links,
-                    gbs=links * each,
-                )
-            )
+            edges.append(_between(a, b, links, cards[a]))
     return edges
+
+
+def _rate(card: GPU) -> float:
+    """GB/s of one of a card's links; 0 where the catalog knows none."""
+    return card.nvlink.link_gbs if card.nvlink is not None else 0.0
+
+
+def _to_switch(index: int, device: NcclDevice, card: GPU, fabrics: list[str]) -> list[Edge]:
+    """A GPU's links to its NVSwitches as one edge; switches of one board are one, its number the
+    place among `fabrics`."""
+    targets = [link.target for link in device.links if link.kind == SWITCH_CLASS]
+    links = sum(link.count for link in device.links if link.kind == SWITCH_CLASS)
+    if not links:
+        return []
+    fabric = min(targets)
+    if fabric not in fabrics:
+        fabrics.append(fabric)
+    switch = Node("nvswitch", board=fabrics.index(fabric))
+    gbs = links * _rate(card)
+    return [Edge(a=gpu_node(index), b=switch, kind="nvswitch", links=links, gbs=gbs)]
+
+
+def _to_socket(index: int, device: NcclDevice, card: GPU) -> list[Edge]:
+    """A GPU's links to its CPU as one edge."""
+    links = sum(link.count for link in device.links if link.kind == CPU_CLASS)
+    if not links:
+        return []
+    kind: Literal["c2c", "nvlink"] = "c2c" if card.form_factor == "superchip" else "nvlink"
+    gbs, socket = links * _rate(card), socket_node(device.cpu)
+    return [Edge(a=gpu_node(index), b=socket, kind=kind, links=links, gbs=gbs)]
+
+
+def _between(a: int, b: int, links: int, card: GPU) -> Edge:
+    """The links of two GPUs as one edge."""
+    fabric = card.nvlink.fabric if card.nvlink is not None else ""
+    kind: Literal["xgmi", "nvlink"] = "xgmi" if fabric == "xgmi" else "nvlink"
+    low, high = gpu_node(min(a, b)), gpu_node(max(a, b))
+    return Edge(a=low, b=high, kind=kind, links=links, gbs=links * _rate(card))

@@ -78,30 +78,15 @@ def _settled(
 ) -> Settled:
     slots = {slot.id: slot for slot in seating.layout.slots}
     ports = {port.id: port for port in seating.layout.drives}
-    problems: list[PlacementProblem] = []
-    standing = Standing({}, {}, plugged, {})
-    for card in cards:
-        if card.wish:
-            refusal = _card_refusal(card, seating, slots, standing)
-            problems += [refusal] if refusal else []
-            standing = standing if refusal else standing.with_card(card, slots[card.wish])
     drives = [
         replace(drive, wish=port_named(drive.wish, ports)) if drive.wish else drive
         for drive in drives
     ]
-    for drive in drives:
-        if drive.wish:
-            refusal = _drive_refusal(drive, seating, ports, standing)
-            problems += [refusal] if refusal else []
-            if not refusal:
-                standing = Standing(
-                    standing.slots,
-                    standing.taken,
-                    {**standing.ports, drive.name: drive.wish},
-                    standing.hidden,
-                )
+    # Wishes first, in their order: each is kept, or refused with its reason.
+    standing, problems = _wished(seating, cards, drives, Standing({}, {}, plugged, {}))
     standing, killed = _without_the_dead(seating, cards, drives, standing)
     problems += killed
+    # Then the search, for all that has no place yet and was not refused.
     refused = {problem.piece for problem in problems}
     seeking = [card for card in cards if card.name not in refused]
     left = [drive for drive in drives if drive.name not in refused]
@@ -113,10 +98,9 @@ def _settled(
     ]
     problems += [replace(problem, proven=proven or problem.reason != "no-slot") for problem in lost]
     problems += [
-        _no_port(d, seating, drives, standing)
-        for d in drives
-        if d.name not in standing.ports and d.name not in refused
+        _no_port(d, seating, drives, standing) for d in left if d.name not in standing.ports
     ]
+    # Bridges last: they join cards where those stand.
     by_name = {card.name: card for card in cards}
     where = {name: slots[slot] for name, slot in standing.slots.items()}
     joined = bridged(bridges, by_name, where)
@@ -126,6 +110,27 @@ def _settled(
         if bridge.name not in joined
     ]
     return Settled(standing, joined, tuple(problems), proven)
+
+
+def _wished(
+    seating: Seating, cards: list[Card], drives: list[Drive], standing: Standing
+) -> tuple[Standing, list[PlacementProblem]]:
+    """Cards and drives at the places that they are wished to have, and the wishes refused."""
+    slots = {slot.id: slot for slot in seating.layout.slots}
+    ports = {port.id: port for port in seating.layout.drives}
+    problems: list[PlacementProblem] = []
+    for card in cards:
+        if card.wish and (refusal := _card_refusal(card, seating, slots, standing)):
+            problems.append(refusal)
+        elif card.wish:
+            standing = standing.with_card(card, slots[card.wish])
+    for drive in drives:
+        if drive.wish and (refusal := _drive_refusal(drive, seating, ports, standing)):
+            problems.append(refusal)
+        elif drive.wish:
+            taken = {**standing.ports, drive.name: drive.wish}
+            standing = Standing(standing.slots, standing.taken, taken, standing.hidden)
+    return standing, problems
 
 
 def port_named(wish: str, ports: dict[str, DrivePort]) -> str:

@@ -141,6 +141,30 @@ class _Search:
         self.slots = {slot.id: slot for slot in seating.layout.slots}
         self.order = {slot.id: index for index, slot in enumerate(seating.layout.slots)}
         self.protocols = protocols_of(drives, start.ports)
+        self._seek(cards, start, by_model=bool(bridges))
+        self.classes = _slot_classes(seating, cards, bridges, columns)
+        self.beyond = self._pairs_beyond(columns)
+        # What the search remembers: link rates, lane modes, and branches left for later.
+        self.rates: dict[tuple[str, int | None, int | None], float] = {}
+        self.driven: dict[object, dict[str, str]] = {}
+        self.waiting: dict[tuple[int, int], _Open] = {}
+        # Bounds of what any placement can reach; a branch that cannot beat the best is cut.
+        self.most_bridges = most_bridges(bridges, self.slots.values())
+        self.most_drives = len(self._ports_for(start))
+        self.polish = POLISH if self._leaves_air() else 0
+        self.root_sizes = sorted(
+            Counter(seating.roots[slot] for slot in self.slots).values(), reverse=True
+        )
+        self.steps, self.limit = 0, steps
+        self.best: Score | None = None
+        self.found = start
+        self.ideal: Score = self._ideal(start)
+        self._descend(0, start, -1)
+
+    def _seek(self, cards: list[Card], start: Standing, by_model: bool) -> None:
+        """Order the cards that seek a slot, GPUs and the hungriest first, with the slots that each
+        may take, best first; `twins` says where a card may swap with the one before it, so that
+        only one order of the two is tried."""
         free = [card for card in cards if card.name not in start.slots and not card.wish]
         free.sort(
             key=lambda card: (
@@ -157,28 +181,8 @@ class _Search:
             for card in _one_of_each(self.free)
         }
         self.choices = [ranked[card.kind, card.width, card.gen] for card in self.free]
-        by_model = bool(bridges)
-        self.twins = [
-            False,
-            *(one.swaps_with(other, by_model) for one, other in itertools.pairwise(self.free)),
-            False,
-        ]
-        self.classes = _slot_classes(seating, cards, bridges, columns)
-        self.beyond = self._pairs_beyond(columns)
-        self.rates: dict[tuple[str, int | None, int | None], float] = {}
-        self.driven: dict[object, dict[str, str]] = {}
-        self.waiting: dict[tuple[int, int], _Open] = {}
-        self.most_bridges = most_bridges(bridges, self.slots.values())
-        self.most_drives = len(self._ports_for(start))
-        self.polish = POLISH if self._leaves_air() else 0
-        self.root_sizes = sorted(
-            Counter(seating.roots[slot] for slot in self.slots).values(), reverse=True
-        )
-        self.steps, self.limit = 0, steps
-        self.best: Score | None = None
-        self.found = start
-        self.ideal: Score = self._ideal(start)
-        self._descend(0, start, -1)
+        swaps = (one.swaps_with(other, by_model) for one, other in itertools.pairwise(self.free))
+        self.twins = [False, *swaps, False]
 
     def places_all(self) -> bool:
         """Say whether as many GPUs and cards are placed as no placement can beat."""

@@ -1,5 +1,7 @@
 """Which piece goes to which board, risers handed to cards, then the solver board by board."""
 
+from typing import TypeVar
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -35,6 +37,9 @@ class Populated(Struct, frozen=True):
     settled: Settled
 
 
+Seeker = TypeVar("Seeker", Card, Drive)
+
+
 class _Waiting(Struct):
     """What has no board yet: loose pieces, taken by the boards in turn."""
 
@@ -55,32 +60,22 @@ def populate(rig: Rig, counted: Pieces, boards: tuple[Board, ...], seats: Seats)
         own = by_home.get(board.name, _Waiting([], [], [], []))
         adapters = own.adapters + (waiting.adapters if board.index == 0 else [])
         waiting, later = _held_back(waiting, shares, board)
+        # Adapters first: they make slots and ports that the rest may take.
         board, standing = _with_adapters(board, adapters, own, waiting)
         seating = seat(board.layout, seats.by_board[board.name], rig.settings.bios)
         places = {place.id for place in places_of(board.layout)}
-        slotted = [
-            adapter_card(name, riser, place)
-            for name, (riser, place) in standing.items()
-            if riser.slot_kind == "pcie"
-        ]
-        plugged = {
-            name: place for name, (riser, place) in standing.items() if riser.slot_kind != "pcie"
-        }
         waiting.cards = _beside_the_board(waiting.cards, standing, rig, counted)
         waiting.cards = _on_switches(waiting.cards, standing)
-        cards = (
-            slotted
-            + own.cards
-            + [c for c in waiting.cards if not c.wish or c.wish in places or last]
-        )
-        drives = own.drives + [d for d in waiting.drives if not d.wish or d.wish in places or last]
+        slotted, plugged = _adapters_as_cards(standing)
+        cards = [*slotted, *own.cards, *_at_home(waiting.cards, places, last)]
+        drives = [*own.drives, *_at_home(waiting.drives, places, last)]
         bridges = own.bridges + waiting.bridges
-        settled = settle(
-            seating, cards, drives, bridges, plugged, len(boards), columns_around(board, counted)
-        )
+        columns = columns_around(board, counted)
+        settled = settle(seating, cards, drives, bridges, plugged, len(boards), columns)
         homeless = [_no_place(adapter) for adapter in adapters if adapter[0] not in standing]
         settled = replace(settled, problems=(*settled.problems, *homeless))
         if not last:
+            # What found no place here waits for the next board.
             settled, waiting = _pass_on(settled, waiting, places)
             waiting.cards, waiting.drives = (
                 waiting.cards + later.cards,
@@ -98,6 +93,26 @@ def populate(rig: Rig, counted: Pieces, boards: tuple[Board, ...], seats: Seats)
             )
         )
     return populated
+
+
+def _adapters_as_cards(
+    standing: dict[str, tuple[Riser, str]],
+) -> tuple[list[Card], dict[str, str]]:
+    """Adapters that take a slot like a card, and the places of those that take a port."""
+    slotted = [
+        adapter_card(name, riser, place)
+        for name, (riser, place) in standing.items()
+        if riser.slot_kind == "pcie"
+    ]
+    plugged = {
+        name: place for name, (riser, place) in standing.items() if riser.slot_kind != "pcie"
+    }
+    return slotted, plugged
+
+
+def _at_home(seekers: list[Seeker], places: set[str], last: bool) -> list[Seeker]:
+    """Those that wish for nothing or for a place of this board; on the last board all."""
+    return [each for each in seekers if not each.wish or each.wish in places or last]
 
 
 def _held_back(

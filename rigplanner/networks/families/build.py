@@ -185,36 +185,12 @@ HEADS_OF_CONFIG = {
 def encoder_form(config: dict[str, Any], kind: str) -> EncoderForm:
     """The sizes of an encoder whose blocks are those of the family `kind`."""
     hidden = pick(config, "hidden_size", "dim")
-    told = {"tied": bool(config.get("tie_word_embeddings", True)), **ENCODERS[kind]}
-    if kind != "esm":
-        told["act"] = ACTS.get(pick(config, "hidden_act", "activation", default="gelu"), "gelu")
-        told["head_act"] = told["act"] if kind in HEADS_OF_CONFIG else "gelu"
-    elif config.get("position_embedding_type") == "rotary":
-        told["rotary"] = True
-    if kind == "rembert":
-        told["head_width"] = config["output_embedding_size"]
-    if kind == "roformer":
-        told["fixed_places"] = config["max_position_embeddings"]
-    if kind == "longformer":
-        told["several"] = max(windows(config, config["num_hidden_layers"]))
-    if kind == "convbert":
-        told["inner"] = convbert_width(config)[1]
-    if kind == "tapas":
-        told["more_types"] = tuple(config["type_vocab_sizes"])
-    told["counts_places"] = kind in COUNTING
-    if any(str(name).endswith("ForCausalLM") for name in config.get("architectures") or ()):
-        told["float_loss"] = True
-    if kind == "roc_bert":
-        told["drawn"] = drawn_tables(config)
-    if kind == "luke":
-        told["entities"] = (config["entity_vocab_size"], config["entity_emb_size"])
-        told["spare_entities"] = told["spare_bias"] = not config.get("tie_word_embeddings", True)
-        told["entity_aware"] = bool(config.get("use_entity_aware_attention", True))
-    if kind == "layoutlm":
-        told["boxes"] = config["max_2d_position_embeddings"]
-    if kind == "mpnet":
-        told["buckets"] = config["relative_attention_num_buckets"]
-    placed = config["max_position_embeddings"] if not told.get("rotary") else 0
+    told = {
+        "tied": bool(config.get("tie_word_embeddings", True)),
+        **ENCODERS[kind],
+        **_encoder_head(config, kind),
+        **_of_family(config, kind),
+    }
     return EncoderForm(
         layers=pick(config, "num_hidden_layers", "n_layers"),
         hidden=hidden,
@@ -222,22 +198,65 @@ def encoder_form(config: dict[str, Any], kind: str) -> EncoderForm:
         ffn=pick(config, "intermediate_size", "hidden_dim"),
         vocab=config["vocab_size"],
         embedding=pick(config, "embedding_size", "input_embedding_size", default=hidden),
-        positions=placed,
+        positions=0 if told.get("rotary") else config["max_position_embeddings"],
         token_types=0 if kind in ("esm", "mpnet") else config.get("type_vocab_size") or 0,
         dropout=pick(config, "hidden_dropout_prob", "dropout", default=0.0),
         attention_dropout=pick(
             config, "attention_probs_dropout_prob", "attention_dropout", default=0.0
         ),
-        **told
-        | (
-            {
-                "token_dropout": bool(config.get("token_dropout")),
-                "embedding_norm": bool(config.get("emb_layer_norm_before")),
-            }
-            if kind == "esm"
-            else {}
-        ),
+        **told,
     )
+
+
+def _encoder_head(config: dict[str, Any], kind: str) -> dict[str, Any]:
+    """Activations of blocks and head, and the loss of one that writes."""
+    told: dict[str, Any] = {"counts_places": kind in COUNTING}
+    if kind != "esm":
+        told["act"] = ACTS.get(pick(config, "hidden_act", "activation", default="gelu"), "gelu")
+        told["head_act"] = told["act"] if kind in HEADS_OF_CONFIG else "gelu"
+    if any(str(name).endswith("ForCausalLM") for name in config.get("architectures") or ()):
+        told["float_loss"] = True
+    return told
+
+
+def _of_family(config: dict[str, Any], kind: str) -> dict[str, Any]:
+    """What a family makes of fields of its own."""
+    reader = ENCODER_FIELDS.get(kind)
+    return reader(config) if reader else {}
+
+
+def _esm(config: dict[str, Any]) -> dict[str, Any]:
+    rotary = {"rotary": True} if config.get("position_embedding_type") == "rotary" else {}
+    return {
+        "token_dropout": bool(config.get("token_dropout")),
+        "embedding_norm": bool(config.get("emb_layer_norm_before")),
+        **rotary,
+    }
+
+
+def _luke(config: dict[str, Any]) -> dict[str, Any]:
+    spare = not config.get("tie_word_embeddings", True)
+    return {
+        "entities": (config["entity_vocab_size"], config["entity_emb_size"]),
+        "spare_entities": spare,
+        "spare_bias": spare,
+        "entity_aware": bool(config.get("use_entity_aware_attention", True)),
+    }
+
+
+ENCODER_FIELDS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "convbert": lambda config: {"inner": convbert_width(config)[1]},
+    "esm": _esm,
+    "layoutlm": lambda config: {"boxes": config["max_2d_position_embeddings"]},
+    "longformer": lambda config: {"several": max(windows(config, config["num_hidden_layers"]))},
+    "luke": _luke,
+    "mpnet": lambda config: {"buckets": config["relative_attention_num_buckets"]},
+    "rembert": lambda config: {"head_width": config["output_embedding_size"]},
+    "roc_bert": lambda config: {"drawn": drawn_tables(config)},
+    "roformer": lambda config: {"fixed_places": config["max_position_embeddings"]},
+    "tapas": lambda config: {"more_types": tuple(config["type_vocab_sizes"])},
+}
+"""Encoders that read fields of their own."""
 
 
 VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {

@@ -109,27 +109,33 @@ def walk(
     tape.trace = trace
     net = Net(tape, setting)
     model = make(net)
-    weights, begins = tape.live, len(trace or ())
-    if not setting.training:
-        tape.recording = False
-        weights -= net.buffer_bytes
-        model.loss()
-        marks = (begins, len(trace or ()))
-        return Walk(
-            tape.peak,
-            weights,
-            0,
-            0,
-            tape.flops,
-            tape.flops,
-            net.values,
-            0,
-            tape.peak - weights,
-            marks=marks,
-        )
+    if setting.training:
+        return _trained(tape, net, model, optimizer)
+    begins, weights = len(trace or ()), tape.live - net.buffer_bytes
+    tape.recording = False
+    model.loss()
+    return Walk(
+        peak=tape.peak,
+        weights=weights,
+        gradients=0,
+        optimizer=0,
+        forward_flops=tape.flops,
+        step_flops=tape.flops,
+        values=net.values,
+        trained=0,
+        working=tape.peak - weights,
+        marks=(begins, len(trace or ())),
+    )
+
+
+def _trained(tape: Tape, net: Net, model: Model, optimizer: str) -> Walk:
+    """Forward pass, backward pass and the optimizer's step of a network that is built."""
+    weights, trace = tape.live, tape.trace
+    begins = len(trace or ())
     state = Storage(tape, STATE_BYTES[optimizer] * sum(net.trained_tensors))
     loss = model.loss()
     forward, marks = tape.flops, (begins, len(trace or ()))
+    # Autocast ends with the forward pass: its casts go unless an operator kept them.
     tape.forget_casts()
     tape.autocast = None
     node, grad = loss.node, like(tape, loss)
@@ -137,25 +143,27 @@ def walk(
         raise WorkloadFault(
             "lora_targets: expected names of linear layers of this network, found none of them."
         )
+    # The backward pass must hold the last reference to each result, or nothing would go.
     del loss
     backward(tape, node, grad)
     held = tape.gradients_at_peak
     working = tape.peak - weights - state.bytes - held
+    # A foreach step makes its copies of all parameters at once, after activations have gone.
     at_step = tape.live + STEP_COPIES.get(optimizer, 0) * sum(net.trained_tensors)
     if trace is not None:
         trace.append((at_step, tape.gradient_bytes))
     if at_step > tape.peak:
         tape.peak, tape.gradients_at_peak = at_step, tape.gradient_bytes
     return Walk(
-        tape.peak,
-        weights,
-        tape.gradients_at_peak,
-        state.bytes,
-        forward,
-        tape.flops,
-        net.values,
-        net.trained,
-        working,
-        held,
-        marks,
+        peak=tape.peak,
+        weights=weights,
+        gradients=tape.gradients_at_peak,
+        optimizer=state.bytes,
+        forward_flops=forward,
+        step_flops=tape.flops,
+        values=net.values,
+        trained=net.trained,
+        working=working,
+        working_gradients=held,
+        marks=marks,
     )

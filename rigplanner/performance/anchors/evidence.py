@@ -298,7 +298,7 @@ def read_evidence(rows: Sequence[Measured], zoo: Any) -> Evidence:
         try:
             if _told_by_halves(row, zoo):
                 told.append(number)
-            elif found := _placed(row, zoo):
+            elif found := placed_row(row, zoo):
                 placed.append(found)
                 numbers.append(number)
         except WorkloadFault:
@@ -311,9 +311,9 @@ def _told_by_halves(row: Measured, zoo: Any) -> bool:
     return known and halves(row.workload, row.metric, zoo) is not None
 
 
-def _placed(row: Measured, zoo: Any) -> Placed | None:
-    """Where a row lies; None for collectives and unknown GPUs. Software whose release a row does
-    not tell is of the row's year."""
+def placed_row(row: Measured, zoo: Any) -> Placed | None:
+    """Return where a row lies; None for collectives and unknown GPUs. Software whose release a row
+    does not tell is of the row's year."""
     gpu = gpus_by_name().get(row.gpu.casefold())
     if gpu is None or row.workload.task == "collective":
         return None

@@ -197,6 +197,32 @@ def _steps_of(known: Figures, workload: Workload) -> float:
     )
 
 
+class _Weights(Struct, frozen=True):
+    """Weights of a transformer: those that a token goes through, all of them, and the output's."""
+
+    active: float
+    stored: float
+    head: float
+
+
+def _weights_of(form: Geometry, width: int, kv_width: int) -> _Weights:
+    """Attention has four matrices a layer; of experts a token goes through those that it is dealt
+    to, in all layers but the dense first ones."""
+    attention = form.hidden * (2 * width + 2 * kv_width)
+    expert = form.ffn_matrices * form.hidden * form.ffn
+    dense = form.dense_layers * form.ffn_matrices * form.hidden * form.dense_ffn
+    sparse = form.layers - form.dense_layers
+    used = sparse * (form.experts_used or 1) * expert + dense
+    stored = sparse * (form.experts or 1) * expert + dense
+    head = form.vocab * form.hidden
+    whole = form.layers * attention + stored + head * (1 if form.tied else 2)
+    return _Weights(
+        form.layers * attention + used + head,
+        form.params_m * 1e6 if form.params_m else whole,
+        head,
+    )
+
+
 def transformer_shape(slug: str, form: Geometry, seq_len: int) -> Shape:
     """Return the shape of one sequence through a transformer.
 
@@ -205,23 +231,7 @@ def transformer_shape(slug: str, form: Geometry, seq_len: int) -> Shape:
     attention term). Values written per token and layer: about 10 hidden + 2 x ffn matrices + query,
     key and value, counted from the block's operators."""
     width, kv_width = form.heads * form.head_dim, form.kv_heads * form.head_dim
-    attention_weights = form.hidden * (2 * width + 2 * kv_width)
-    expert = form.ffn_matrices * form.hidden * form.ffn
-    dense, sparse = (
-        form.dense_layers * form.ffn_matrices * form.hidden * form.dense_ffn,
-        form.layers - form.dense_layers,
-    )
-    used, stored = (
-        sparse * (form.experts_used or 1) * expert + dense,
-        sparse * (form.experts or 1) * expert + dense,
-    )
-    head = form.vocab * form.hidden
-    active = form.layers * attention_weights + used + head
-    params = (
-        form.params_m * 1e6
-        if form.params_m
-        else form.layers * attention_weights + stored + head * (1 if form.tied else 2)
-    )
+    weights = _weights_of(form, width, kv_width)
     scores = 4.0 * seq_len * width * form.layers * (0.5 if form.causal else 1.0)
     per_layer = (
         10 * form.hidden
@@ -232,9 +242,9 @@ def transformer_shape(slug: str, form: Geometry, seq_len: int) -> Shape:
         slug=slug,
         kind=form.kind,
         unit="sequence",
-        params_m=params / 1e6,
-        active_m=active / 1e6,
-        gflop=2 * active * seq_len / 1e9,
+        params_m=weights.stored / 1e6,
+        active_m=weights.active / 1e6,
+        gflop=2 * weights.active * seq_len / 1e9,
         attention_gflop=scores * seq_len / 1e9,
         elements_m=(form.layers * per_layer + form.vocab) * seq_len / 1e6,
         kernels=form.layers * (16 + 6 * bool(form.experts)),
@@ -246,7 +256,7 @@ def transformer_shape(slug: str, form: Geometry, seq_len: int) -> Shape:
         heads=form.heads,
         experts=form.experts,
         experts_used=form.experts_used,
-        head_m=head / 1e6,
+        head_m=weights.head / 1e6,
         samples_to_train=tables().sequences_to_train(slug, seq_len),
         source=form.source,
     )

@@ -42,30 +42,21 @@ def predict_collective(
     for other metrics or one GPU."""
     check_workload(workload)
     asked = metric or ("p2p_gbps" if workload.model == "p2p" else "busbw_gbps")
+    copies = asked == "p2p_gbps"
     if asked not in ("busbw_gbps", "p2p_gbps"):
         raise WorkloadFault(
             f"metric: expected busbw_gbps or p2p_gbps for a collective, found '{asked}'."
         )
     if count < 2:
         raise WorkloadFault(f"hardware.count: a collective needs at least 2 GPUs, found {count}.")
-    stack = find_stack(
-        workload.stack or ("p2p-bandwidth-test" if asked == "p2p_gbps" else "nccl-tests")
-    ).slug
+    stack = find_stack(workload.stack or ("p2p-bandwidth-test" if copies else "nccl-tests")).slug
     if link in ("unknown", "none") and gpu.form_factor.startswith("sxm"):
         link = "nvlink-mesh"
-    if asked == "p2p_gbps":
-        found: Estimate | None = _copy(workload, gpu, link)
-    else:
-        found = allreduce(machine) if machine else allreduce_of_link(gpu, count, link, nodes)
-        if (
-            found
-            and link == "nvlink-bridge"
-            and not machine
-            and gpu.nvlink
-            and gpu.nvlink.links >= MANY_LINKS
-        ):
-            found = msgspec.structs.replace(found, low=found.low / BRIDGES)
-        found = found and _of_message(found, workload.message_bytes, count, nodes)
+    found = (
+        _copy(workload, gpu, link)
+        if copies
+        else _summed(workload, gpu, count, nodes, link, machine)
+    )
     if found is None:
         raise WorkloadFault(
             f"hardware.link: no rate is known between {count} of {gpu.name} over '{link}'."
@@ -80,6 +71,18 @@ def predict_collective(
         lift="faster-link",
         steps=found.steps,
     )
+
+
+def _summed(
+    workload: Workload, gpu: GPU, count: int, nodes: int, link: str, machine: Machine | None
+) -> Estimate | None:
+    """Bus bandwidth of an all-reduce of the workload's message; of cards with many links nobody
+    says how many bridges join them, so it may be that of one."""
+    found = allreduce(machine) if machine else allreduce_of_link(gpu, count, link, nodes)
+    unsaid = link == "nvlink-bridge" and not machine and gpu.nvlink is not None
+    if found and unsaid and gpu.nvlink and gpu.nvlink.links >= MANY_LINKS:
+        found = msgspec.structs.replace(found, low=found.low / BRIDGES)
+    return found and _of_message(found, workload.message_bytes, count, nodes)
 
 
 def _of_message(found: Estimate, message_bytes: int | None, count: int, nodes: int) -> Estimate:

@@ -12,7 +12,13 @@ from rigplanner.data import data_path
 from rigplanner.decoding import read_json
 from rigplanner.error_figures import Errors
 from rigplanner.errors import WorkloadFault
-from rigplanner.memory.measured.accuracy import compare, compare_first, compare_traced, error_table
+from rigplanner.memory.measured.accuracy import (
+    Comparison,
+    compare,
+    compare_first,
+    compare_traced,
+    error_table,
+)
 from rigplanner.memory.measured.brackets import brackets
 from rigplanner.memory.measured.holdout import held_out
 from rigplanner.performance.accuracy import (
@@ -32,7 +38,7 @@ from rigplanner.performance.anchors.evidence import shipped_evidence
 from rigplanner.performance.measured import Measured, shipped_measured
 from rigplanner.performance.noise_floor import same_job, same_network, told_by_others
 from rigplanner.report.accuracy.exchange import exchange_table, sizes_table
-from rigplanner.report.accuracy.table import AccuracyTable
+from rigplanner.report.accuracy.table import AccuracyTable, JudgedCase
 
 LEAST_GROUP = 5
 """Groups of fewer cases are not printed on their own."""
@@ -46,33 +52,35 @@ def memory_tables(lines: list[bytes], name: str) -> list[AccuracyTable]:
     zoo, first = shipped_zoo(), compare_first(lines)
     shipped, held = compare(lines, _gpu_or_none, zoo), held_out(lines, _gpu_or_none, zoo)
     told = [
-        ("memory", "", MEMORY_NOTE, error_table(shipped, MEMORY_FIELDS)),
-        (
-            "memory held out",
-            ", each source held out",
-            HELD_OUT_NOTE,
-            error_table(held, MEMORY_FIELDS),
-        ),
+        ("memory at first sight", " at first sight", FIRST_NOTE, first, FIRST_FIELDS),
+        ("memory", "", MEMORY_NOTE, shipped, MEMORY_FIELDS),
+        ("memory held out", ", each source held out", HELD_OUT_NOTE, held, MEMORY_FIELDS),
     ]
-    if first:
-        told.insert(
-            0,
-            (
-                "memory at first sight",
-                " at first sight",
-                FIRST_NOTE,
-                error_table(first, FIRST_FIELDS),
-            ),
-        )
     return [
         AccuracyTable(
             judged=judged,
             title=f"Memory, published figures{said}: {name}",
             note=note,
-            rows=_large(rows),
+            rows=_large(error_table(compared, fields)),
+            cases=_memory_cases(compared),
         )
-        for judged, said, note, rows in told
+        for judged, said, note, compared, fields in told
+        if compared or judged != "memory at first sight"
     ]
+
+
+def _memory_cases(compared: Iterable[Comparison]) -> tuple[JudgedCase, ...]:
+    return tuple(
+        JudgedCase(str(case.id), "GiB", case.measured_gib, case.predicted_gib)
+        for case in compared
+        if case.predicted_gib is not None
+    )
+
+
+def _speed_cases(judged: Iterable[Judged]) -> tuple[JudgedCase, ...]:
+    return tuple(
+        JudgedCase(item.row.id, item.row.metric, item.row.value, item.predicted) for item in judged
+    )
 
 
 FIRST_NOTE = (
@@ -99,8 +107,8 @@ def traced_table(lines: list[bytes], name: str) -> AccuracyTable:
     rows = _large(error_table(compare_traced(lines, shipped_zoo()), ("source", "task", "model")))
     note = (
         "Peak of live tensors of one step against PyTorch's own count (MemTracker under"
-        " FakeTensorMode, no GPU). The walks have no fitted constants. `held out` traces were set"
-        " aside while the walks were written; of those of the older file some have led to"
+        " FakeTensorMode, no GPU). The traced networks have no fitted constants. `held out` traces"
+        " were set aside while these were written; of those of the older file some have led to"
         " corrections since, those of random shapes came last and have led to none."
     )
     return AccuracyTable(
@@ -155,6 +163,7 @@ def speed_tables(rows: list[Measured], lines: list[bytes], path: Path) -> list[A
                 title=title,
                 note=SPEED_FIRST_NOTE,
                 rows=_speed_groups(first, rows),
+                cases=_speed_cases(first),
             )
         )
         since = anchored_since(lines)
@@ -164,10 +173,16 @@ def speed_tables(rows: list[Measured], lines: list[bytes], path: Path) -> list[A
             if since
             else ""
         )
-    groups = _speed_groups(judge(rows, "row"), rows)
+    judged = judge(rows, "row")
     return [
         *made,
-        AccuracyTable(judged="speed", title=f"Speed: {path.name}", note=note, rows=groups),
+        AccuracyTable(
+            judged="speed",
+            title=f"Speed: {path.name}",
+            note=note,
+            rows=_speed_groups(judged, rows),
+            cases=_speed_cases(judged),
+        ),
     ]
 
 
@@ -241,6 +256,7 @@ def _left_out(scheme: Scheme) -> AccuracyTable:
         note=note,
         rows=tuple(made),
         shares=shares,
+        cases=_speed_cases(judged),
     )
 
 

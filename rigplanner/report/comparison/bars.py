@@ -6,7 +6,7 @@ from typing import Any
 from rigplanner.report import format as fmt
 from rigplanner.report.comparison.content import Chart
 from rigplanner.report.language import tr
-from rigplanner.report.paper.drawings import colour_of, faced, width_of
+from rigplanner.report.paper.drawings import colour_of, faced, stroke, whisker, width_of
 from rigplanner.report.paper.inks import CHART_HUES, INK, QUIET
 
 
@@ -14,7 +14,6 @@ def interval_bars(chart: Chart, names: Sequence[str], width: float) -> Any:
     """Return level bars from zero, one a rig, each with its interval and its value; an unknown one
     says so."""
     from reportlab.graphics.shapes import Drawing, Rect
-    from reportlab.graphics.shapes import Line as Stroke
 
     left, right, step = 0.36 * width, 48.0, 17.0
     top = max(
@@ -31,38 +30,14 @@ def interval_bars(chart: Chart, names: Sequence[str], width: float) -> Any:
         if value is None:
             drawing.add(_string(left, y + 2, tr(fmt.UNKNOWN), QUIET))
             continue
-        drawing.add(
-            Rect(
-                left,
-                y,
-                value * scale,
-                9,
-                fillColor=colour_of(CHART_HUES[n % len(CHART_HUES)]),
-                strokeColor=None,
-            )
-        )
+        hue = colour_of(CHART_HUES[n % len(CHART_HUES)])
+        drawing.add(Rect(left, y, value * scale, 9, fillColor=hue, strokeColor=None))
         if low is not None and high is not None:
-            drawing.add(
-                Stroke(
-                    left + low * scale,
-                    y + 4.5,
-                    left + high * scale,
-                    y + 4.5,
-                    strokeColor=colour_of(INK),
-                    strokeWidth=0.9,
-                )
-            )
-            for edge in (low, high):
-                at = left + edge * scale
-                drawing.add(
-                    Stroke(at, y + 1.8, at, y + 7.2, strokeColor=colour_of(INK), strokeWidth=0.9)
-                )
-        drawing.add(
-            _string(left + max(value, high or 0.0) * scale + 4, y + 2, fmt.number(value), INK)
-        )
-    drawing.add(
-        Stroke(left, 2, left, drawing.height - 2, strokeColor=colour_of(INK), strokeWidth=0.5)
-    )
+            for mark in whisker(left + low * scale, left + high * scale, y + 4.5, 2.7):
+                drawing.add(mark)
+        end = left + max(value, high or 0.0) * scale + 4
+        drawing.add(_string(end, y + 2, fmt.number(value), INK))
+    drawing.add(stroke(left, 2, left, drawing.height - 2, 0.5))
     return drawing
 
 

@@ -76,15 +76,8 @@ def slot_picture(machine: Machine) -> Picture:
     uses = sorted(
         (use for use in uses if use.board == board), key=lambda use: use.slot.position or 0
     )
-    cards = _cards(machine, uses)
-    case = _case_columns(machine)
-    last = max(
-        [
-            *(use.slot.position or 1 for use in uses),
-            *(math.ceil(c.position - 1 + (c.slots or 1)) for c in cards),
-        ]
-    )
-    last = max(last, min(case or 0, last + MOST_EMPTY_COLUMNS))
+    cards, case = _cards(machine, uses), _case_columns(machine)
+    last = _last_column(uses, cards, case)
     shapes: list[Box | Line | Label] = [
         Label(SLOT_X, TOP - 5, tr("CPU side"), SMALL_SIZE, quiet=True)
     ]
@@ -97,40 +90,51 @@ def slot_picture(machine: Machine) -> Picture:
     for card in cards:
         shapes += _card(card)
     right = max((card.right for card in cards), default=CARD_X + 150)
-    unknown = [
-        use
-        for use in machine.slots
-        if use.board == board and use.piece and not use.riser and _is_nowhere(use)
-    ]
     apart, far, low = _on_risers(machine, uses, TOP + PITCH * last + 10 if cards else TOP)
-    shapes += apart
     links, width = _bridges(machine, cards, right)
     gaps, wide = _gaps(cards, right)
-    shapes += [*links, *gaps]
+    shapes += [*apart, *links, *gaps]
     edge = max(width, wide, right, far) + 6
     if case is not None and case <= last:
-        y = TOP + PITCH * case
-        shapes.append(Line(((SLOT_X, y), (right, y)), 1.4, "case"))
-        shapes.append(
-            Label(
-                right,
-                y + 9,
-                tr("the case ends after column {case}", case=case),
-                SMALL_SIZE,
-                "end",
-                quiet=True,
-            )
-        )
+        shapes += _end_of_case(case, right)
     end = max(TOP + PITCH * last, low) + 14
-    if unknown:
-        names = {piece.name: piece.part.name for piece in machine.pieces}
-        held = listed(f"{use.slot.id} ({names[use.piece or '']})" for use in unknown)
-        text = tr("Not drawn, since its position is not known: {slots}", slots=held)
+    if text := _not_drawn(machine, board):
         shapes.append(
             Label(SLOT_X, end, cut(text, edge - SLOT_X, SMALL_SIZE), SMALL_SIZE, quiet=True)
         )
         end += 10
     return Picture(edge, end, tuple(shapes))
+
+
+def _last_column(uses: list[SlotUse], cards: list[_Card], case: int | None) -> int:
+    """The last column drawn: that of the last slot or card, and a few empty ones up to the case's
+    end."""
+    ends = (math.ceil(card.position - 1 + (card.slots or 1)) for card in cards)
+    last: int = max([*(use.slot.position or 1 for use in uses), *ends])
+    return max(last, min(case or 0, last + MOST_EMPTY_COLUMNS))
+
+
+def _end_of_case(case: int, right: float) -> list[Line | Label]:
+    y = TOP + PITCH * case
+    words = tr("the case ends after column {case}", case=case)
+    return [
+        Line(((SLOT_X, y), (right, y)), 1.4, "case"),
+        Label(right, y + 9, words, SMALL_SIZE, "end", quiet=True),
+    ]
+
+
+def _not_drawn(machine: Machine, board: str) -> str:
+    """The line that names slots whose position nobody tells; empty where there is none."""
+    unknown = [
+        use
+        for use in machine.slots
+        if use.board == board and use.piece and not use.riser and _is_nowhere(use)
+    ]
+    if not unknown:
+        return ""
+    names = {piece.name: piece.part.name for piece in machine.pieces}
+    held = listed(f"{use.slot.id} ({names[use.piece or '']})" for use in unknown)
+    return tr("Not drawn, since its position is not known: {slots}", slots=held)
 
 
 def _is_nowhere(use: SlotUse) -> bool:

@@ -101,3 +101,18 @@ def faced(text: str, latin: str = REGULAR) -> tuple[str, str]:
     face = face_of(text, latin)
     known = font(face).face.charToGlyph
     return "".join(char if ord(char) in known else "?" for char in text), face
+
+
+def whisker(low: float, high: float, y: float, half: float) -> list[Any]:
+    """Return an interval as a line with an upright mark, twice `half` high, at both ends."""
+    return [
+        stroke(low, y, high, y, 0.9),
+        *(stroke(at, y - half, at, y + half, 0.9) for at in (low, high)),
+    ]
+
+
+def stroke(x1: float, y1: float, x2: float, y2: float, width: float) -> Any:
+    """Return a straight line in ink."""
+    from reportlab.graphics.shapes import Line as Stroke
+
+    return Stroke(x1, y1, x2, y2, strokeColor=colour_of(INK), strokeWidth=width)

@@ -1,11 +1,12 @@
 """The machine in words: places and their links, power from load to heat, what to set up."""
 
 import re
+from collections.abc import Sequence
 from itertools import groupby
 
 from msgspec import Struct
 
-from rigplanner.machine.model import Machine, PowerTree
+from rigplanner.machine.model import Machine, PowerTree, SlotUse
 from rigplanner.machine.topology.collectives import allreduce, island_rates
 from rigplanner.report import format as fmt
 from rigplanner.report.language import Words, tr
@@ -50,61 +51,40 @@ def link_text(width: int | None, gen: int | None) -> str:
 def slot_rows(machine: Machine) -> list[SlotRow]:
     """Return what stands where and by which link; alike neighbours share a row."""
     names = {piece.name: piece.part.name for piece in machine.pieces}
-    rows = []
-    for use in machine.slots:
-        if use.piece:
-            offered = link_text(use.available_width, use.available_gen)
-            link = link_text(use.width, use.gen)
-            note = (
-                tr("slot offers {offered}", offered=offered)
-                if use.available_width and use.width and use.width < use.available_width
-                else ""
-            )
-            rows.append(
-                SlotRow(
-                    place=use.slot.id, what=names.get(use.piece, use.piece), link=link, note=note
-                )
-            )
-        elif use.disabled_by:
-            rows.append(
-                SlotRow(
-                    place=use.slot.id,
-                    what=tr("off"),
-                    link="",
-                    note=tr(
-                        "switched off by {disabled_by}", disabled_by=", ".join(use.disabled_by)
-                    ),
-                )
-            )
-        elif use.covered_by:
-            rows.append(
-                SlotRow(
-                    place=use.slot.id,
-                    what=tr("covered"),
-                    link="",
-                    note=tr("by {piece}", piece=names.get(use.covered_by, use.covered_by)),
-                )
-            )
-        else:
-            rows.append(
-                SlotRow(
-                    place=use.slot.id,
-                    what=tr("free"),
-                    link=link_text(use.available_width, use.available_gen),
-                )
-            )
+    rows = [_slot_row(use, names) for use in machine.slots]
     for drive in machine.drives:
-        note = (
-            tr("switched off by {disabled_by}", disabled_by=", ".join(drive.disabled_by))
-            if drive.disabled_by
-            else ""
-        )
-        for piece in drive.pieces:
-            link = "SATA" if drive.port.kind == "sata" else link_text(drive.width, drive.gen)
-            rows.append(
-                SlotRow(place=drive.port.id, what=names.get(piece, piece), link=link, note=note)
-            )
+        note = _switched_off(drive.disabled_by)
+        link = "SATA" if drive.port.kind == "sata" else link_text(drive.width, drive.gen)
+        rows += [
+            SlotRow(place=drive.port.id, what=names.get(piece, piece), link=link, note=note)
+            for piece in drive.pieces
+        ]
     return _grouped(rows)
+
+
+def _slot_row(use: SlotUse, names: dict[str, str]) -> SlotRow:
+    """What one slot holds: a card, nothing because it is off or covered, or nothing."""
+    offered = link_text(use.available_width, use.available_gen)
+    place = use.slot.id
+    if use.piece:
+        narrower = use.available_width and use.width and use.width < use.available_width
+        note = tr("slot offers {offered}", offered=offered) if narrower else ""
+        what, link = names.get(use.piece, use.piece), link_text(use.width, use.gen)
+        return SlotRow(place=place, what=what, link=link, note=note)
+    if use.disabled_by:
+        return SlotRow(place=place, what=tr("off"), link="", note=_switched_off(use.disabled_by))
+    if use.covered_by:
+        note = tr("by {piece}", piece=names.get(use.covered_by, use.covered_by))
+        return SlotRow(place=place, what=tr("covered"), link="", note=note)
+    return SlotRow(place=place, what=tr("free"), link=offered)
+
+
+def _switched_off(disabled_by: Sequence[str]) -> str:
+    return (
+        tr("switched off by {disabled_by}", disabled_by=", ".join(disabled_by))
+        if disabled_by
+        else ""
+    )
 
 
 def _grouped(rows: list[SlotRow]) -> list[SlotRow]:

@@ -4,8 +4,8 @@ from typing import Any
 
 from rigplanner.report import format as fmt
 from rigplanner.report.language import tr
-from rigplanner.report.paper.drawings import colour_of, faced, width_of
-from rigplanner.report.paper.inks import HUES, INK, PALE, QUIET, STATES
+from rigplanner.report.paper.drawings import colour_of, faced, whisker, width_of
+from rigplanner.report.paper.inks import HUES, PALE, QUIET, STATES
 from rigplanner.report.quote.jobs import MemoryBar
 
 LEAST_IN_LEGEND_GIB = 0.05
@@ -17,60 +17,28 @@ def memory_bar(bar: MemoryBar, width: float) -> Any:
     from reportlab.graphics.shapes import Drawing, Rect
     from reportlab.graphics.shapes import Line as Stroke
 
-    parts = _with_reserve(bar)
-    scale = (width - 2) / max(
-        bar.capacity_gib or 0.0, bar.high_gib, sum(gib for _, gib in parts), 1e-9
-    )
+    parts, capacity = _with_reserve(bar), bar.capacity_gib or 0.0
+    longest = max(capacity, bar.high_gib, sum(gib for _, gib in parts), 1e-9)
+    scale = (width - 2) / longest
     drawing, x = Drawing(width, 37), 0.0
-    if bar.capacity_gib:
-        drawing.add(
-            Rect(0, 24, bar.capacity_gib * scale, 9, fillColor=colour_of(PALE), strokeColor=None)
-        )
+    if capacity:
+        pale = colour_of(PALE)
+        drawing.add(Rect(0, 24, capacity * scale, 9, fillColor=pale, strokeColor=None))
     for word, gib in parts:
-        edge = colour_of("#ffffff") if gib * scale > 2 else None
-        drawing.add(
-            Rect(
-                x,
-                24,
-                gib * scale,
-                9,
-                fillColor=colour_of(HUES[word]),
-                strokeColor=edge,
-                strokeWidth=0.5,
-            )
-        )
+        edge, hue = colour_of("#ffffff") if gib * scale > 2 else None, colour_of(HUES[word])
+        drawing.add(Rect(x, 24, gib * scale, 9, fillColor=hue, strokeColor=edge, strokeWidth=0.5))
         x += gib * scale
-    drawing.add(
-        Stroke(
-            bar.low_gib * scale,
-            19.5,
-            bar.high_gib * scale,
-            19.5,
-            strokeColor=colour_of(INK),
-            strokeWidth=0.9,
-        )
-    )
-    for edge_gib in (bar.low_gib, bar.high_gib):
-        drawing.add(
-            Stroke(
-                edge_gib * scale,
-                17.4,
-                edge_gib * scale,
-                21.6,
-                strokeColor=colour_of(INK),
-                strokeWidth=0.9,
-            )
-        )
-    if bar.capacity_gib:
-        at = bar.capacity_gib * scale
-        drawing.add(Stroke(at, 16, at, 36, strokeColor=colour_of(STATES["error"]), strokeWidth=1.4))
-    for shape in _legend(
-        [
-            (word, f"{tr(word)} {fmt.number(gib, 1)}")
-            for word, gib in parts
-            if gib >= LEAST_IN_LEGEND_GIB
-        ]
-    ):
+    for mark in whisker(bar.low_gib * scale, bar.high_gib * scale, 19.5, 2.1):
+        drawing.add(mark)
+    if capacity:
+        at, red = capacity * scale, colour_of(STATES["error"])
+        drawing.add(Stroke(at, 16, at, 36, strokeColor=red, strokeWidth=1.4))
+    named = [
+        (word, f"{tr(word)} {fmt.number(gib, 1)}")
+        for word, gib in parts
+        if gib >= LEAST_IN_LEGEND_GIB
+    ]
+    for shape in _legend(named):
         drawing.add(shape)
     return drawing
 

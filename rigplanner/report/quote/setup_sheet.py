@@ -274,21 +274,14 @@ def _cuda_rows(capabilities: list[str], named: dict[str, str]) -> Iterator[Setup
     best = max(serving, key=lambda pair: (version(pair[0]), version(pair[1].cuda)), default=None)
     every = ", ".join(capabilities)
     if best is None:
-        last = last_build(capabilities[0])
-        word = (
-            tr("the oldest GPU is served up to {version}", version=last[0])
-            if last
-            else tr("no prebuilt release serves the oldest GPU")
-        )
-        yield SetupRow(area="software", what="PyTorch", value=tr("none serves all GPUs"), why=word)
+        yield _without_wheel(capabilities[0])
     elif "pytorch" not in named:
         newest = best[0] == software().newest_pytorch
-        why = tr("newest wheel for capability {capabilities}", capabilities=every)
         yield SetupRow(
             area="software",
             what="PyTorch",
             value=f"{best[0]}, CUDA {best[1].cuda}" + ("" if newest else tr(" (last)")),
-            why=why,
+            why=tr("newest wheel for capability {capabilities}", capabilities=every),
         )
     release = cuda_release(best[1].cuda) if best else None
     if release is not None and best is not None and "driver" not in named:
@@ -298,24 +291,38 @@ def _cuda_rows(capabilities: list[str], named: dict[str, str]) -> Iterator[Setup
             value=tr("{driver} or later", driver=release.driver),
             why=tr("for CUDA {cuda}", cuda=best[1].cuda),
         )
+    if "cuda" not in named:
+        yield from _toolkit_rows(capabilities)
+    yield from _image_rows(capabilities)
+
+
+def _without_wheel(oldest: str) -> SetupRow:
+    """No prebuilt PyTorch serves all GPUs: what the oldest was served by last."""
+    last = last_build(oldest)
+    word = (
+        tr("the oldest GPU is served up to {version}", version=last[0])
+        if last
+        else tr("no prebuilt release serves the oldest GPU")
+    )
+    return SetupRow(area="software", what="PyTorch", value=tr("none serves all GPUs"), why=word)
+
+
+def _toolkit_rows(capabilities: list[str]) -> Iterator[SetupRow]:
+    """The span of CUDA toolkits that serve all GPUs, where any does."""
     toolkits = [
         row.version
         for row in software().cuda
-        if all(between(c, row.lowest, row.highest) for c in capabilities)
+        if all(between(each, row.lowest, row.highest) for each in capabilities)
     ]
-    if toolkits and "cuda" not in named:
-        span = (
-            tr("{low} to {high}", low=toolkits[0], high=toolkits[-1])
-            if len(toolkits) > 1
-            else toolkits[0]
-        )
-        yield SetupRow(
-            area="software",
-            what="CUDA toolkit",
-            value=span,
-            why=tr("listed ones that serve {capabilities}", capabilities=every),
-        )
-    yield from _image_rows(capabilities)
+    if not toolkits:
+        return
+    low, high, every = toolkits[0], toolkits[-1], ", ".join(capabilities)
+    yield SetupRow(
+        area="software",
+        what="CUDA toolkit",
+        value=tr("{low} to {high}", low=low, high=high) if len(toolkits) > 1 else low,
+        why=tr("listed ones that serve {capabilities}", capabilities=every),
+    )
 
 
 def _image_rows(capabilities: list[str]) -> Iterator[SetupRow]:

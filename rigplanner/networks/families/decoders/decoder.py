@@ -246,31 +246,14 @@ class Decoder:
     def hidden(self) -> Tensor:
         """The states after the last norm."""
         net, form, traits = self.net, self.form, self.form.traits
-        tape, shape = net.tape, (net.setting.batch, net.setting.length)
-        placed: Tensor | None = None
-        embedded = self.embedded(entering(net, ops.embedding(tape, self.table, shape)))
-        x = embedded = embedded if self.widen is None else self.widen(embedded)
-        if self.positions is not None:
-            placed = ops.embedding(
-                tape, self.positions, (shape[0] if traits.spread_positions else 1, shape[1])
-            )
-            x = ops.add(tape, x, placed)
-        if traits.scaled_embedding:
-            x = embedded = (
-                ops.scaled_in_place(tape, x) if traits.scaled_in_place else ops.sub_self(tape, x)
-            )
-        if traits.fixed_positions and traits.scaled_in_place:
-            placed = new(tape, (1, *x.shape[1:]), x.dtype)
-            x = ops.shift(tape, ops.add(tape, x, placed))
-        elif traits.fixed_positions:
-            x = ops.add(tape, x, new(tape, (1, *x.shape[1:]), x.dtype))
+        tape, training = net.tape, net.setting.training
+        x, held = self._placed()
         if self.first_norm is not None:
             x = self.first_norm(x)
-        x = ops.dropout(tape, x, traits.embedding_dropout, net.setting.training)
+        x = ops.dropout(tape, x, traits.embedding_dropout, training)
+        unmasked = self.maskless or (traits.mask_free and not net.setting.eager)
         mask = (
-            None
-            if self.maskless or (traits.mask_free and not net.setting.eager)
-            else causal_mask(net, x.dtype, traits.eager_only, form.always_masked)
+            None if unmasked else causal_mask(net, x.dtype, traits.eager_only, form.always_masked)
         )
         windowed = causal_mask(net, x.dtype, traits.eager_only) if traits.two_masks else None
         turned = form.latent.turned if form.latent else int(form.head_dim * traits.rope)
@@ -289,14 +272,39 @@ class Decoder:
                 x,
                 *beside,
             )
+            # The library holds the weights of one layer until the next has made its own.
             weights, block.weights, block.returns_weights = block.weights, None, False
             x = self.between(x, at)
         x = self.after(x)
         x = x if self.norm is None else self.norm(x)
         del weights
         x = x if self.narrow is None else self.narrow(x)
-        del embedded, placed, windowed, beside
+        # Until here the library's frame holds the embedded tokens, their places and both masks.
+        del held, windowed, beside
         return x
+
+    def _placed(self) -> tuple[Tensor, list[Tensor]]:
+        """The embedded tokens with their places, and what the library's frame holds of both while
+        the blocks run."""
+        net, traits = self.net, self.form.traits
+        tape, shape = net.tape, (net.setting.batch, net.setting.length)
+        embedded = self.embedded(entering(net, ops.embedding(tape, self.table, shape)))
+        x = embedded = embedded if self.widen is None else self.widen(embedded)
+        placed: list[Tensor] = []
+        if self.positions is not None:
+            rows = shape[0] if traits.spread_positions else 1
+            placed = [ops.embedding(tape, self.positions, (rows, shape[1]))]
+            x = ops.add(tape, x, placed[0])
+        if traits.scaled_embedding:
+            x = embedded = (
+                ops.scaled_in_place(tape, x) if traits.scaled_in_place else ops.sub_self(tape, x)
+            )
+        if traits.fixed_positions and traits.scaled_in_place:
+            placed = [new(tape, (1, *x.shape[1:]), x.dtype)]
+            x = ops.shift(tape, ops.add(tape, x, placed[0]))
+        elif traits.fixed_positions:
+            x = ops.add(tape, x, new(tape, (1, *x.shape[1:]), x.dtype))
+        return x, [embedded, *placed]
 
     def loss(self) -> Tensor:
         """The loss of the next token; without training, the logits."""

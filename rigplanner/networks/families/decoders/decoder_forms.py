@@ -38,27 +38,16 @@ HALVED = {"qwen", "molmo"}
 """Families that list both halves of the gated feed-forward layer as its width."""
 
 
+HEADS = ("num_attention_heads", "n_head", "num_heads", "n_heads", "attention_heads")
+FEED_FORWARD = ("intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "dff")
+"""What families call one size."""
+
+
 def decoder_form(config: dict[str, Any], kind: str) -> Form:
     """The sizes of a decoder whose blocks are those of the family `kind`."""
-    hidden = pick(config, "hidden_size", "n_embd", "d_model")
-    heads = pick(config, "num_attention_heads", "n_head", "num_heads", "n_heads", "attention_heads")
-    kv_heads = pick(
-        config,
-        "num_key_value_heads",
-        "num_kv_heads",
-        default=1
-        if config.get("multi_query") and not config.get("new_decoder_architecture")
-        else heads,
-    )
-    ffn = pick(
-        config,
-        "intermediate_size",
-        "ffn_dim",
-        "n_inner",
-        "ffn_hidden_size",
-        "dff",
-        default=4 * (hidden or 0),
-    )
+    hidden, heads = pick(config, "hidden_size", "n_embd", "d_model"), pick(config, *HEADS)
+    one = config.get("multi_query") and not config.get("new_decoder_architecture")
+    ffn = pick(config, *FEED_FORWARD, default=4 * (hidden or 0))
     ffn = ffn[0] if isinstance(ffn, list) and ffn else ffn
     for field, value in (
         ("hidden_size", hidden),
@@ -72,14 +61,14 @@ def decoder_form(config: dict[str, Any], kind: str) -> Form:
         config, "n_positions", "max_position_embeddings", default=traits.learned_positions
     )
     if traits.learned_positions:
-        traits = structs.replace(
-            traits, learned_positions=positions + (2 if kind in ("opt", "biogpt") else 0)
-        )
+        # OPT and BioGPT keep two rows of their table for padding.
+        spare = 2 if kind in ("opt", "biogpt") else 0
+        traits = structs.replace(traits, learned_positions=positions + spare)
     return Form(
         layers=pick(config, "num_hidden_layers", "n_layer", "num_layers", "n_layers"),
         hidden=hidden,
         heads=heads,
-        kv_heads=kv_heads,
+        kv_heads=pick(config, "num_key_value_heads", "num_kv_heads", default=1 if one else heads),
         head_dim=pick(config, "head_dim", default=hidden // heads),
         ffn=ffn // 2 if config["model_type"] in HALVED else ffn,
         vocab=config["vocab_size"],

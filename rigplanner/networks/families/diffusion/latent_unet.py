@@ -11,7 +11,7 @@ from rigplanner.networks.families.vision.convnets import Conv
 from rigplanner.networks.families.vision.efficient import group_norm
 from rigplanner.networks.families.vision.pyramid import enlarged
 from rigplanner.networks.tracer import ops
-from rigplanner.networks.tracer.net import Net, Norm, checkpointed
+from rigplanner.networks.tracer.net import Linear, Net, Norm, checkpointed
 from rigplanner.networks.tracer.tape import Tape, Tensor, new, record
 
 LATENT = 8
@@ -216,88 +216,88 @@ def each(value: Any, count: int) -> list[Any]:
     return found
 
 
+def _two_layers(net: Net, inputs: int, outputs: int) -> tuple[Linear, Linear]:
+    """The two layers that bring times and other words to a width."""
+    return (
+        net.linear("linear_1", inputs, outputs, True),
+        net.linear("linear_2", outputs, outputs, True),
+    )
+
+
 class LatentUnet:
     """UNet2DConditionModel of diffusers."""
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
-        self.net, self.widths, count = (
-            net,
-            config["block_out_channels"],
-            len(config["block_out_channels"]),
-        )
-        self.words, self.channels, time = (
-            config["cross_attention_dim"],
-            config.get("in_channels") or 4,
-            4 * self.widths[0],
-        )
+        self.net, self.widths = net, config["block_out_channels"]
+        count, time = len(self.widths), 4 * self.widths[0]
+        self.words = config["cross_attention_dim"]
+        self.channels = config.get("in_channels") or 4
         self.first = plain(net, self.channels, self.widths[0], 3)
-        self.time = (
-            net.linear("linear_1", self.widths[0], time, True),
-            net.linear("linear_2", time, time, True),
-        )
+        self.time = _two_layers(net, self.widths[0], time)
         told = (
             config.get("projection_class_embeddings_input_dim")
             if config.get("addition_embed_type") == "text_time"
             else 0
         )
-        self.told = (
-            (net.linear("linear_1", told, time, True), net.linear("linear_2", time, time, True))
-            if told
-            else None
-        )
-        depths, layers = (
-            each(config.get("transformer_layers_per_block") or 1, count),
-            each(config.get("layers_per_block") or 2, count),
-        )
-        heads = each(
+        self.told = _two_layers(net, told, time) if told else None
+        self.depths = each(config.get("transformer_layers_per_block") or 1, count)
+        self.heads = each(
             config.get("num_attention_heads") or config.get("attention_head_dim") or 8, count
         )
-        linear, downs, ups = (
-            bool(config.get("use_linear_projection")),
-            config["down_block_types"],
-            config["up_block_types"],
+        self.linear = bool(config.get("use_linear_projection"))
+        layers = each(config.get("layers_per_block") or 2, count)
+        self.down = self._halving(layers, time, config["down_block_types"])
+        last = self.widths[-1]
+        self.middle = [TimedResidual(net, last, last, time), TimedResidual(net, last, last, time)]
+        self.core = SpatialTransformer(
+            net, last, self.heads[-1], self.words, self.depths[-1], self.linear
+        )
+        self.up = self._doubling(layers, time, config["up_block_types"])
+        self.norm = GroupNorm(net, self.widths[0], True)
+        self.last = plain(net, self.widths[0], config.get("out_channels") or 4, 3)
+
+    def _spatial(self, at: int, kind: str) -> partial[SpatialTransformer] | None:
+        """The attention of a level, where its kind of block has one."""
+        if "CrossAttn" not in kind:
+            return None
+        return partial(
+            SpatialTransformer,
+            self.net,
+            self.widths[at],
+            self.heads[at],
+            self.words,
+            self.depths[at],
+            self.linear,
         )
 
-        def spatial(at: int, kinds: list[str], row: int) -> partial[SpatialTransformer] | None:
-            if "CrossAttn" not in kinds[row]:
-                return None
-            return partial(
-                SpatialTransformer, net, self.widths[at], heads[at], self.words, depths[at], linear
-            )
-
-        self.down: list[Level] = []
+    def _halving(self, layers: list[int], time: int, kinds: list[str]) -> list[Level]:
+        """Levels on the way down; all but the last end with a convolution that halves the map."""
+        net, count = self.net, len(self.widths)
+        levels = []
         for at, width in enumerate(self.widths):
             pairs = [
                 (self.widths[max(0, at - 1)] if row == 0 else width, width)
                 for row in range(layers[at])
             ]
             change = plain(net, width, width, 3, stride=2) if at + 1 < count else None
-            self.down.append(Level(net, pairs, time, spatial(at, downs, at), change))
-        last = self.widths[-1]
-        self.middle = [TimedResidual(net, last, last, time), TimedResidual(net, last, last, time)]
-        self.core = SpatialTransformer(net, last, heads[-1], self.words, depths[-1], linear)
-        self.up: list[Level] = []
-        before = last
-        for row, at in enumerate(reversed(range(count))):
+            levels.append(Level(net, pairs, time, self._spatial(at, kinds[at]), change))
+        return levels
+
+    def _doubling(self, layers: list[int], time: int, kinds: list[str]) -> list[Level]:
+        """Levels on the way up: each step takes what the way down left at its size beside the map,
+        one step more than there, as the level's entrance left one too."""
+        levels, before = [], self.widths[-1]
+        for row, at in enumerate(reversed(range(len(self.widths)))):
             width, below = self.widths[at], self.widths[max(0, at - 1)]
             skips = [width] * layers[at] + [below]
             pairs = [
                 ((before if step == 0 else width) + skip, width) for step, skip in enumerate(skips)
             ]
-            self.up.append(
-                Level(
-                    net,
-                    pairs,
-                    time,
-                    spatial(at, ups, row),
-                    plain(net, width, width, 3) if at else None,
-                )
-            )
+            change = plain(self.net, width, width, 3) if at else None
+            spatial = self._spatial(at, kinds[row])
+            levels.append(Level(self.net, pairs, time, spatial, change))
             before = width
-        self.norm, self.last = (
-            GroupNorm(net, self.widths[0], True),
-            plain(net, self.widths[0], config.get("out_channels") or 4, 3),
-        )
+        return levels
 
     def loss(self) -> Tensor:
         """The squared error of the noise; without training, the noise."""

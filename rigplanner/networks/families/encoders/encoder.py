@@ -200,6 +200,27 @@ class Encoder:
         block: Callable[[Net, EncoderForm], EncoderBlock] = EncoderBlock,
     ) -> None:
         self.net, self.form = net, form
+        self._make_tables()
+        wider = form.projects or form.embedding != form.hidden
+        self.widen = (
+            net.linear("embeddings_project", form.embedding, form.hidden, True) if wider else None
+        )
+        shared = block(net, form) if form.shared_layers else None
+        self.blocks = [shared or block(net, form) for _ in range(form.layers)]
+        self.last_norm = Norm(net, "layer", form.hidden) if form.early else None
+        self.relative = net.parameter(form.buckets, form.heads) if form.buckets else None
+        self._hold_unused()
+        with net.unreached():
+            self.poolers = [
+                net.linear("dense", form.hidden, form.hidden, True) for _ in range(form.poolers)
+            ]
+        if form.entities:
+            self._entities(form.entities)
+        self._make_head()
+
+    def _make_tables(self) -> None:
+        """Tables that tokens are looked up in: words, places, types, boxes, drawn letters."""
+        net, form = self.net, self.form
         self.table = net.parameter(form.vocab, form.embedding)
         self.positions = net.parameter(form.positions, form.embedding) if form.positions else None
         if form.fixed_places:
@@ -215,14 +236,10 @@ class Encoder:
             net.linear("map_inputs_layer", joint, form.embedding, True) if form.drawn else None
         )
         self.norm = Norm(net, "layer", form.embedding) if form.embedding_norm else None
-        wider = form.projects or form.embedding != form.hidden
-        self.widen = (
-            net.linear("embeddings_project", form.embedding, form.hidden, True) if wider else None
-        )
-        shared = block(net, form) if form.shared_layers else None
-        self.blocks = [shared or block(net, form) for _ in range(form.layers)]
-        self.last_norm = Norm(net, "layer", form.hidden) if form.early else None
-        self.relative = net.parameter(form.buckets, form.heads) if form.buckets else None
+
+    def _hold_unused(self) -> None:
+        """What the class holds and no pass of this head uses; it takes memory all the same."""
+        net, form = self.net, self.form
         if form.contacts:
             net.parameter(1, form.layers * form.heads, frozen=True)
             net.parameter(1, frozen=True)
@@ -233,12 +250,10 @@ class Encoder:
                 net.buffer(form.positions, dtype=I64)
         for weight in list(net.held) if form.shadowed else []:
             net.buffer(*weight.shape, dtype=weight.dtype)
-        with net.unreached():
-            self.poolers = [
-                net.linear("dense", form.hidden, form.hidden, True) for _ in range(form.poolers)
-            ]
-        if form.entities:
-            self._entities(form.entities)
+
+    def _make_head(self) -> None:
+        """The head that tells masked words; its matrix is the table itself where they are tied."""
+        net, form = self.net, self.form
         width = form.head_width or form.embedding
         self.transform = None if form.plain_head else net.linear("dense", form.hidden, width, True)
         self.head_norm = None if form.plain_head else Norm(net, "layer", width)
