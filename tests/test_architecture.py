@@ -28,11 +28,9 @@ STILL_LONG: set[str] = {
     "desktop/quote/form.py:_make_forms",
     "desktop/start.py:_made",
     "desktop/workloads/memory_bars.py:_paint_bar",
-    "memory/estimate.py:answered",
     "performance/job.py:_job",
     "rig/files.py:_wrong",
     "rules/hardware/memory.py:_other_kit",
-    "workload/job.py:_definite",
 }
 HEAVY = ("networkx", "numpy", "openpyxl", "pandas", "reportlab", "requests")
 

@@ -1,0 +1,50 @@
+"""Fitted constants against published figures: one that moves by a tenth moves one of these.
+
+`python -m tools.pin_constants` chose them: each figure is one that the constant moves most among
+those that the model tells within 15 %, or else the one that it tells best."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from rigplanner.performance.measured import shipped_measured
+from tools.pin_constants import MEMORY, Figures, Pin, exchanges, hosted, memories, speeds
+
+PINS = msgspec.json.decode(
+    Path(__file__).with_name("pinned_constants.json").read_bytes(), type=list[Pin]
+)
+WITHIN = 0.001
+"""Logarithm by which a figure may lie from where it was; a tenth of a constant moves it by four
+times that at least."""
+
+
+@pytest.fixture(scope="module")
+def figures() -> Figures:
+    wanted = {pin.figure for pin in PINS}
+    rows = [row for row in shipped_measured() if f"speed {row.id}" in wanted]
+    lines = [
+        line
+        for line in MEMORY.read_bytes().splitlines()
+        if f"memory {msgspec.json.decode(line)['id']}" in wanted
+    ]
+    return {**speeds(rows), **memories(lines), **exchanges(), **hosted()}
+
+
+def test_no_fitted_constant_moves_unseen(figures: Figures) -> None:
+    moved = [
+        f"{pin.constant}: {pin.figure}, published {pin.published:g}"
+        for pin in PINS
+        if abs(figures[pin.figure][1] - pin.log_ratio) > WITHIN
+    ]
+    assert not moved, "run tools.pin_constants where that was meant"
+
+
+def test_what_was_published_is_as_the_sources_say(figures: Figures) -> None:
+    assert [pin for pin in PINS if figures[pin.figure][0] != pin.published] == []
+
+
+def test_the_constants_that_tests_once_missed_are_held() -> None:
+    held = {pin.constant for pin in PINS}
+    assert "workload.quant.BITS[q4_k_m]" in held
+    assert "performance.serving.OTHER_MAKERS" in held

@@ -1,0 +1,249 @@
+"""Published figures that hold each fitted constant: tests/pinned_constants.json.
+
+python -m tools.pin_constants
+
+Every constant with a float, and every entry of a table, is raised by a tenth, and of the published
+figures that move by it the one is taken that the model tells best. tests/test_pinned_constants.py
+computes these figures anew and holds them to the ratio of then: whoever moves a constant sees which
+published figure moved."""
+
+import functools
+import math
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import msgspec
+
+from rigplanner.catalog.load import shipped_catalog
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.errors import WorkloadFault
+from rigplanner.machine.exchange import judge_exchange, judge_sweeps
+from rigplanner.memory.measured.accuracy import compare
+from rigplanner.performance.anchors.anchors import find_gpu
+from rigplanner.performance.anchors.evidence import placed_row
+from rigplanner.performance.host.constants import host_constants
+from rigplanner.performance.host.judge import judged_rows
+from rigplanner.performance.measured import Measured, shipped_measured
+
+ROOT = Path(__file__).resolve().parents[1]
+PINS = ROOT / "tests" / "pinned_constants.json"
+MEMORY = ROOT / "tests" / "memory" / "measured_memory.jsonl"
+RAISED = 1.1
+LEAST_MOVE = 0.004
+"""Logarithm by which a figure must move to hold a constant: four times what the test allows."""
+NEAR = math.log(1.15)
+"""Figures that the model tells this well are taken before those that move more."""
+READ_ONCE = ("shipped", "measured_exchange", "measured_sweeps", "memory_stacks", "host_rows")
+"""Caches of files, which no constant changes."""
+
+
+class Pin(msgspec.Struct, frozen=True):
+    """A constant, the published figure that holds it, what was published there and the logarithm of
+    predicted over published."""
+
+    constant: str
+    figure: str
+    published: float
+    log_ratio: float
+
+
+Figures = dict[str, tuple[float, float]]
+"""Name of a published figure -> what was published, logarithm of predicted over published."""
+
+
+def speeds(rows: list[Measured]) -> Figures:
+    """Return the speeds of physics alone."""
+    zoo, found = shipped_zoo(), {}
+    for row in rows:
+        try:
+            placed = placed_row(row, zoo)
+        except WorkloadFault:
+            continue
+        if placed:
+            found[f"speed {row.id}"] = row.value, -placed.residual
+    return found
+
+
+def memories(lines: list[bytes]) -> Figures:
+    """Return the GiB of cases."""
+    found = compare(lines, _card_or_none, shipped_zoo())
+    return {
+        f"memory {case.id}": (case.measured_gib, math.log(case.predicted_gib / case.measured_gib))
+        for case in found
+        if case.predicted_gib
+    }
+
+
+def memory_lines() -> list[bytes]:
+    """Return every second case: enough for each kind of job."""
+    return MEMORY.read_bytes().splitlines()[::2]
+
+
+def _card_or_none(name: str) -> Any:
+    try:
+        return find_gpu(name)
+    except WorkloadFault:
+        return None
+
+
+def exchanges() -> Figures:
+    """Return rates between GPUs, and times of all-reduces by size."""
+    catalog = shipped_catalog()
+    found = {
+        f"exchange {item.row.gpu} x{item.row.count} {item.row.what} {item.row.gbs:g}": (
+            item.row.gbs,
+            math.log(item.value / item.row.gbs),
+        )
+        for item in judge_exchange(catalog)
+    }
+    for time in judge_sweeps(catalog):
+        row = time.row
+        name = f"sweep {row.gpu} x{row.count} {row.link} {row.nodes} nodes {time.size_bytes} bytes"
+        found[name] = (row.us[time.size_bytes], time.log_error)
+    return found
+
+
+def hosted() -> Figures:
+    """Return tokens per second of models that lie in RAM, wholly or in part."""
+    known = host_constants()
+    return {
+        f"host {number}": (item.row.decode, math.log(item.decode(known) / item.row.decode))
+        for number, item in enumerate(judged_rows())
+    }
+
+
+def all_figures() -> Figures:
+    """Return every published figure that constants may be held to."""
+    return {
+        **speeds(list(shipped_measured())),
+        **memories(memory_lines()),
+        **exchanges(),
+        **hosted(),
+    }
+
+
+def constants() -> Iterator[tuple[ModuleType, str, Any]]:
+    """Return the modules' constants that hold floats, of the rooms that predict."""
+    rooms = tuple(
+        f"rigplanner.{room}." for room in ("performance", "memory", "machine.topology", "workload")
+    )
+    for name, module in sorted(sys.modules.items()):
+        if name.startswith(rooms):
+            for key, value in vars(module).items():
+                if key.isupper() and _raised(value) != value and _is_own(module, key):
+                    yield module, key, value
+
+
+def changes() -> Iterator[tuple[ModuleType, str, Any, str, Any]]:
+    """Return each constant with its name and raised value; of a table one entry after the other."""
+    for module, key, value in list(constants()):
+        name = f"{module.__name__.removeprefix('rigplanner.')}.{key}"
+        if isinstance(value, dict):
+            for entry, each in value.items():
+                if _raised(each) != each:
+                    yield module, key, value, f"{name}[{entry}]", {**value, entry: _raised(each)}
+        else:
+            yield module, key, value, name, _raised(value)
+
+
+def _is_own(module: ModuleType, key: str) -> bool:
+    """Whether the module assigns the name itself, not imports it."""
+    code = Path(module.__file__ or "").read_text("utf-8")
+    return any(
+        key in line.split("=")[0].replace("(", " ").replace(",", " ").replace(":", " ").split()
+        for line in code.splitlines()
+        if ("=" in line and line[:1].isupper()) or line.startswith("(")
+    )
+
+
+def _raised(value: Any) -> Any:
+    """A value with each float in it a tenth larger."""
+    if isinstance(value, float):
+        return value * RAISED
+    if isinstance(value, tuple) and type(value) is tuple:
+        return tuple(map(_raised, value))
+    if isinstance(value, dict):
+        return {key: _raised(each) for key, each in value.items()}
+    if isinstance(value, msgspec.Struct):
+        changed = {name: _raised(getattr(value, name)) for name in value.__struct_fields__}
+        return type(value)(**changed)
+    return value
+
+
+def forget() -> None:
+    """Empty every cache that a constant may have gone into."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("rigplanner.") and not name.startswith(
+            ("rigplanner.networks", "rigplanner.catalog")
+        ):
+            for key, value in list(vars(module).items()):
+                if isinstance(value, functools._lru_cache_wrapper) and not key.lstrip(
+                    "_"
+                ).startswith(READ_ONCE):
+                    value.cache_clear()
+
+
+def set_everywhere(key: str, old: Any, new: Any) -> None:
+    """Give a constant another value in every module that knows it by this name."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("rigplanner.") and vars(module).get(key) is old:
+            setattr(module, key, new)
+
+
+def main() -> None:
+    """Write the pins, and name the constants that no published figure holds."""
+    before = all_figures()
+    pins: list[Pin] = []
+    free: list[str] = []
+    for module, key, value, name, new in changes():
+        set_everywhere(key, value, new)
+        forget()
+        try:
+            after = _of_room(module.__name__)()
+        except (WorkloadFault, ArithmeticError, ValueError):
+            after = {}
+        set_everywhere(key, new, value)
+        moved = {
+            figure: abs(ratio - before[figure][1])
+            for figure, (_, ratio) in after.items()
+            if figure in before and abs(ratio - before[figure][1]) > LEAST_MOVE
+        }
+        if not moved:
+            free.append(name)
+            continue
+        best = min(moved, key=lambda at: (max(NEAR, abs(before[at][1])), -moved[at]))
+        pins.append(Pin(name, best, *before[best]))
+        print(
+            f"{name}: {best}, moves {100 * moved[best]:.1f} %, off {100 * before[best][1]:+.1f} %",
+            flush=True,
+        )
+    forget()
+    told = b",\n".join(
+        b"  " + msgspec.json.encode(msgspec.structs.replace(pin, log_ratio=round(pin.log_ratio, 5)))
+        for pin in pins
+    )
+    PINS.write_bytes(b"[\n" + told + b"\n]\n")
+    print("held by none:", *free, sep="\n  ")
+
+
+def _of_room(module: str) -> Callable[[], Figures]:
+    """The figures that a constant of this module may move."""
+    if ".performance.host." in module:
+        return hosted
+    if ".performance." in module:
+        return lambda: speeds(list(shipped_measured()))
+    if ".memory." in module:
+        return lambda: memories(memory_lines())
+    if ".machine." in module:
+        return exchanges
+    return lambda: {
+        **speeds(list(shipped_measured())),
+        **memories(memory_lines()),
+    }
+
+
+if __name__ == "__main__":
+    main()
