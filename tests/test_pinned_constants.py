@@ -44,7 +44,7 @@ def test_what_was_published_is_as_the_sources_say(figures: Figures) -> None:
     assert [pin for pin in PINS if figures[pin.figure][0] != pin.published] == []
 
 
-def test_the_constants_that_tests_once_missed_are_held() -> None:
-    held = {pin.constant for pin in PINS}
-    assert "workload.quant.BITS[q4_k_m]" in held
-    assert "performance.serving.OTHER_MAKERS" in held
+def test_a_constant_that_tests_once_missed_is_held() -> None:
+    """Others are: bytes of Q4_K_M by tests/workload/test_formats.py, links of GA102 by
+    tests/machine/test_assembled_page.py, a four-way bridge by tests/machine/test_links.py."""
+    assert "performance.serving.OTHER_MAKERS" in {pin.constant for pin in PINS}
