@@ -1,22 +1,26 @@
 """Read the catalog: every family file once, into frozen structs."""
 
+import csv
 import re
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.binary import keep_struct, place, read_struct, signature
 from rigplanner.catalog.layer import NO_LAYERS, Layers
-from rigplanner.catalog.schema.parts import AnyPart
+from rigplanner.catalog.schema.parts import AnyPart, Price
 from rigplanner.data import data_path
-from rigplanner.decoding import JsonFault, beyond_sense, read_json, read_tree
+from rigplanner.decoding import JsonFault, beyond_sense, convert, read_json, read_tree
 from rigplanner.evidence import Source, Trust
 from rigplanner.garbage import collector_paused
 from rigplanner.whole_file import read_within
 
 LARGEST_FILE_BYTES = 256 * 2**20
+PRICE_TABLE = "prices.csv"
+"""The prices of the shipped parts, a row each: they change faster than the parts do."""
 ID = re.compile(r"[a-z0-9][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*){2,}")
 """The form of an id: vendor.family.variant."""
 
@@ -135,6 +139,10 @@ def read_catalog(folder: Path) -> Catalog:
                 if part.id in parts:
                     raise CatalogFault(f"{path}: the id {part.id} is used twice.")
                 parts[part.id] = part
+    for part_id, prices in read_price_table(folder / PRICE_TABLE).items():
+        if part_id not in parts:
+            raise CatalogFault(f"{folder / PRICE_TABLE}: no part has the id {part_id}.")
+        parts[part_id] = replace(parts[part_id], prices=(*parts[part_id].prices, *prices))
     renamed_file, version_file = folder / "renamed.json", folder / "VERSION"
     renamed = read_json(renamed_file.read_bytes(), dict[str, str]) if renamed_file.exists() else {}
     version = version_file.read_text("utf-8").strip() if version_file.exists() else ""
@@ -150,12 +158,33 @@ class Stored(Struct, frozen=True):
     version: str
 
 
+def read_price_table(path: Path) -> dict[str, list[Price]]:
+    """Return the prices of a table by part, the newest last; a table that is not there is empty.
+    Raises CatalogFault with the line."""
+    if not path.exists():
+        return {}
+    found: dict[str, list[Price]] = {}
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file)
+        for row in rows:
+            try:
+                known = {key: value for key, value in row.items() if value}
+                part_id = known.pop("part")
+                price = convert({**known, "amount": float(row["amount"])}, Price)
+            except (KeyError, TypeError, ValueError, JsonFault) as fault:
+                raise CatalogFault(f"{path}: line {rows.line_num}: {fault}.") from fault
+            found.setdefault(part_id, []).append(price)
+    for prices in found.values():
+        prices.sort(key=lambda price: price.day)
+    return found
+
+
 @cache
 def shipped_catalog() -> Catalog:
     """Return the catalog that came with the program, read once: from a binary copy of the last
     start where nothing has changed since, else from its files."""
     folder = data_path("catalog")
-    files = [*family_files(folder), folder / "renamed.json", folder / "VERSION"]
+    files = [*family_files(folder), *(folder / n for n in ("renamed.json", "VERSION", PRICE_TABLE))]
     try:
         key = signature(files)
     except OSError:

@@ -94,6 +94,12 @@ COMMANDS: tuple[Command, ...] = (
         run=_later("dialogs.imports", "open_import"),
     ),
     C(
+        id="price-link",
+        text="Paste a link to a price…",
+        menu="File",
+        run=_later("dialogs.price_link", "price_link_dialog"),
+    ),
+    C(
         id="save",
         text="Save",
         menu="File",

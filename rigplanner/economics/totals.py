@@ -1,30 +1,49 @@
-"""The sums of a rig in its currency."""
+"""The sums of a rig in its currency, as its prices are dated and as they would be today."""
+
+from datetime import date
 
 from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.prices.classes import shared_price
 from rigplanner.catalog.prices.exchange import convert
+from rigplanner.catalog.prices.index import FRESH_DAYS, carried, shipped_index
 from rigplanner.catalog.prices.money import WHOLE_CURRENCIES
-from rigplanner.catalog.schema.parts import Price
+from rigplanner.catalog.schema.parts import AnyPart, Part, Price
 from rigplanner.rig.document import Item, Rig
+
+
+class Span(Struct, frozen=True):
+    """What money would be today, in the rig's currency: the likely amount and an interval of
+    80 %."""
+
+    value: float
+    low: float
+    high: float
 
 
 class Line(Struct, frozen=True, kw_only=True):
     """One item's money: `unit` is the price as given, `amount` quantity x unit in the rig's
-    currency, None when unknown."""
+    currency, None when unknown. `today` is what it would be today by the price index, None
+    without an amount or a day to ask for; `fresh`: the price is the person's own, or of the last
+    half year."""
 
     uid: str
     quantity: int
     unit: Price | None
     amount: float | None
     own: bool = False
+    today: Span | None = None
+    fresh: bool = False
 
 
 class Totals(Struct, frozen=True, kw_only=True):
     """Sums in `currency`. `subtotal` leaves out the items in `unpriced`, and the items in
     `foreign`, priced in a currency for which the rig has no rate; those in `converted` are counted
     by the rig's rates. `taxes` holds each rate of tax in per cent with its amount; they add up to
-    `tax`."""
+    `tax`. `today` is what the lines would be today before discount and tax, None when no day was
+    asked for or nothing is priced; `fresh` is the share of the subtotal that rests on prices of the
+    last half year."""
 
     currency: str
     lines: tuple[Line, ...]
@@ -37,6 +56,8 @@ class Totals(Struct, frozen=True, kw_only=True):
     converted: tuple[str, ...] = ()
     taxes: tuple[tuple[float, float], ...] = ()
     oldest_price: str | None = None
+    today: Span | None = None
+    fresh: float = 1.0
 
 
 def price_of(rig: Rig, uid: str, catalog: Catalog) -> tuple[Price | None, bool]:
@@ -50,14 +71,23 @@ def _price_of_item(rig: Rig, item: Item, catalog: Catalog) -> tuple[Price | None
     if item.price is not None:
         return item.price, True
     part = catalog.get(item.part) or rig.snapshot.get(item.part)
-    prices = part.prices if part else ()
+    prices = asked_today(part) if part else ()
     same = [price for price in prices if price.currency == rig.currency]
     countable = [
         price
         for price in prices
         if convert(1.0, price.currency, rig.currency, rig.exchange) is not None
     ]
-    return max(same or countable or prices, key=lambda price: price.day, default=None), False
+    own = max(same or countable or prices, key=lambda price: price.day, default=None)
+    return (shared_price(part, own, catalog) if part else own), False
+
+
+def asked_today(part: Part) -> tuple[Price, ...]:
+    """Return the prices of a part that somebody may still ask: what a maker announced at the start
+    counts only while the part is sold."""
+    if part.status == "current":
+        return part.prices
+    return tuple(price for price in part.prices if price.condition != "launch")
 
 
 def _money(amount: float, currency: str) -> float:
@@ -65,7 +95,7 @@ def _money(amount: float, currency: str) -> float:
     return round(amount + 1e-9, 0 if currency in WHOLE_CURRENCIES else 2)
 
 
-def _line(rig: Rig, item: Item, catalog: Catalog) -> Line:
+def _line(rig: Rig, item: Item, catalog: Catalog, day: str | None) -> Line:
     price, own = _price_of_item(rig, item, catalog)
     counted = convert(price.amount, price.currency, rig.currency, rig.exchange) if price else None
     amount = (
@@ -73,7 +103,35 @@ def _line(rig: Rig, item: Item, catalog: Catalog) -> Line:
         if counted is not None
         else None
     )
-    return Line(uid=item.uid, quantity=item.quantity, unit=price, amount=amount, own=own)
+    part = catalog.get(item.part) or rig.snapshot.get(item.part)
+    if price is None or amount is None or day is None or part is None:
+        return Line(uid=item.uid, quantity=item.quantity, unit=price, amount=amount, own=own)
+    fresh = own or (price.condition != "launch" and not _is_old(price, day))
+    return Line(
+        uid=item.uid,
+        quantity=item.quantity,
+        unit=price,
+        amount=amount,
+        own=own,
+        today=Span(amount, amount, amount) if fresh else _today(part, price, amount, day),
+        fresh=fresh,
+    )
+
+
+def _is_old(price: Price, day: str) -> bool:
+    try:
+        return (date.fromisoformat(day) - date.fromisoformat(price.day)).days > FRESH_DAYS
+    except ValueError:
+        return True
+
+
+def _today(part: AnyPart, price: Price, amount: float, day: str) -> Span | None:
+    """What an old amount would be on `day`, by the index of the part's class."""
+    made = carried(part, price, day, shipped_index())
+    if made is None or not price.amount:
+        return None
+    times = amount / price.amount
+    return Span(made.value * times, made.low * times, made.high * times)
 
 
 def _taxes(rig: Rig, lines: list[Line]) -> tuple[tuple[float, float], ...]:
@@ -95,11 +153,14 @@ def _taxes(rig: Rig, lines: list[Line]) -> tuple[tuple[float, float], ...]:
     )
 
 
-def totals(rig: Rig, catalog: Catalog, known: dict[str, Line] | None = None) -> Totals:
+def totals(
+    rig: Rig, catalog: Catalog, known: dict[str, Line] | None = None, day: str | None = None
+) -> Totals:
     """Return the sums of a rig. Tax included in the prices is taken out for the `tax` line and not
-    added again. `known` holds lines of items, by uid, that are taken as they are."""
+    added again. `known` holds lines of items, by uid, that are taken as they are; with `day` (ISO)
+    the sums say what they would be on that day."""
     taken = known or {}
-    lines = [taken.get(item.uid) or _line(rig, item, catalog) for item in rig.items]
+    lines = [taken.get(item.uid) or _line(rig, item, catalog, day) for item in rig.items]
     priced = [(line, line.unit) for line in lines if line.unit is not None]
     counted = [(line, price) for line, price in priced if line.amount is not None]
     converted = tuple(line.uid for line, price in counted if price.currency != rig.currency)
@@ -120,4 +181,19 @@ def totals(rig: Rig, catalog: Catalog, known: dict[str, Line] | None = None) -> 
         foreign=tuple(line.uid for line, _ in priced if line.amount is None),
         converted=converted,
         oldest_price=min((price.day for _, price in counted), default=None),
+        today=_sum_today(lines),
+        fresh=sum(line.amount or 0 for line in lines if line.fresh) / (subtotal or 1.0),
+    )
+
+
+def _sum_today(lines: list[Line]) -> Span | None:
+    """Add what lines would be today. Lines of one class move together, so their distances to the
+    bounds are added as they are, not by squares: the wider reading."""
+    spans = [line.today for line in lines if line.today is not None]
+    if not spans:
+        return None
+    return Span(
+        sum(span.value for span in spans),
+        sum(span.low for span in spans),
+        sum(span.high for span in spans),
     )

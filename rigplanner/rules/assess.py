@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import GPU, Bridge
-from rigplanner.economics.totals import Totals, totals
+from rigplanner.economics.totals import Totals
 from rigplanner.errors import WorkloadFault
 from rigplanner.machine.cache import Kept
 from rigplanner.machine.model import Machine
@@ -88,7 +88,7 @@ def _assessed(rig: Rig, catalog: Catalog, today: str) -> Assessment:
         advise=len(rig.items) <= MOST_ADVISED,
     )
     return Assessment(
-        rig=rig, machine=machine, jobs=jobs, report=check(context), totals=totals(rig, catalog)
+        rig=rig, machine=machine, jobs=jobs, report=check(context), totals=context.totals
     )
 
 

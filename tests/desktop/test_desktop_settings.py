@@ -18,6 +18,7 @@ from rigplanner.catalog.prices.exchange import convert, shipped_rates
 from rigplanner.catalog.prices.prices import is_currency
 from rigplanner.desktop import documents
 from rigplanner.desktop.dialogs.about import about_dialog
+from rigplanner.desktop.dialogs.price_link import price_link_dialog
 from rigplanner.desktop.dialogs.settings import CURRENCIES, SettingsDialog
 from rigplanner.desktop.dialogs.update import update_dialog
 from rigplanner.desktop.document.exports import quote_bytes
@@ -263,6 +264,32 @@ def test_more_parts_come_with_one_click_and_go_again(qtbot, window, monkeypatch)
     dialog.more_button.click()
     settled_session(qtbot, window.session)
     assert "checksum" in dialog.outcome.text()
+    assert "Nothing was changed" in dialog.outcome.text()
+    dialog.close()
+
+
+def test_a_pasted_link_shows_its_price_before_it_is_kept(qtbot, window, monkeypatch):
+    page = (
+        b'<script type="application/ld+json">{"@type": "Product", "name": "NVIDIA GeForce RTX 3090'
+        b' 24 GB", "offers": {"@type": "Offer", "price": 777, "priceCurrency": "EUR"}}</script>'
+    )
+    _serve(monkeypatch, page, None)
+    QApplication.clipboard().setText("https://example.org/card")
+    dialog = price_link_dialog(window)
+    assert dialog.address.text() == "https://example.org/card"
+    assert not dialog.keep_button.isEnabled()
+    dialog.read_button.click()
+    settled_session(qtbot, window.session)
+    assert "777" in dialog.outcome.text()
+    assert dialog.part.id == "nvidia.geforce.rtx-3090"
+    dialog.keep_button.click()
+    settled_session(qtbot, window.session)
+    prices = window.session.catalog.get("nvidia.geforce.rtx-3090").prices
+    assert [price.shop for price in prices if price.amount == 777] == ["example.org"]
+    _serve(monkeypatch, b"<p>nothing</p>", None)
+    dialog.address.setText("https://example.org/other")
+    dialog.read_button.click()
+    settled_session(qtbot, window.session)
     assert "Nothing was changed" in dialog.outcome.text()
     dialog.close()
 

@@ -1,5 +1,7 @@
 """The sums of a rig."""
 
+from msgspec.structs import replace
+
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.prices.exchange import ExchangeRates
 from rigplanner.catalog.schema.parts import Accessory, Price
@@ -122,3 +124,30 @@ def test_the_edit_that_sets_the_rates() -> None:
     rig = apply(_rig("a.b.foreign"), Edit("set_exchange", {"exchange": RATES}))
     assert rig.exchange == RATES
     assert decode_rig(encode_rig(rig), "rig").exchange == RATES
+
+
+def test_what_a_maker_announced_counts_only_while_the_part_is_sold() -> None:
+    launch = replace(_price(900), condition="launch")
+    for status, expected in (("current", 900), ("classic", 0), ("legacy", 0)):
+        part = Accessory(
+            id="a.b.old", name="Old", vendor="A", type="cable", status=status, prices=(launch,)
+        )
+        sums = totals(_rig("a.b.old"), Catalog({part.id: part}, {}), day="2026-11-20")
+        assert sums.total == expected
+        assert bool(sums.unpriced) == (expected == 0)
+        assert sums.fresh == 0.0
+
+
+def test_sums_say_what_they_would_be_today_and_how_much_is_fresh() -> None:
+    old = replace(CATALOG.parts["a.b.priced"], id="a.b.old", prices=(_price(36, day="2025-01-01"),))
+    catalog = Catalog({**CATALOG.parts, old.id: old}, {})
+    rig = _rig("a.b.priced", "a.b.old")
+    sums = totals(rig, catalog, day="2026-06-01")
+    assert sums.subtotal == 48 and sums.fresh == 12 / 48
+    assert sums.today is not None and sums.today.low < sums.today.value < sums.today.high
+    assert sums.today.low > 12
+    fresh, aged = sums.lines
+    assert fresh.today is not None and fresh.today.low == fresh.today.high == 12 and fresh.fresh
+    assert aged.today is not None and aged.today.low < aged.today.high and not aged.fresh
+    later = totals(rig, catalog, day="2026-12-01")
+    assert later.fresh == 0 and totals(rig, catalog).today is None

@@ -79,6 +79,10 @@ class FetchFault(Exception):
     """A file could not be fetched and none is there; the text is one sentence."""
 
 
+class NotThere(FetchFault):
+    """The server says that there is no such file."""
+
+
 class Stopped(FetchFault):
     """The person stopped the fetching; the file is as it was."""
 
@@ -295,7 +299,8 @@ def _refuse(head: "Head", announced: int | None, url: str, limits: Limits) -> No
     if head.status != HTTPStatus.OK:
         name = NAMES.get(head.status, "")
         said = f"{head.status} ({name})" if name else f"{head.status}"
-        raise FetchFault(f"{shown(url)}: the server answered {said}.")
+        gone = head.status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+        raise (NotThere if gone else FetchFault)(f"{shown(url)}: the server answered {said}.")
     if announced is not None and announced > limits.largest_bytes:
         raise Refused(f"{shown(url)}: {announced:,} bytes are more than {limits.largest_bytes:,}.")
 

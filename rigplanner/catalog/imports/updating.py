@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from rigplanner.catalog.foreign import slug
 from rigplanner.catalog.imports import fetch, user_catalog
 from rigplanner.catalog.load import CatalogFault, Family
-from rigplanner.catalog.prices.exchange import ECB_URL, read_ecb
+from rigplanner.catalog.prices.exchange import ECB_URL, SECOND_URL, read_ecb, read_second
 from rigplanner.catalog.prices.prices import decode_prices
 from rigplanner.decoding import JsonFault, read_json
 
@@ -40,8 +40,17 @@ def check_prices(content: bytes) -> None:
 
 
 def fetch_rates(go_on: fetch.GoOn, folder: Path | None = None) -> fetch.Fetched:
-    """Bring the exchange rates up to date. Raises FetchFault."""
-    return fetch.fetch(ECB_URL, rates_target(folder), read_ecb, go_on=go_on)
+    """Bring the exchange rates up to date: those of the European Central Bank, and, where it can be
+    asked, those of a second source for currencies that the bank leaves out. Raises FetchFault."""
+    fetched = fetch.fetch(ECB_URL, rates_target(folder), read_ecb, go_on=go_on)
+    second = rates_target(folder).with_name(user_catalog.SECOND_RATES_FILE)
+    try:
+        fetch.fetch(SECOND_URL, second, read_second, go_on=go_on)
+    except fetch.Stopped:
+        raise
+    except fetch.FetchFault:
+        return fetched  # without it the rates are as good as the bank's
+    return fetched
 
 
 def fetch_file(

@@ -7,6 +7,7 @@ In the user's data folder, under `catalog/`:
   imported/*.json   imported families of lower trust, kept apart; a binary copy of each is read
   prices/*.json     price files; those that say `overrides` replace the catalog's prices
   rates.xml         exchange rates of the European Central Bank
+  rates-second.txt  a second source's, for currencies that the bank leaves out
 """
 
 import contextlib
@@ -27,7 +28,13 @@ from rigplanner.catalog.load import (
     read_foreign_family,
     shipped_catalog,
 )
-from rigplanner.catalog.prices.exchange import ExchangeRates, read_ecb, shipped_rates
+from rigplanner.catalog.prices.exchange import (
+    ExchangeRates,
+    read_ecb,
+    read_second,
+    shipped_rates,
+    with_second,
+)
 from rigplanner.catalog.prices.prices import PriceFile, decode_prices, with_prices
 from rigplanner.catalog.schema.parts import AnyPart
 from rigplanner.decoding import JsonFault
@@ -36,6 +43,7 @@ from rigplanner.whole_file import read_within, write_whole
 
 OWN, UPDATES, IMPORTED, PRICES = "", "updates", "imported", "prices"
 RATES_FILE = "rates.xml"
+SECOND_RATES_FILE = "rates-second.txt"
 LARGEST_PRICES_BYTES = 64 * 2**20
 
 
@@ -151,7 +159,12 @@ def _price_files(folder: Path, faults: list[str]) -> list[PriceFile]:
 def newest_rates(folder: Path | None = None) -> ExchangeRates:
     """Return the exchange rates that were fetched last, else those that came with the catalog."""
     shipped, (fetched, _) = shipped_rates(), _fetched_rates(folder or user_folder())
-    return max(shipped, fetched, key=lambda rates: rates.day) if fetched else shipped
+    newest = max(shipped, fetched, key=lambda rates: rates.day) if fetched else shipped
+    second = (folder or user_folder()) / SECOND_RATES_FILE
+    try:
+        return with_second(newest, read_second(read_within(second, LARGEST_PRICES_BYTES)))
+    except (OSError, CatalogFault):
+        return newest
 
 
 def _fetched_rates(folder: Path) -> tuple[ExchangeRates | None, str]:

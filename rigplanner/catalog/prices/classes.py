@@ -10,6 +10,8 @@ from statistics import median
 
 from msgspec.structs import replace
 
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.prices.exchange import convert, shipped_rates
 from rigplanner.catalog.schema.parts import GPU, AnyPart, MemoryKit, Price
 
 OLD_DAYS = 183
@@ -50,7 +52,7 @@ def class_prices(
         if kind is None:
             continue
         for price in part.prices:
-            amount = counted(price)
+            amount = counted(price) if price.condition != "launch" else None
             if amount is None or _day(price) is None:
                 continue
             known.setdefault(kind, []).append((amount, price))
@@ -58,6 +60,36 @@ def class_prices(
                 sizes.setdefault(size, []).append((amount / _gib(part), price))
     made = {kind: min(_newest(found), key=_amount)[1] for kind, found in known.items()}
     return made | {kind: _of_a_gib(_newest(found), currency) for kind, found in sizes.items()}
+
+
+def shared_price(part: AnyPart, own: Price | None, catalog: Catalog) -> Price | None:
+    """Return what parts equal to this one cost last, where that is a newer price by more than half
+    a year than `own` (or than a launch price); else `own`."""
+    kind = class_of(part)
+    other = _of_equals(catalog).get(kind) if kind is not None else None
+    if other is None or other in part.prices:
+        return own
+    own_day = _day(own) if own is not None and own.condition != "launch" else None
+    day = _day(other)
+    if own_day is not None and day is not None and (day - own_day).days <= OLD_DAYS:
+        return own
+    return replace(other, source=f"{other.source}; of an equal part")
+
+
+_kept: tuple[object, dict[tuple[object, ...], Price]] | None = None
+"""The class prices of the catalog that was asked for last: they take a look at every part."""
+
+
+def _of_equals(catalog: Catalog) -> dict[tuple[object, ...], Price]:
+    global _kept
+    kept = _kept
+    if kept is None or kept[0] is not catalog.parts:
+        rates = shipped_rates()
+        made = class_prices(
+            catalog.parts.values(), "USD", lambda p: convert(p.amount, p.currency, "USD", rates)
+        )
+        kept = _kept = (catalog.parts, made)
+    return kept[1]
 
 
 def _newest(found: list[tuple[float, Price]]) -> list[tuple[float, Price]]:

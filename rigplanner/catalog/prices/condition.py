@@ -10,9 +10,9 @@ _AUCTION = re.compile(r"\b(ebay|median of sales)\b", re.IGNORECASE)
 
 
 def condition_of(price: Price) -> str:
-    """Return "used", "new", or "" where the source of a price does not say. Sales of private people
-    count as used unless the source calls the piece new."""
-    if _USED.search(price.source):
+    """Return "used", "new", or "" where neither the price nor its source says. Sales of private
+    people count as used unless the source calls the piece new."""
+    if price.used or _USED.search(price.source):
         return "used"
     if _NEW.search(price.source):
         return "new"

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -10,10 +11,14 @@ from msgspec.structs import replace
 from rigplanner.catalog.load import CatalogFault
 from rigplanner.catalog.prices.prices import is_currency, is_day
 from rigplanner.data import data_path
-from rigplanner.decoding import read_json
+from rigplanner.decoding import JsonFault, read_json
 
 ECB_URL = "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml"
 ECB = "European Central Bank, euro foreign exchange reference rates"
+SECOND_URL = "https://open.er-api.com/v6/latest/EUR"
+SECOND = "ExchangeRate-API (https://www.exchangerate-api.com)"
+"""A second public source, for currencies that the bank leaves out (TWD): rates of the day for one
+euro, free with its name beside them."""
 NAMESPACE = "{http://www.ecb.int/vocabulary/2002-08-01/eurofxref}"
 LARGEST_XML_BYTES = 2**20
 LARGEST_RATE = 1e9
@@ -55,6 +60,39 @@ def read_ecb(content: bytes) -> ExchangeRates:
         for cube in newest.findall(f"{NAMESPACE}Cube[@currency]")
     }
     return _checked(ExchangeRates(day=newest.get("time", ""), source=ECB, rates=rates))
+
+
+class _SecondRates(Struct, frozen=True):
+    """The fields of the second source's answer that are used."""
+
+    result: str
+    base_code: str
+    time_last_update_unix: int
+    rates: dict[str, float]
+
+
+def read_second(content: bytes) -> ExchangeRates:
+    """Return the rates of the second public source. Raises CatalogFault when it is not its
+    answer."""
+    try:
+        told = read_json(content, _SecondRates)
+        day = datetime.fromtimestamp(told.time_last_update_unix, UTC).date().isoformat()
+    except (JsonFault, OverflowError, OSError, ValueError) as fault:
+        raise CatalogFault(f"exchange rates: not the answer expected ({fault}).") from fault
+    if told.result != "success" or told.base_code != "EUR" or len(content) > LARGEST_XML_BYTES:
+        raise CatalogFault("exchange rates: not the answer expected.")
+    rates = {code: rate for code, rate in told.rates.items() if code != told.base_code}
+    return _checked(ExchangeRates(day=day, source=SECOND, rates=rates))
+
+
+def with_second(rates: ExchangeRates, second: ExchangeRates) -> ExchangeRates:
+    """Return rates with those currencies of a second source that they lack; both are for one unit
+    of the same base."""
+    more = {code: rate for code, rate in second.rates.items() if code not in rates.rates}
+    if not more or second.base != rates.base:
+        return rates
+    source = f"{rates.source}; others: {second.source}, {second.day}"
+    return replace(rates, rates={**rates.rates, **more}, source=source)
 
 
 def shipped_rates() -> ExchangeRates:

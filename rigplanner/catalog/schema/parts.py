@@ -18,17 +18,27 @@ parts, a captured machine, a sample); legacy: met less often; reference: compara
 How much is known has no say, nor have shops' lists and probes that show no such use."""
 
 
+Condition = Literal["new", "used", "refurbished", "launch"]
+"""Of what a price is: a new, used or refurbished piece, or what the maker announced at the start,
+list prices and prices at a thousand units with it."""
+
+
 class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a shop asked or a maker announced on `day` (ISO), tax as shown there; `source` tells
-    which. Where only the month is known, `day` is its first. `used` where the source says that the
-    part is second-hand; all others count as new."""
+    """What a `shop` asked or a maker announced on `day` (ISO), tax as shown there; `source` tells
+    which. Where only the month is known, `day` is its first."""
 
     amount: float
     currency: str
     day: str
     source: str
     region: str | None = None
-    used: bool = False
+    condition: Condition = "new"
+    shop: str | None = None
+
+    @property
+    def used(self) -> bool:
+        """Whether it is of a piece that somebody had before."""
+        return self.condition in ("used", "refurbished")
 
 
 class Doubt(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,5 +1,4 @@
-"""`rigplanner catalog list|show|lint|schema|import|update|community`: look into the catalog and
-add to it."""
+"""`rigplanner catalog VERB`: look into the catalog and add to it."""
 
 import argparse
 import sys
@@ -21,7 +20,12 @@ from rigplanner.catalog.load import (
     shipped_catalog,
 )
 from rigplanner.catalog.schema.parts import KINDS, Part, kind_of
-from rigplanner.cli.commands import catalog_community, catalog_import, catalog_update
+from rigplanner.cli.commands import (
+    catalog_community,
+    catalog_import,
+    catalog_price,
+    catalog_update,
+)
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import open_catalog
 from rigplanner.cli.terminal import tell
@@ -62,6 +66,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     catalog_community.add_arguments(
         verbs.add_parser("community", help="26,000 more parts from an open database, kept apart")
     )
+    catalog_price.add_arguments(
+        verbs.add_parser("price", help="read the price that a shop's page states for machines")
+    )
     schema = verbs.add_parser(
         "schema", help="print the JSON schema of a catalog file, or the fields of one kind of part"
     )
@@ -76,6 +83,8 @@ def run(args: argparse.Namespace) -> int:
         return catalog_import.run(args)
     if args.verb == "community":
         return catalog_community.run(args)
+    if args.verb == "price":
+        return catalog_price.run(args)
     if args.verb == "update":
         return catalog_update.run(args)
     if args.verb == "lint":

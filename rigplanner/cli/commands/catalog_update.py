@@ -6,7 +6,13 @@ import sys
 from datetime import UTC, datetime
 
 from rigplanner.catalog.imports import fetch
-from rigplanner.catalog.imports.updating import check_family, check_prices, rates_target, target
+from rigplanner.catalog.imports.updating import (
+    check_family,
+    check_prices,
+    fetch_rates,
+    rates_target,
+    target,
+)
 from rigplanner.catalog.prices.exchange import ECB_URL, read_ecb
 from rigplanner.cli.faults import FINE, InputFault
 
@@ -48,7 +54,10 @@ def run(args: argparse.Namespace) -> int:
         raise InputFault(f"{url}: no address ({fault}).") from fault
     check = read_ecb if args.rates else check_prices if args.prices else check_family
     try:
-        fetched = fetch.fetch(url, path, check, limits, args.checksum)
+        if args.rates == ECB_URL:
+            fetched = fetch_rates(lambda _done, _all: True)
+        else:
+            fetched = fetch.fetch(url, path, check, limits, args.checksum)
     except fetch.FetchFault as fault:
         raise InputFault(str(fault)) from fault
     age = fetched.age_days(datetime.now(UTC))

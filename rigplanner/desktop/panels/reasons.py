@@ -20,6 +20,7 @@ from rigplanner.report.language import Words, listed, tr
 from rigplanner.report.quote.jobs import workload_title
 from rigplanner.report.words.faults import fault_text
 from rigplanner.report.words.hire import provider_text
+from rigplanner.report.words.rates import prices_today_text
 from rigplanner.report.words.workloads import assumed_text
 from rigplanner.rules.assess import Assessment, Job
 
@@ -162,6 +163,7 @@ def price_reason(assessment: Assessment) -> Reason:
         if missing
         else ""
     )
+    note = " ".join(filter(None, (note, prices_today_text(sums))))
     total = Step(tr("Total"), tr("sum"), {}, sums.total, sums.currency)
     return Reason(tr("Price"), money(sums.total, sums.currency), (*steps, total), note)
 

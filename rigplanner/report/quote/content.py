@@ -27,7 +27,7 @@ from rigplanner.report.words.findings import (
     rule_title,
 )
 from rigplanner.report.words.machine import absent_texts
-from rigplanner.report.words.rates import uncounted_text
+from rigplanner.report.words.rates import prices_today_text, uncounted_text
 from rigplanner.rig.document import Party, QuoteDetails, Rig, part_of
 from rigplanner.rig.files import with_snapshot
 from rigplanner.rules.assess import Assessment
@@ -322,6 +322,7 @@ def _money_notes(assessment: Assessment, catalog: Catalog) -> list[str]:
                 names=listed(names),
             )
         )
+    notes += filter(None, [prices_today_text(totals)])
     if not totals.taxes:
         notes.append(tr("Tax is not stated."))
     return notes

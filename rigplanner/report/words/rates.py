@@ -4,7 +4,27 @@ from collections.abc import Iterable
 
 from rigplanner.catalog.prices.exchange import unpublished_among
 from rigplanner.economics.totals import Totals
+from rigplanner.report import format as fmt
 from rigplanner.report.language import listed, tr
+
+LEAST_DIFFERENCE = 0.02
+"""Below this share of the sum, what it would be today is not told apart from what it is."""
+
+
+def prices_today_text(totals: Totals) -> str:
+    """Return how much of a sum rests on prices of the last half year, and what it would be today;
+    nothing where all of it does."""
+    today = totals.today
+    if today is None or not totals.subtotal or totals.fresh > 1 - LEAST_DIFFERENCE:
+        return ""
+    return tr(
+        "{share} % of the sum rests on prices of the last half year. By the price index the parts"
+        " would be {value} today, before discount and tax, likely {low} to {high}.",
+        share=fmt.number(100 * totals.fresh, 0),
+        value=fmt.money(today.value, totals.currency, whole=True),
+        low=fmt.money(today.low, totals.currency, whole=True),
+        high=fmt.money(today.high, totals.currency, whole=True),
+    )
 
 
 def without_rate_text(currencies: Iterable[str]) -> str:

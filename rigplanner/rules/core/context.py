@@ -148,7 +148,7 @@ class Context(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def totals(self) -> Totals:
         """What the rig costs as it is."""
-        return totals(self.rig, self.catalog)
+        return totals(self.rig, self.catalog, day=self.today or None)
 
     def part(self, part_id: str) -> Part | None:
         """Return a part by id from the catalog, else from the rig's snapshot."""

@@ -1,0 +1,104 @@
+"""What an old price is worth today: a monthly index for each class of parts, with an interval.
+
+The index is made from the catalog's own prices by `index_making` and shipped as a file; carrying a
+price needs neither pandas nor a fit."""
+
+import math
+from datetime import date
+from functools import cache
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rigplanner.catalog.load import PRICE_TABLE
+from rigplanner.catalog.schema.parts import AnyPart, MemoryKit, Price, Storage, kind_of
+from rigplanner.data import data_path
+from rigplanner.decoding import read_json
+
+INDEX_FILE = "price_index.json"
+OTHER = "other"
+__all__ = ["INDEX_FILE", "PRICE_TABLE", "Carried", "PriceIndex", "carried", "shipped_index"]
+FRESH_DAYS = 183
+"""A price of half a year is taken as one of today."""
+DAYS_A_MONTH = 30.44
+SURE = 1.2816
+"""Standard deviations of an interval that holds four of five."""
+
+
+class Series(Struct, frozen=True, kw_only=True):
+    """How prices of one class moved: `level` maps a month ("2026-09") to the natural logarithm of
+    the price level against the last month; `pairs` counts the prices of equal parts of two days
+    that it rests on. Over t years a logarithm of a price strays from it by `spread_a_year` times
+    the root of t, beside `spread_at_once`."""
+
+    level: dict[str, float]
+    pairs: int
+    spread_at_once: float
+    spread_a_year: float
+
+
+class PriceIndex(Struct, frozen=True, kw_only=True):
+    """The series of each class by its name, over the same months."""
+
+    made_of: str
+    months: tuple[str, ...]
+    series: dict[str, Series]
+
+
+class Carried(Struct, frozen=True):
+    """A price of long ago as it would be today, in the same currency, with an interval of 80 %;
+    `by` names the series that carried it."""
+
+    value: float
+    low: float
+    high: float
+    by: str
+
+
+@cache
+def shipped_index() -> PriceIndex:
+    """Return the index that came with the catalog."""
+    return read_json((data_path("catalog") / INDEX_FILE).read_bytes(), PriceIndex)
+
+
+def index_class(part: AnyPart) -> str:
+    """Return the class whose prices move together: memory by type, drives by how they are made,
+    cards, and all else."""
+    if isinstance(part, MemoryKit):
+        return part.type
+    if isinstance(part, Storage):
+        return "disk" if part.rotation_rpm else "flash"
+    return "card" if kind_of(part) == "gpu" else OTHER
+
+
+def carried(part: AnyPart, price: Price, today: str, index: PriceIndex) -> Carried | None:
+    """Return what a price would be `today` (ISO); None for a day that is none."""
+    try:
+        days = (date.fromisoformat(today) - date.fromisoformat(price.day)).days
+    except ValueError:
+        return None
+    own = index_class(part)
+    by = own if own in index.series else OTHER
+    series = index.series[by]
+    level = _level(series, index.months, price.day[:7]) if days > 0 else 0.0
+    years = max(0, days) / 365.25
+    spread = math.hypot(series.spread_at_once, series.spread_a_year * math.sqrt(years))
+    if days <= 0:
+        spread = 0.0
+    value = price.amount * math.exp(-level)
+    return Carried(value, value * math.exp(-SURE * spread), value * math.exp(SURE * spread), by)
+
+
+def _level(series: Series, months: tuple[str, ...], month: str) -> float:
+    """The level in a month: before the first month that of the first, between months that lack the
+    nearest earlier one."""
+    known = [each for each in months if each <= month and each in series.level]
+    if known:
+        return series.level[known[-1]]
+    first = next((each for each in months if each in series.level), None)
+    return series.level[first] if first else 0.0
+
+
+def with_amount(price: Price, amount: float) -> Price:
+    """Return a price of another amount."""
+    return replace(price, amount=amount)
