@@ -128,7 +128,7 @@ def test_the_edit_that_sets_the_rates() -> None:
 
 def test_what_a_maker_announced_counts_only_while_the_part_is_sold() -> None:
     launch = replace(_price(900), condition="launch")
-    for status, expected in (("current", 900), ("classic", 0), ("legacy", 0)):
+    for status, expected in (("current", 1800), ("classic", 0), ("legacy", 0)):
         part = Accessory(
             id="a.b.old", name="Old", vendor="A", type="cable", status=status, prices=(launch,)
         )
@@ -143,11 +143,11 @@ def test_sums_say_what_they_would_be_today_and_how_much_is_fresh() -> None:
     catalog = Catalog({**CATALOG.parts, old.id: old}, {})
     rig = _rig("a.b.priced", "a.b.old")
     sums = totals(rig, catalog, day="2026-06-01")
-    assert sums.subtotal == 48 and sums.fresh == 12 / 48
+    assert sums.subtotal == 96 and sums.fresh == 24 / 96
     assert sums.today is not None and sums.today.low < sums.today.value < sums.today.high
-    assert sums.today.low > 12
+    assert sums.today.low > 24
     fresh, aged = sums.lines
-    assert fresh.today is not None and fresh.today.low == fresh.today.high == 12 and fresh.fresh
+    assert fresh.today is not None and fresh.today.low == fresh.today.high == 24 and fresh.fresh
     assert aged.today is not None and aged.today.low < aged.today.high and not aged.fresh
     later = totals(rig, catalog, day="2026-12-01")
     assert later.fresh == 0 and totals(rig, catalog).today is None
