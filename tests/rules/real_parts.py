@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from rigplanner.catalog.schema.parts import (
     CPU,
     GPU,
+    Cooler,
     Layout,
     Motherboard,
     Plug,
@@ -566,7 +567,30 @@ K2200 = GPU(
     compute_capability="5.0",
 )
 
+FIRST_COLUMN = Motherboard(
+    id="own.board.first-column",
+    name="Z77",
+    vendor="owner",
+    layout=Layout(
+        sockets=("LGA1155",),
+        memory_slots=4,
+        slots=(Slot(id="PCIEX16_1", position=1, mechanical=16, origin="cpu0", gen=3, width=16),),
+    ),
+)
+"""A board whose first slot lies next to the CPU."""
+NH_D14 = Cooler(
+    id="own.cooler.nh-d14",
+    name="NH-D14",
+    vendor="Noctua",
+    type="air",
+    sockets=("LGA1155",),
+    height_mm=160,
+    reach_mm=70,
+)
+
 OWN_PARTS = (
+    FIRST_COLUMN,
+    NH_D14,
     Z77,
     Z97,
     H67,

@@ -6,6 +6,7 @@ Of 257 of the 421 failures the verdict was written down before the rules were ru
 import pytest
 from msgspec.structs import replace
 from real_builds import BUILDS
+from real_failures_found import FAILURES_FOUND
 from real_failures_kernels import FAILURES_KERNELS
 from real_failures_links import FAILURES_LINKS
 from real_failures_memory import FAILURES_MEMORY
@@ -26,6 +27,7 @@ FAILURES = (
     *FAILURES_LINKS,
     *FAILURES_MEMORY,
     *FAILURES_POWER,
+    *FAILURES_FOUND,
 )
 
 

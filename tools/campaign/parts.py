@@ -20,6 +20,6 @@ PARTS: dict[str, tuple[Part, int]] = {
     "first": (first_assessments, 200),
     "disks": (bad_disks, 120),
     "servers": (bad_servers, 60),
-    "blanked": (blanked, 300),
+    "blanked": (blanked, 2_000),
     "window": (random_user, 10_000),
 }

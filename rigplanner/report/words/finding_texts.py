@@ -260,10 +260,11 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     },
     "CLG002": {"": "{a} has only {actual} in front of its fans: {b} is next to it."},
     "CLG006": {
-        "": "{b} is {needed} high, below the front fan of {a} are {actual}: moved up by {lift} mm"
-        " it is {raised} mm high, and the case takes {room} mm.",
-        "raise": "{b} is {needed} high, below the front fan of {a} are {actual}: clip the fan on"
+        "": "{b} is {needed} high, below the front fan of {a} are {actual}: clip the fan on"
         " {lift} mm higher, or leave it off.",
+        "beyond": "{b} is {needed} high, below the front fan of {a} are {actual}. Moved up by"
+        " {lift} mm it is {raised} mm high, and the case takes {room} mm: leave it off, or take"
+        " lower modules.",
     },
     "CLG007": {
         "": "{a} reaches {needed} towards the slots, and {b} stands in {place}, the first column:"

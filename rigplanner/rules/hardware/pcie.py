@@ -410,15 +410,22 @@ class Windows(Named, frozen=True):
     board: Motherboard | System
 
 
+def maps_all(card: GPU, count: int) -> bool:
+    """Say whether a card maps its whole memory: compute cards do, AMD's where several exchange
+    (ROCm; ROCm/legacy-rocm-build issue 858)."""
+    return card.cooling == "passive" or (card.chip_maker == "AMD" and count > 1)
+
+
 def large_windows(context: Context) -> Iterator[Windows]:
-    """Compute cards, which map their whole memory, and rigs of four GPUs or more."""
+    """Compute cards and several AMD cards, which map their whole memory, and rigs of four GPUs or
+    more."""
     board = context.board
     own = context.own_cards
     if board is None:
         return
     seen: set[str] = set()
     for card in own:
-        if card.card.id not in seen and (card.card.cooling == "passive" or len(own) >= 4):
+        if card.card.id not in seen and (maps_all(card.card, len(own)) or len(own) >= 4):
             seen.add(card.card.id)
             yield Windows(card.name, card.card, len(own), board.board)
 
@@ -434,14 +441,14 @@ def large_windows(context: Context) -> Iterator[Windows]:
         " without the firmware's 'Above 4G decoding' the machine does not start or the driver"
         " fails."
     ),
-    source="NVIDIA Tesla qualification notes; board manuals",
+    source="NVIDIA Tesla qualification notes; board manuals; ROCm: BAR memory overview",
 )
 def above_4g(context: Context, case: Windows) -> Iterator[Finding]:
     """An error where the firmware lacks the setting; a remark on older desktop boards, which come
     with it switched off, for cards that map their whole memory."""
     if case.board.layout.above_4g is False:
         yield above_4g.finding(case, count=case.count)
-    elif OFF_BY_DEFAULT.intersection(case.board.layout.sockets) and case.card.cooling == "passive":
+    elif OFF_BY_DEFAULT.intersection(case.board.layout.sockets) and maps_all(case.card, case.count):
         yield above_4g.finding(case, "info", count=case.count)
 
 

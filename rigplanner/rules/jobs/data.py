@@ -71,7 +71,7 @@ def stripe_members(context: Context, case: Stripe) -> Iterator[Finding]:
     """Compare capacity, protocol and read rate of the members, in GB; an unknown rate is named
     where all else is equal."""
     sizes = {drive.capacity_gb for drive in case.drives}
-    kinds = {(drive.interface, bool(drive.rotation_rpm)) for drive in case.drives}
+    kinds = {(drive.interface, rotates(drive)) for drive in case.drives}
     rates = {drive.id: drive.read_gbs for drive in case.drives}
     fixes = _unstripe(context)
     total = sum(drive.capacity_gb for drive in case.drives)
@@ -134,6 +134,12 @@ PACKED = ("tfrecord", "webdataset", "lmdb", "parquet", "mds", "arrow", "tokens",
 """Formats that are read in long runs; anything else is one file per sample."""
 
 
+def rotates(drive: Storage) -> bool:
+    """Say whether a drive is a hard disk: one that names its rotation, or fills a bay of 3.5
+    inches."""
+    return bool(drive.rotation_rpm) or (drive.rotation_rpm is None and drive.form_factor == "3.5")
+
+
 def data_sets(context: Context) -> Iterator[DataSet]:
     """Workloads that name the size of their data set, on rigs with drives."""
     drives = [drive.drive for drive in context.drives]
@@ -146,7 +152,7 @@ def data_sets(context: Context) -> Iterator[DataSet]:
                 drives,
                 key=lambda drive: (
                     drive.interface == "nvme",
-                    not drive.rotation_rpm,
+                    not rotates(drive),
                     drive.read_gbs or 0.0,
                 ),
             )
@@ -222,7 +228,7 @@ def disk_random(context: Context, case: DataSet) -> Iterator[Finding]:
     """Warn when a data set of single files that host memory cannot hold comes from rotating disks
     only."""
     memory_gb = context.memory_gib * 2**30 / 1e9
-    if not (case.random and case.fastest.rotation_rpm):
+    if not (case.random and rotates(case.fastest)):
         return
     if not context.memory:
         yield disk_random.unknown(case, "rig:memory")

@@ -50,27 +50,24 @@ def over_memory(context: Context) -> Iterator[OverMemory]:
     source="be quiet!, room above memory of its coolers (bequiet.com/de/insidebequiet/26)",
 )
 def memory_below_fan(context: Context, case: OverMemory) -> Iterator[Finding]:
-    """Compare the modules with the room below the fan in mm; a warning where the case has no room
-    for the fan that is moved up."""
+    """Compare the modules with the room below the fan in mm, and the fan that is moved up with the
+    room in the case. A remark always: the fan can be left off."""
     lift = (case.kit.height_mm or 0.0) - (case.cooler.memory_room_mm or 0.0)
     if lift <= 0:
         return
     space = case.chassis.enclosure if case.chassis is not None else None
     room = space.cooler_height_mm if space is not None else None
-    height = case.cooler.height_mm
-    raised = None if height is None else height + lift
-    jammed = raised is not None and room is not None and height is not None
-    beyond = jammed and (height or 0.0) <= (room or 0.0) < (raised or 0.0)
+    raised = None if case.cooler.height_mm is None else case.cooler.height_mm + lift
+    beyond = raised is not None and room is not None and room < raised
     yield memory_below_fan.finding(
         case,
-        "warning" if beyond else None,
         needed=case.kit.height_mm,
         actual=case.cooler.memory_room_mm,
         unit="mm",
+        variant="beyond" if beyond else "",
         lift=lift,
         raised=raised,
         room=room,
-        variant="" if beyond else "raise",
     )
 
 
