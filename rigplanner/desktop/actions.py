@@ -306,6 +306,15 @@ COMMANDS: tuple[Command, ...] = (
         enabled=_open,
     ),
     C(
+        id="keep-variant",
+        text="Keep as variant…",
+        menu="Rig",
+        keys="Ctrl+Shift+K",
+        run=_later("variants", "ask_variant"),
+        enabled=_open,
+        rule_before=True,
+    ),
+    C(
         id="rates",
         text="Use the newest exchange rates",
         menu="Rig",

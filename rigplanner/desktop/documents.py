@@ -16,6 +16,7 @@ from rigplanner.desktop.words import shortened
 from rigplanner.path_text import path_of
 from rigplanner.report.language import tr
 from rigplanner.rig.document import Rig
+from rigplanner.rig.edits import Edit
 
 RIG_FILES = "Rigs (*.rig);;All files (*)"
 
@@ -114,6 +115,19 @@ def save(desk: Desk) -> None:
         desk.session.save(desk.session.path)
 
 
+def save_as(session: Session, path: Path) -> None:
+    """Write the rig to a file of another name, and offer that name for the rig: two rigs of one
+    name cannot be told apart."""
+    elsewhere, name = session.path is not None and path != session.path, path.stem
+    if session.save(path) and elsewhere and file_name(session.rig.name) != name:
+        session.tell(
+            tr("Saved {name}.", name=path.name),
+            "info",
+            tr("Rename the rig to {name}", name=shortened(name, 30)),
+            lambda: session.edit(tr("Rename to {name}", name=name), Edit("rename", {"name": name})),
+        )
+
+
 def ask_save(desk: Desk) -> None:
     """Ask where to write the rig."""
     session = desk.session
@@ -121,7 +135,7 @@ def ask_save(desk: Desk) -> None:
     ask_file(
         desk.window(),
         tr("Save the rig"),
-        session.save,
+        lambda path: save_as(session, path),
         tr(RIG_FILES),
         "new file",
         session.folder,

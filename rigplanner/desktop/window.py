@@ -34,7 +34,7 @@ from rigplanner.desktop.findings.view import FindingsView
 from rigplanner.desktop.locale import speak
 from rigplanner.desktop.look import icons
 from rigplanner.desktop.look.fade import want_motion
-from rigplanner.desktop.look.theme import Scheme, look, row_px
+from rigplanner.desktop.look.theme import Scheme, look, row_px, sized_font
 from rigplanner.desktop.panels import notices
 from rigplanner.desktop.panels.gauges import GaugeRow
 from rigplanner.desktop.panels.message_bar import MessageBar
@@ -198,6 +198,9 @@ class Window(QMainWindow):
         self._recent = QMenu(tr("Open recent"), self)
         self._recent.aboutToShow.connect(lambda: documents.fill_recent(self, self._recent))
         menus["File"].insertMenu(self.actions_by_id["paste"], self._recent)
+        self._variants = QMenu(tr("Variants"), self)
+        self._variants.aboutToShow.connect(self._fill_variants)
+        menus["Rig"].insertMenu(self.actions_by_id["rates"], self._variants)
         search = button(
             tr("Search everything    Ctrl+K"),
             self.open_palette,
@@ -210,6 +213,11 @@ class Window(QMainWindow):
         self._name.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._corner = panel(row(search, self._name, margins=(0, 2, 12, 2), spacing=12))
         bar.setCornerWidget(self._corner, Qt.Corner.TopRightCorner)
+
+    def _fill_variants(self) -> None:
+        from rigplanner.desktop.variants import fill_variants
+
+        fill_variants(self.session, self._variants)
 
     def _connect(self) -> None:
         session = self.session
@@ -226,8 +234,8 @@ class Window(QMainWindow):
         session = self.session
         star = "*" if session.is_open and session.unsaved else ""
         name = shortened(session.rig.name, 40) if session.is_open else tr("No rig open")
-        shown = QFontMetrics(self._name.font()).elidedText(
-            name, Qt.TextElideMode.ElideMiddle, self._name.width() - 16
+        shown = QFontMetrics(sized_font(1.0, semibold=True)).elidedText(
+            name, Qt.TextElideMode.ElideRight, self._name.width() - 2 * row_px() // 3
         )
         self._name.setText(shown + star)
         self._name.setToolTip(plain(name))

@@ -12,6 +12,7 @@ from rigplanner.economics.running import three_year_total
 from rigplanner.machine.model import GpuNode
 from rigplanner.memory.usable_memory import usable_gib
 from rigplanner.performance.answer import TIME_METRICS
+from rigplanner.planning.chosen import chosen_values
 from rigplanner.planning.one_currency import counted_in
 from rigplanner.planning.renting import Hire, Offer, offers_among, own_hires, yearly_energy
 from rigplanner.planning.what_if import split_over
@@ -91,6 +92,8 @@ def _pairs(assessment: Assessment) -> Value:
     return None if "" in found else ", ".join(sorted(found)) or None
 
 
+CHOSEN = "chosen"
+"""The group of what was chosen: the causes of all other rows."""
 MEASURES: tuple[tuple[Attribute, Callable[[Assessment], Value]], ...] = (
     (Attribute(code="verdict", group="verdict"), lambda a: a.report.verdict()),
     (
@@ -109,9 +112,9 @@ MEASURES: tuple[tuple[Attribute, Callable[[Assessment], Value]], ...] = (
         Attribute(code="unverified", group="verdict", direction="less", counted=True),
         lambda a: float(len(a.report.unverified)),
     ),
-    (Attribute(code="gpus", group="parts"), lambda a: _gpus(a.machine.gpus)),
+    (Attribute(code="gpus", group=CHOSEN), lambda a: _gpus(a.machine.gpus)),
     (
-        Attribute(code="cpus", group="parts"),
+        Attribute(code="cpus", group=CHOSEN),
         lambda a: " + ".join(cpu.cpu.name for cpu in a.machine.cpus),
     ),
     (
@@ -192,6 +195,12 @@ def compare(
         _row(attribute, "", [measure(a) for a in assessments], baseline)
         for attribute, measure in MEASURES
     ]
+    chosen = [
+        _row(Attribute(code=code, group=CHOSEN, unit=unit), subject, values, baseline)
+        for code, subject, unit, values in chosen_values(assessments)
+    ]
+    last = max(n for n, row in enumerate(rows) if row.attribute.group == CHOSEN)
+    rows[last + 1 : last + 1] = chosen
     rows += _money_rows(assessments, baseline)
     for workload, own in _workloads(assessments):
         rows += [
@@ -199,6 +208,12 @@ def compare(
             for row in _workload_rows(workload, own, assessments, baseline, hires)
         ]
     return tuple(rows)
+
+
+def differences(rows: Sequence[CompareRow]) -> tuple[CompareRow, ...]:
+    """Return the rows in which rigs differ, what was chosen before what comes of it."""
+    told = [row for row in rows if row.differs]
+    return tuple(sorted(told, key=lambda row: row.attribute.group != CHOSEN))
 
 
 def _is_partial(assessment: Assessment) -> bool:

@@ -114,10 +114,17 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
     raid0: tuple[str, ...] = ()
 
 
+class Variant(Struct, frozen=True, kw_only=True):
+    """A state of the rig that is kept under a name of its own beside the open one."""
+
+    name: str
+    rig: "Rig"
+
+
 class Rig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Everything that was chosen. `facts` are the owner's own, by part and name. `snapshot` keeps
     the parts as they were when the rig was saved, `exchange` the rates by which prices in other
-    currencies are counted."""
+    currencies are counted. `variants` are other states of it, see `variants`."""
 
     format_version: int = FORMAT_VERSION
     name: str = "Untitled rig"
@@ -138,6 +145,7 @@ class Rig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     snapshot_sources: dict[str, Source] = {}
     catalog_version: str = ""
     extra: dict[str, Any] = {}
+    variants: tuple[Variant, ...] = ()
 
     def item(self, uid: str) -> Item | None:
         """Return the item with this uid, or None."""

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.prices.exchange import ExchangeRates
 from rigplanner.catalog.schema.parts import Price
 from rigplanner.rig.document import Item, QuoteDetails, Rig, Settings, Site, Waiver
+from rigplanner.rig.variants import VariantFault, exchanged, is_taken, with_variant, without_variant
 from rigplanner.rig.workload import Workload, changed
 
 LARGEST_QUANTITY = 4096
@@ -185,8 +186,35 @@ def remove_workload(rig: Rig, index: int) -> Rig:
 
 @_edit
 def rename(rig: Rig, name: str) -> Rig:
-    """Name the rig."""
+    """Name the rig; its variants keep names of their own."""
+    if name != rig.name and is_taken(replace(rig, name=""), name):
+        raise EditFault(f"A variant is called {name}; give the rig another name.")
     return replace(rig, name=name)
+
+
+@_edit
+def keep_variant(rig: Rig, name: str) -> Rig:
+    """Keep the present state as a variant of that name."""
+    return _varied(with_variant, rig, name)
+
+
+@_edit
+def take_variant(rig: Rig, name: str) -> Rig:
+    """Make a variant the open state; the former one is kept in its stead."""
+    return _varied(exchanged, rig, name)
+
+
+@_edit
+def remove_variant(rig: Rig, name: str) -> Rig:
+    """Keep a variant no more."""
+    return _varied(without_variant, rig, name)
+
+
+def _varied(change: Callable[[Rig, str], Rig], rig: Rig, name: str) -> Rig:
+    try:
+        return change(rig, name)
+    except VariantFault as fault:
+        raise EditFault(str(fault)) from fault
 
 
 @_edit

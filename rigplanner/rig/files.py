@@ -15,6 +15,7 @@ from rigplanner.catalog.schema.parts import AnyPart, System
 from rigplanner.decoding import JsonFault, beyond_sense, convert, read_tree
 from rigplanner.rig.document import FORMAT_VERSION, MOST_CIRCUITS, Rig, part_of
 from rigplanner.rig.edits import LARGEST_QUANTITY
+from rigplanner.rig.variants import states, wrong_names
 from rigplanner.whole_file import beside, read_within, write_whole
 
 LARGEST_FILE_BYTES = 32 * 2**20
@@ -69,10 +70,17 @@ def decode_rig(content: bytes, name: str) -> Rig:
         msgspec.msgpack.encode(replace(rig, snapshot={}, snapshot_sources={}))
     except (msgspec.ValidationError, RecursionError, OverflowError) as fault:
         raise RigFault(f"{name}: {fault}.") from fault
-    wrong = next(_wrong(rig), None)
+    wrong = next(_wrong(rig), None) or next(_wrong_variants(rig), None)
     if wrong:
         raise RigFault(f"{name}: {wrong}")
     return rig
+
+
+def _wrong_variants(rig: Rig) -> Iterator[str]:
+    if strange := wrong_names(rig):
+        yield strange
+    for n, variant in enumerate(rig.variants):
+        yield from (f"variants[{n}].rig.{strange}" for strange in _wrong(variant.rig))
 
 
 def _wrong(rig: Rig) -> Iterator[str]:
@@ -134,7 +142,7 @@ def with_snapshot(rig: Rig, catalog: Catalog) -> Rig:
     """Return the rig with the parts it uses (and the parts built into them) and their sources, as
     they are now."""
     parts: dict[str, AnyPart] = {}
-    waiting = [item.part for item in rig.items]
+    waiting = [item.part for state in states(rig) for item in state.items]
     while waiting:
         part_id = waiting.pop()
         part = part_of(rig, catalog, part_id)

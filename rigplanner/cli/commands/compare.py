@@ -1,6 +1,7 @@
 """`rigplanner compare`: rigs side by side."""
 
 import argparse
+from datetime import date
 from functools import partial
 from pathlib import Path
 
@@ -10,8 +11,11 @@ from rigplanner.cli.reading import open_assessment, open_catalog
 from rigplanner.cli.written import written
 from rigplanner.planning.compare import compare
 from rigplanner.planning.renting import hires_for
-from rigplanner.report.comparison.content import FORMATS, comparison
+from rigplanner.report.comparison.changes import with_changes
+from rigplanner.report.comparison.content import FORMATS, comparison, names_apart
 from rigplanner.report.forms import PDF, WORKBOOK
+from rigplanner.rig.variants import states
+from rigplanner.rules.assess import Assessment, assess
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,23 +29,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, help="file to write (needed for pdf and xlsx)")
 
 
+def _assessed(paths: list[Path]) -> tuple[list[Assessment], list[str]]:
+    """Return each rig with the variants that it keeps, and the name of the file of each."""
+    assessments: list[Assessment] = []
+    files: list[str] = []
+    today = date.today().isoformat()
+    for path in paths:
+        own, catalog = open_assessment(path)
+        kept = [assess(state, catalog, today) for state in states(own.rig)[1:]]
+        assessments += [own, *kept]
+        files += [path.name] * (1 + len(kept))
+    return assessments, files
+
+
 def run(args: argparse.Namespace) -> int:
     """Print or write the comparison."""
-    if len(args.rigs) < 2:
-        raise InputFault("name at least two rigs to compare.")
-    if not 1 <= args.baseline <= len(args.rigs):
-        raise InputFault(f"--baseline lies between 1 and {len(args.rigs)}, not {args.baseline}.")
-    assessments = [open_assessment(path)[0] for path in args.rigs]
+    assessments, files = _assessed(args.rigs)
+    if len(assessments) < 2:
+        raise InputFault("name at least two rigs to compare, or one that keeps variants.")
+    if not 1 <= args.baseline <= len(assessments):
+        raise InputFault(f"--baseline lies between 1 and {len(assessments)}, not {args.baseline}.")
+    names = names_apart([a.rig.name for a in assessments], files)
     hires = partial(hires_for, catalog=open_catalog(), cloud=shipped_cloud())
     rows = compare(assessments, args.baseline - 1, hires)
-    made = comparison([a.rig.name for a in assessments], rows, args.only_differences)
+    made = comparison(names, rows, args.only_differences)
+    made = with_changes(made, rows, args.baseline - 1)
     if args.format in (PDF, WORKBOOK) and args.output is None:
         raise InputFault(f"--format {args.format} needs -o FILE.{args.format}.")
     if args.format == WORKBOOK:
         from rigplanner.report.comparison.workbook import comparison_workbook
 
-        shown = [row for row in rows if row.differs or not args.only_differences]
-        content = comparison_workbook([a.rig.name for a in assessments], shown)
+        content = comparison_workbook(names, made.compared)
     elif args.format == "pdf":
         from rigplanner.report.comparison.pdf import comparison_pdf
 

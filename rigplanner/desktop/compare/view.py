@@ -40,29 +40,37 @@ from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.look import icons
 from rigplanner.desktop.look.theme import look, row_px, small_font
 from rigplanner.desktop.words import shortened
-from rigplanner.planning.compare import CompareRow
-from rigplanner.report.comparison.content import comparison, markdown
+from rigplanner.path_text import path_of
+from rigplanner.planning.compare import CHOSEN, CompareRow, differences
+from rigplanner.report.comparison.changes import change_text, with_changes
+from rigplanner.report.comparison.content import Comparison, comparison, markdown, names_apart
 from rigplanner.report.forms import PDF, WORKBOOK, form_title
 from rigplanner.report.language import tr
+from rigplanner.rig.document import Variant
 from rigplanner.rig.files import RigFault, read_rig
+from rigplanner.rig.variants import states
 
 if TYPE_CHECKING:
     from rigplanner.rules.assess import Assessment
 
-MOST_RIGS = 4
+MOST_RIGS, MOST_RECENT = 4, 6
 ACROSS = Qt.Orientation.Horizontal
 WRAPPED = Qt.AlignmentFlag(
     Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap
 )
+WITH_STEPS = ("gpus",)
+"""Choices that have steps: of all others nothing is computed."""
 WITHOUT_STEPS = ("cpus", "nvlink_islands", "gpu_pairs")
 """Attributes in words, of which nothing is computed."""
 
 
 class Column(Struct, frozen=True):
-    """One rig that is compared; `path` None is the open one."""
+    """One rig that is compared: that of a file, a variant of the open rig, or (neither) the open
+    one."""
 
     name: str
-    path: Path | None
+    path: Path | None = None
+    variant: Variant | None = None
 
 
 class CompareTable(QTableView):
@@ -123,7 +131,9 @@ class CompareView(QWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
-        self._columns: list[Column] = [Column("", None)]
+        self._files: list[Column] = []
+        self._left_out: set[str] = set()
+        self._kept: dict[int, tuple[Variant, Assessment]] = {}
         self._assessed: dict[Path, Assessment] = {}
         self._compared: list[Assessment] = []
         self._hires = HireShelf(session, self._show)
@@ -172,7 +182,11 @@ class CompareView(QWidget):
         )
         baseline = panel(row(label(tr("Compared with"), "small"), self.baseline))
         first = flow_strip(self.add, baseline, self.differences, copy, self.export)
-        head = panel(column(first, self._chips, margins=(12, 6, 12, 6), spacing=4))
+        self.said = label("", wrap=True)
+        self.said.setAccessibleName(tr("What changed"))
+        self.said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.said.hide()
+        head = panel(column(first, self._chips, self.said, margins=(12, 6, 12, 6), spacing=4))
         self.charts = CompareCharts()
         self.table.setItemDelegate(DeltaCells(self.table))
         self.setLayout(column(head, self._hint, self.table, self._rest, self.charts, spacing=0))
@@ -188,13 +202,32 @@ class CompareView(QWidget):
         for url in event.mimeData().urls():
             self.add_file(Path(url.toLocalFile()))
 
+    @property
+    def _columns(self) -> list[Column]:
+        """The open rig, its variants but those that were left out, and the rigs of files."""
+        rig = self._session.rig
+        own = [
+            Column(each.name, variant=each)
+            for each in rig.variants
+            if each.name not in self._left_out
+        ]
+        return [Column(rig.name), *own, *self._files][:MOST_RIGS]
+
     def _open_menu(self) -> None:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(tr("From a file…"), self._ask_file)
-        menu.addSeparator()
-        for path in sample_files():
-            menu.addAction(tr("Sample: {stem}", stem=path.stem), partial(self.add_file, path))
+        for variant in self._session.rig.variants:
+            if variant.name in self._left_out:
+                words = tr("Variant: {name}", name=shortened(variant.name, 40))
+                menu.addAction(words.replace("&", "&&"), partial(self._show_again, variant.name))
+        recent = [path_of(name) for name in self._session.preferences.now.recent]
+        others = [path for path in recent if path != self._session.path and path.is_file()]
+        for paths, head in ((others[:MOST_RECENT], tr("Recent")), (sample_files(), tr("Samples"))):
+            if paths:
+                menu.addSection(head)
+            for path in paths:
+                menu.addAction(_title_of(path).replace("&", "&&"), partial(self.add_file, path))
         menu.popup(self.add.mapToGlobal(self.add.rect().bottomLeft()))
 
     def _ask_file(self) -> None:
@@ -218,31 +251,43 @@ class CompareView(QWidget):
         except RigFault as fault:
             self._session.tell(str(fault), "error")
             return False
-        self._columns.append(Column(rig.name, path))
+        self._files.append(Column(rig.name, path))
         self._show_chips()
         self.refresh()
         return True
 
-    def _drop(self, n: int) -> None:
-        del self._columns[n]
+    def _show_again(self, name: str) -> None:
+        self._left_out.discard(name)
+        self._show_chips()
+        self.refresh()
+
+    def _drop(self, column: Column) -> None:
+        if column.variant is not None:
+            self._left_out.add(column.name)
+        else:
+            self._files.remove(column)
         self._show_chips()
         self.refresh()
 
     def _show_chips(self) -> None:
         clear(self._chips)
-        for n, rig in enumerate(self._columns):
-            if rig.path is not None:
+        for rig in self._columns[1:]:
+            if rig.path is not None or rig.variant is not None:
                 self._chips.addWidget(label(shortened(rig.name, 24), "small"))
                 self._chips.addWidget(
                     icon_button(
                         "cross",
                         tr("Remove {name}", name=rig.name),
-                        lambda n=n: self._drop(n),  # type: ignore[misc]
+                        partial(self._drop, rig),
                     )
                 )
         self._chips.addStretch(1)
 
-    def _rig_changed(self, _: Change) -> None:
+    def _rig_changed(self, change: Change) -> None:
+        if change.another:
+            self._left_out.clear()
+        if change.another or change.before.variants is not change.after.variants:
+            self._show_chips()
         if self.isVisible():
             self.refresh()
 
@@ -255,38 +300,58 @@ class CompareView(QWidget):
         self._hint.setVisible(len(self._columns) < 2 or not self._session.is_open)
         self.table.setVisible(not self._hint.isVisibleTo(self))
         self._rest.setVisible(self._hint.isVisibleTo(self))
-        new = [
-            rig.path
-            for rig in self._columns
-            if rig.path is not None and rig.path not in self._assessed
-        ]
+        new = [each for each in self._columns[1:] if self._assessment_of(each) is None]
         if not new:
             self._show()
             return
-        catalog, today = self._session.catalog, self._session.today
+        rig, catalog, today = self._session.rig, self._session.catalog, self._session.today
+        kept = {id(own): state for own, state in zip(rig.variants, states(rig)[1:], strict=True)}
 
-        def work(_: object) -> "Iterator[tuple[Path, Assessment]]":
+        def work(_: object) -> "Iterator[tuple[Column, Assessment]]":
             from rigplanner.rules.assess import assess
 
-            for path in new:
-                yield path, assess(read_rig(path), catalog, today)
+            for each in new:
+                state = read_rig(each.path) if each.path else kept[id(each.variant)]
+                yield each, assess(state, catalog, today)
 
         self._session.tasks.run_task(
             "compare",
             work,
             lambda _: self._show(),
             lambda fault: self._session.tell(str(fault), "error"),
-            lambda pair: self._assessed.update([pair]),
+            self._take,
         )
+
+    def _take(self, answer: "tuple[Column, Assessment]") -> None:
+        each, made = answer
+        if each.path is not None:
+            self._assessed[each.path] = made
+        elif each.variant is not None:
+            self._kept = {
+                id(own): self._kept[id(own)]
+                for own in self._session.rig.variants
+                if id(own) in self._kept
+            }
+            self._kept[id(each.variant)] = (each.variant, made)
+
+    def _assessment_of(self, each: Column) -> "Assessment | None":
+        """What is known of a rig, None while it is worked out."""
+        if each.path is not None:
+            return self._assessed.get(each.path)
+        if each.variant is not None:
+            known = self._kept.get(id(each.variant))
+            return known[1] if known else None
+        return self._session.assessment if self._session.is_open else None
 
     def _show(self) -> None:
         from rigplanner.planning.compare import compare
 
-        own = self._session.assessment if self._session.is_open else None
-        found = [own if rig.path is None else self._assessed.get(rig.path) for rig in self._columns]
-        names = tuple(
-            shortened(self._session.rig.name if rig.path is None else rig.name, 40)
-            for rig in self._columns
+        columns, own = self._columns, self._session.path
+        found = [self._assessment_of(each) for each in columns]
+        files = [each.path or (None if each.variant else own) for each in columns]
+        names = names_apart(
+            [shortened(each.name, 40) for each in columns],
+            [path.name if path else "" for path in files],
         )
         shown = [(name, each) for name, each in zip(names, found, strict=True) if each is not None]
         chosen = max(0, self.baseline.currentIndex())
@@ -296,12 +361,14 @@ class CompareView(QWidget):
         self.baseline.setCurrentIndex(chosen)
         if len(shown) < 2:
             self.model.show((), (), 0)
+            self.said.hide()
             self.charts.show_charts((), ())
             return
         self._compared = [each for _, each in shown]
         rows = compare(self._compared, chosen, self._hires)
+        self._say_changes([name for name, _ in shown], rows, chosen)
         if self.differences.isChecked():
-            rows = tuple(line for line in rows if line.differs)
+            rows = differences(rows)
         self.model.show(tuple(name for name, _ in shown), rows, chosen)
         self.table.clearSpans()
         for n, line in enumerate(self.model.lines):
@@ -311,9 +378,17 @@ class CompareView(QWidget):
         self._hires.ask()
         self.table.fit_rows()
 
+    def _say_changes(self, names: list[str], rows: tuple[CompareRow, ...], baseline: int) -> None:
+        """Say of each rig in one sentence what changed against the baseline and what it brought."""
+        others = (n for n in range(len(names)) if n != baseline)
+        self.said.setText("\n".join(change_text(rows, names, n, baseline) for n in others))
+        self.said.show()
+
     def _reason_at(self, index: QModelIndex) -> tuple[CompareRow, int] | None:
         line = self.model.lines[index.row()]
         if isinstance(line, str) or index.column() == 0 or line.attribute.code in WITHOUT_STEPS:
+            return None
+        if line.attribute.group == CHOSEN and line.attribute.code not in WITH_STEPS:
             return None
         return line, index.column() - 1
 
@@ -360,16 +435,21 @@ class CompareView(QWidget):
         """Return the comparison that is shown in one of the forms of export."""
         from rigplanner.report.comparison.content import FORMATS
 
-        names, rows = self.model.names, self.model.rows
+        names, rows, made = self.model.names, self.model.rows, self._made()
         if form == PDF:
             from rigplanner.report.comparison.pdf import comparison_pdf
 
-            return comparison_pdf(comparison(names, rows), paper_of(self._session))
+            return comparison_pdf(made, paper_of(self._session))
         if form == WORKBOOK:
             from rigplanner.report.comparison.workbook import comparison_workbook
 
             return comparison_workbook(names, rows)
-        return FORMATS[form](comparison(names, rows)).encode()
+        return FORMATS[form](made).encode()
+
+    def _made(self) -> Comparison:
+        """The comparison that is shown, with what changed."""
+        made = comparison(self.model.names, self.model.rows)
+        return with_changes(made, self.model.rows, self.model.baseline)
 
     def save(self, path: Path, form: str) -> None:
         """Write the comparison that is shown."""
@@ -377,7 +457,13 @@ class CompareView(QWidget):
 
     def _copy(self) -> None:
         if self.model.rows:
-            QGuiApplication.clipboard().setText(
-                markdown(comparison(self.model.names, self.model.rows))
-            )
+            QGuiApplication.clipboard().setText(markdown(self._made()))
             self._session.tell(tr("Copied the comparison as Markdown."))
+
+
+def _title_of(path: Path) -> str:
+    """Return the name of the rig in a file, the file's own name where it cannot be read."""
+    try:
+        return shortened(read_rig(path).name, 50)
+    except RigFault:
+        return shortened(path.stem, 50)

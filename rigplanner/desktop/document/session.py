@@ -25,6 +25,7 @@ from rigplanner.rig import journal
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, EditFault, apply, with_known_facts
 from rigplanner.rig.files import RigFault, read_rig, write_rig
+from rigplanner.rig.variants import states
 
 if TYPE_CHECKING:
     from rigplanner.rules.assess import Assessment
@@ -65,7 +66,7 @@ class Session(QObject):
         self.tasks = Tasks(self)
         self.shelf = Shelf(catalog, self.tasks, self)
         self.shelf.in_use = lambda: {
-            item.part for state in self._states for item in state.rig.items
+            item.part for state in self._states for rig in states(state.rig) for item in rig.items
         }
         self.shelf.exchanged.connect(self._take_catalog)
         self.held = HeldFile(self)

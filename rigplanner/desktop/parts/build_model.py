@@ -5,13 +5,16 @@ from typing import Any
 from msgspec import Struct
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from rigplanner.catalog.schema.parts import KINDS, System, kind_of
+from rigplanner.catalog.prices.condition import condition_of
+from rigplanner.catalog.prices.exchange import convert, shipped_rates
+from rigplanner.catalog.schema.parts import KINDS, Price, System, kind_of
 from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.document.session import Session
-from rigplanner.desktop.words import KIND_WORDS, VERDICT_WORDS, age, is_older, number
+from rigplanner.desktop.parts.offers import CONDITION_WORDS
+from rigplanner.desktop.words import KIND_WORDS, THIN, VERDICT_WORDS, age, is_older, number
 from rigplanner.economics.totals import price_of
-from rigplanner.report.language import tr
-from rigplanner.rig.document import Item, part_of
+from rigplanner.report.language import listed, tr
+from rigplanner.rig.document import Item, Rig, part_of
 from rigplanner.rules.core.finding import CheckReport
 
 Index = QModelIndex | QPersistentModelIndex
@@ -74,8 +77,7 @@ def build_rows(session: Session) -> list[BuildRow]:
 def _item_row(session: Session, item: Item, report: CheckReport | None) -> BuildRow:
     part = part_of(session.rig, session.catalog, item.part)
     price, own = price_of(session.rig, item.uid, session.catalog)
-    old = age(price.day, session.today) if price else ""
-    amount = f"{number(price.amount, 0)} {price.currency}" if price else tr("no price")
+    amount = _price_text(price, session.rig) if price else tr("no price")
     return BuildRow(
         kind=kind_of(part) if part else "accessory",
         uid=item.uid,
@@ -83,14 +85,28 @@ def _item_row(session: Session, item: Item, report: CheckReport | None) -> Build
         quantity=item.quantity,
         places=places_of(session, item),
         price=tr("{price} each", price=amount) if price and item.quantity > 1 else amount,
-        price_age=tr("set by hand")
-        if own
-        else tr("{age} old", age=old)
-        if old not in ("", tr("today"))
-        else "",
+        price_age=_age_text(price, own, session.today),
         stale=price is not None and is_stale(price.day, session),
         verdict=worst(report, item) if report else "",
     )
+
+
+def _age_text(price: Price | None, own: bool, today: str) -> str:
+    """Return "used, 2 months old", "set by hand", or "" for a price of today."""
+    if own or price is None:
+        return tr("set by hand") if own else ""
+    old = age(price.day, today)
+    kind = condition_of(price)
+    told = [CONDITION_WORDS[kind]] if kind == "used" else []
+    return listed([*told, *([tr("{age} old", age=old)] if old not in ("", tr("today")) else [])])
+
+
+def _price_text(price: Price, rig: Rig) -> str:
+    """Return a price in the rig's currency, "≈" where a rate counts it; as it is without a rate."""
+    counted = convert(price.amount, price.currency, rig.currency, rig.exchange or shipped_rates())
+    if price.currency == rig.currency or counted is None:
+        return f"{number(price.amount, 0)} {price.currency}"
+    return f"≈{THIN}{number(counted, 0)} {rig.currency}"
 
 
 def is_stale(day: str, session: Session) -> bool:

@@ -7,11 +7,12 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.plain_text import cleaned, cleaned_json
-from rigplanner.planning.compare import CompareRow, Value
+from rigplanner.planning.compare import CompareRow, Value, differences
 from rigplanner.report import format as fmt
 from rigplanner.report.format import columns_of, padded
 from rigplanner.report.language import THIN, Words, listed, tr
 from rigplanner.report.spreadsheet import csv_of
+from rigplanner.report.words.fields import FIELD_WORDS
 from rigplanner.report.words.hire import machine_text
 from rigplanner.report.words.speed import BOUND_WORDS
 from rigplanner.report.words.workloads import LIFT_WORDS, title_of
@@ -26,6 +27,32 @@ ATTRIBUTE_WORDS = Words(
         "warnings": "Warnings",
         "unknown": "Unknown",
         "unverified": "Figures not verified",
+        "chosen_motherboard": "Motherboard",
+        "chosen_system": "System",
+        "chosen_memory": "Memory",
+        "chosen_storage": "Drives, by name",
+        "chosen_psu": "Power supply",
+        "chosen_chassis": "Case",
+        "chosen_cooler": "Cooler",
+        "chosen_bridge": "NVLink bridge",
+        "chosen_riser": "Riser",
+        "chosen_nic": "Network card",
+        "chosen_accessory": "Accessories",
+        "caps": "Power limit of the GPUs",
+        "circuit": "Wall circuit",
+        "other_load": "Other devices on the circuit",
+        "country": "Country",
+        "hours": "Hours of use per day",
+        "room": "Room temperature",
+        "placement": "Slots",
+        "firmware": "Firmware settings",
+        "software": "Software versions",
+        "peer_driver": "Driver with peer-to-peer",
+        "raid0": "Drives in RAID 0",
+        "discount": "Discount",
+        "tax": "Tax",
+        "price_each": "Price each",
+        "job_settings": "Workload settings",
         "gpus": "GPUs",
         "cpus": "CPUs",
         "gpu_memory": "GPU memory, all cards",
@@ -61,6 +88,7 @@ ATTRIBUTE_WORDS = Words(
 GROUP_WORDS = Words(
     {
         "verdict": "Verdict",
+        "chosen": "What was chosen",
         "parts": "Parts",
         "machine": "Machine",
         "power": "Power",
@@ -71,7 +99,7 @@ GROUP_WORDS = Words(
 VERDICT_WORDS = Words(
     {
         "error": "does not work",
-        "warning": "works, with conditions",
+        "warning": "works with warnings",
         "unknown": "not known in full",
         "ok": "works",
     }
@@ -120,12 +148,14 @@ class Chart(Struct, frozen=True, kw_only=True):
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
-    """Rigs side by side, in words and bars, and the rows that these were made of."""
+    """Rigs side by side, in words and bars, and the rows that these were made of; `changes` says of
+    each rig but the baseline in one sentence what differs and what that brings."""
 
     names: tuple[str, ...]
     lines: tuple[ComparisonLine, ...]
     charts: tuple[Chart, ...] = ()
     compared: tuple[CompareRow, ...] = ()
+    changes: tuple[str, ...] = ()
 
     @property
     def rows(self) -> tuple[tuple[str, ...], ...]:
@@ -150,8 +180,9 @@ CHARTED = ("speed", "speed_per_1000", "speed_per_kw")
 def comparison(
     names: Sequence[str], rows: Sequence[CompareRow], only_differences: bool = False
 ) -> Comparison:
-    """Return a comparison in words."""
-    shown = [row for row in rows if row.differs or not only_differences]
+    """Return a comparison in words. Only differences: what was chosen comes first, it is the cause
+    of the rest."""
+    shown = list(differences(rows) if only_differences else rows)
     lines = [
         ComparisonLine(
             title=ATTRIBUTE_WORDS[row.attribute.code],
@@ -239,9 +270,34 @@ def row_text(row: CompareRow, n: int) -> str:
     if row.attribute.code in ("hire_cost", "hire_spot") and isinstance(value, int | float):
         return listed([fmt.money(value, row.attribute.unit), fmt.day(row.days[n])])
     text = value_text(value, row.attribute.unit)
-    if row.attribute.code == "gpus":
-        text = text.replace(" x ", " × ")
+    if row.attribute.group == "chosen" and isinstance(value, str):
+        text = _chosen_text(row.attribute.code, value)
     return tr("at least {value}", value=text) if n in row.partial and value is not None else text
+
+
+def _chosen_text(code: str, value: str) -> str:
+    """Return what was chosen in words: parts with their count, fields of a job by their names."""
+    if code == "job_settings":
+        pairs = (pair.partition("=") for pair in value.split(", "))
+        named = (
+            f"{tr(FIELD_WORDS.get(name, name.replace('_', ' ')))} {tr(told)}"
+            for name, _, told in pairs
+        )
+        return ", ".join(named)
+    return " + ".join(tr(each) for each in value.replace(" x ", " × ").split(" + "))
+
+
+def names_apart(names: Sequence[str], hints: Sequence[str]) -> list[str]:
+    """Return names that differ: where several are equal, each with its hint (the name of its file),
+    else with its number."""
+    made: list[str] = []
+    for name, hint in zip(names, hints, strict=True):
+        alike = sum(other.casefold() == name.casefold() for other in names) > 1
+        told = f"{name} ({hint})" if alike and hint else name
+        taken = {each.casefold() for each in made}
+        numbered = (f"{told} ({n})" for n in range(2, len(names) + 2))
+        made.append(next(each for each in (told, *numbered) if each.casefold() not in taken))
+    return made
 
 
 def value_text(value: Value, unit: str) -> str:
@@ -252,20 +308,19 @@ def value_text(value: Value, unit: str) -> str:
 
 
 def table(made: Comparison) -> str:
-    """Return columns of plain text; a star marks what is ahead."""
+    """Return what changed, then columns of plain text; a star marks what is ahead."""
     lines = [("", *made.names)]
     for row, best in zip(made.rows, made.better, strict=True):
         lines.append(
             (row[0], *(f"* {cell}" if n in best else f"  {cell}" for n, cell in enumerate(row[1:])))
         )
     widths = [max(columns_of(line[n]) for line in lines) for n in range(len(made.names) + 1)]
-    return (
-        "\n".join(
-            "  ".join(padded(*pair) for pair in zip(line, widths, strict=True)).rstrip()
-            for line in lines
-        )
-        + "\n"
+    told = [*made.changes, ""] if made.changes else []
+    rows = (
+        "  ".join(padded(*pair) for pair in zip(line, widths, strict=True)).rstrip()
+        for line in lines
     )
+    return "\n".join([*told, *rows]) + "\n"
 
 
 def comparison_frame(names: Sequence[str], rows: Iterable[CompareRow]) -> "pd.DataFrame":
@@ -316,7 +371,9 @@ def csv_text(made: Comparison) -> str:
 
 def markdown(made: Comparison) -> str:
     """Return a Markdown table with what is ahead in bold."""
+    told = [line for change in made.changes for line in (_safe(change), "")]
     lines = [
+        *told,
         "| | " + " | ".join(_safe(name) for name in made.names) + " |",
         "|" + " --- |" * (len(made.names) + 1),
     ]

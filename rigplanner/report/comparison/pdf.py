@@ -38,6 +38,8 @@ def comparison_pdf(made: Comparison, paper: str = "A4") -> bytes:
         sheet.text(tr("Comparison"), "title"),
         sheet.text(tr(NOTE), "small"),
         sheet.gap(8),
+        *(sheet.text(change, "body") for change in made.changes),
+        *([sheet.gap(8)] if made.changes else []),
         _table(made, sheet),
     ]
     if any(chart.code != "speed" for chart in made.charts):
