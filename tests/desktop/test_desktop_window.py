@@ -150,9 +150,10 @@ def test_waive_ignore_and_severity(qtbot, window, sample_folder):
     assert any(title.startswith("Ignore") for title in titles)
     other._ignore()
     assert other.finding.code in window.session.assessment.report.ignored
-    third = next(card for card in window.findings.cards() if card.finding.severity == "warning")
-    third._set_severity("info")
-    assert window.session.rig.severities == {third.finding.code: "info"}
+    third = window.findings.cards()[0]
+    assert third.finding.code not in (code, other.finding.code)
+    third._set_severity("error")
+    assert window.session.rig.severities == {third.finding.code: "error"}
 
 
 def _mouse(widget: QWidget, kind: QEvent.Type, at: QPointF) -> None:
