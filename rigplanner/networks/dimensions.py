@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from rigplanner.networks.config.config import SAME_AS, pick
-from rigplanner.networks.families.decoders.decoder_forms import HALVED
-from rigplanner.networks.families.decoders.decoder_traits import TRAITS, traits_of
+from rigplanner.networks.families.decoders.decoder_traits import traits_of
+from rigplanner.networks.families.decoders.family import family_of, is_decoder
 from rigplanner.networks.families.state_space.hybrid import state_values
 
 WRITTEN = {"segformer", "swin", "t5"}
@@ -62,7 +62,7 @@ def feed_forward_matrices(config: dict[str, Any]) -> int:
     """Matrices of a feed-forward layer: gate, up and down, or up and down; as the family's layers
     are built on the tape."""
     kind = SAME_AS.get(config["model_type"], config["model_type"])
-    if kind in TRAITS:
+    if is_decoder(kind):
         return 2 if traits_of(config, kind).mlp == "plain" else 3
     told = config.get("feed_forward_proj")
     gated = "gated" in told if isinstance(told, str) else kind in GATED_ENCODERS
@@ -180,7 +180,7 @@ def sizes_of(config: dict[str, Any], params: float) -> dict[str, Any]:
         "head_dim": pick(config, "head_dim", "d_kv", default=hidden // heads if heads else 0),
         "vocab": vocab,
         "tied": tied,
-        "ffn": ffn // 2 if family in HALVED and isinstance(ffn, int) else ffn,
+        "ffn": ffn // 2 if family_of(family).both_halves and isinstance(ffn, int) else ffn,
         "ffn_matrices": feed_forward_matrices(config),
         "passed_layers": layers + _reading_layers(config),
         **experts_of(config, layers),

@@ -27,8 +27,8 @@ from rigplanner.networks.counting import counted, made_of, parameters_of, values
 from rigplanner.networks.dimensions import idle_params, sizes_of
 from rigplanner.networks.fallback_network import can_stand_in, nearest_family, stood_in
 from rigplanner.networks.families.audio.audio_encoder import hearing_params, uncounted
-from rigplanner.networks.families.build import HEADED, VISION
-from rigplanner.networks.families.decoders.decoder_traits import TRAITS
+from rigplanner.networks.families.build import NETWORKS, differs_headed
+from rigplanner.networks.families.decoders.family import is_decoder
 from rigplanner.networks.families.heads.detr import residual
 from rigplanner.networks.families.multimodal.vision_parameters import tower_params
 from rigplanner.networks.families.vision.composite import composite_of
@@ -274,7 +274,9 @@ def _headed(config: dict[str, Any], head: str | None) -> dict[str, Any]:
     if head == "image" and kind in VISION_PARTS:
         config = {name: value for name, value in config.items() if name != "text_config"}
     alone = (
-        head == "causal_lm" and "architectures" not in config and SAME_AS.get(kind, kind) in HEADED
+        head == "causal_lm"
+        and "architectures" not in config
+        and differs_headed(SAME_AS.get(kind, kind))
     )
     return {**config, "architectures": ["ForCausalLM"]} if alone else config
 
@@ -484,10 +486,10 @@ def _from_config(encoded: bytes, slug: str) -> Network:
         made, fault = None, unknown
     if fault or (
         given.get("backbone_config")
-        and (kind not in VISION or (kind == "detr" and not residual(config)))
+        and (kind not in NETWORKS or (kind == "detr" and not residual(config)))
     ):
         with contradictions():
-            composed = composite_of(given, set(VISION))
+            composed = composite_of(given, set(NETWORKS))
         if composed is not None:
             return _composite(composed, slug, kind, given)
     if fault:
@@ -604,9 +606,8 @@ def _kind(config: dict[str, Any]) -> str:
         "SemanticSegmentation" in name for name in config.get("architectures") or ()
     ):
         return "segmenter"
-    reads = (
-        config.get("vocab_size")
-        and SAME_AS.get(config["model_type"], config["model_type"]) in TRAITS
+    reads = config.get("vocab_size") and is_decoder(
+        SAME_AS.get(config["model_type"], config["model_type"])
     )
     if not reads and (
         not config.get("vocab_size") or config.get("patch_size") or config.get("depths")

@@ -10,8 +10,9 @@ from rigplanner.errors import WorkloadFault
 from rigplanner.networks.config.config import defaults
 from rigplanner.networks.config.older_configs import of_today
 from rigplanner.networks.counting import counted, made_of
-from rigplanner.networks.families.build import ENCODERS, OWN, STATES, VISION, WHOLE
-from rigplanner.networks.families.decoders.decoder_traits import TRAITS
+from rigplanner.networks.families.build import NETWORKS, OWN, STATES, WHOLE
+from rigplanner.networks.families.decoders.family import traits_by_family
+from rigplanner.networks.families.encoders.family import encoder_families
 from rigplanner.networks.tracer.net import Net, Setting
 from rigplanner.networks.tracer.step import contradictions
 from rigplanner.networks.tracer.tape import CUDA, Tape
@@ -30,7 +31,9 @@ BODY = {
     "intermediate_size": WIDTH,
     "vocab_size": 128256,
 }
-FAMILIES = sorted({*TRAITS, *ENCODERS, *STATES, *OWN, *WHOLE, *defaults()} - {*VISION})
+FAMILIES = sorted(
+    {*traits_by_family(), *encoder_families(), *STATES, *OWN, *WHOLE, *defaults()} - {*NETWORKS}
+)
 SHARED_WEIGHTS = {"albert"}
 """Families whose layers hold one set of weights."""
 

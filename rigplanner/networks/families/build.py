@@ -15,7 +15,7 @@ from rigplanner.networks.families.audio.wavlm import Wavlm
 from rigplanner.networks.families.audio.whisper import Whisper, WhisperAlone
 from rigplanner.networks.families.decoders.decoder import Decoder, Mlp
 from rigplanner.networks.families.decoders.decoder_forms import decoder_form, expert_form
-from rigplanner.networks.families.decoders.decoder_traits import ACTS, TRAITS
+from rigplanner.networks.families.decoders.decoder_traits import ACTS
 from rigplanner.networks.families.decoders.decoder_variants import (
     dbrx,
     gpt_neox_japanese,
@@ -24,6 +24,7 @@ from rigplanner.networks.families.decoders.decoder_variants import (
     olmo_hybrid,
     phi4_multimodal,
 )
+from rigplanner.networks.families.decoders.family import is_decoder
 from rigplanner.networks.families.decoders.gated_attention import afmoe, laguna
 from rigplanner.networks.families.decoders.gemma3n import gemma3n
 from rigplanner.networks.families.decoders.gemma4 import gemma4
@@ -49,6 +50,7 @@ from rigplanner.networks.families.encoders.encoder import (
     drawn_tables,
 )
 from rigplanner.networks.families.encoders.encoder_variants import BLOCKS, WHOLE, convbert_width
+from rigplanner.networks.families.encoders.family import encoder_families
 from rigplanner.networks.families.encoders.fsmt import Fsmt
 from rigplanner.networks.families.encoders.led import Led
 from rigplanner.networks.families.encoders.longt5 import LongT5
@@ -87,107 +89,13 @@ from rigplanner.networks.families.vision.vision import Vit
 from rigplanner.networks.image_tokens import sees
 from rigplanner.networks.tracer.net import Net
 
-ENCODERS: dict[str, dict[str, Any]] = {
-    "bert": {},
-    "electra": {"spare_bias": False},
-    "roberta": {},
-    "xlm-roberta": {},
-    "layoutlm": {"poolers": 1, "float_softmax": True},
-    "data2vec-text": {},
-    "albert": {"shared_layers": True, "projects": True, "holds_narrow": True},
-    "distilbert": {
-        "names": ("q_lin", "k_lin", "v_lin", "out_lin", "lin1", "lin2"),
-        "spare_bias": False,
-        "first_dropout": False,
-    },
-    "xlm-roberta-xl": {"early": True, "embedding_norm": False, "last_dropout": False},
-    "roberta-prelayernorm": {"early": True},
-    "megatron-bert": {
-        "early": True,
-        "embedding_norm": False,
-        "masked": True,
-        "square_mask": True,
-        "eager_only": True,
-        "holds_weights": True,
-    },
-    "rembert": {
-        "masked": True,
-        "square_mask": True,
-        "eager_only": True,
-        "holds_weights": True,
-        "holds_narrow": True,
-        "tied": False,
-        "spare_bias": False,
-    },
-    "mpnet": {"names": ("q", "k", "v", "o", "dense", "dense"), "eager_only": True},
-    "roformer": {
-        "masked": True,
-        "square_mask": True,
-        "eager_only": True,
-        "holds_weights": True,
-        "rotary": True,
-    },
-    "convbert": {"spare_bias": False, "square_mask": True},
-    "tapas": {},
-    "big_bird": {"masked": True, "square_mask": True, "eager_only": True, "pools": True},
-    "fnet": {"projects": True, "spare_bias": False, "pools": True},
-    "bert-generation": {"plain_head": True, "masked": False},
-    "roc_bert": {},
-    "luke": {"masked": True, "eager_only": True, "tied": False, "spare_bias": False},
-    "ibert": {
-        "masked": True,
-        "square_mask": True,
-        "eager_only": True,
-        "spare_bias": False,
-        "shadowed": True,
-    },
-    "xmod": {"spare_bias": False},
-    "longformer": {"square_mask": True, "eager_only": True},
-    "esm": {
-        "early": True,
-        "contacts": True,
-        "act": "gelu_erf",
-        "head_act": "gelu_erf",
-        "spare_bias": False,
-    },
-}
-COUNTING = {
-    "roberta",
-    "xlm-roberta",
-    "xlm-roberta-xl",
-    "roberta-prelayernorm",
-    "data2vec-text",
-    "mpnet",
-    "esm",
-    "luke",
-    "longformer",
-    "ibert",
-    "xmod",
-}
-"""Encoders that number every sample's tokens by themselves."""
-HEADS_OF_CONFIG = {
-    "bert",
-    "albert",
-    "distilbert",
-    "layoutlm",
-    "megatron-bert",
-    "rembert",
-    "ernie",
-    "roformer",
-    "tapas",
-    "big_bird",
-    "fnet",
-    "roc_bert",
-}
-"""Encoders whose head activates as the configuration says; the others by GELU."""
-
 
 def encoder_form(config: dict[str, Any], kind: str) -> EncoderForm:
     """The sizes of an encoder whose blocks are those of the family `kind`."""
     hidden = pick(config, "hidden_size", "dim")
     told = {
         "tied": bool(config.get("tie_word_embeddings", True)),
-        **ENCODERS[kind],
+        **_family_fields(kind),
         **_encoder_head(config, kind),
         **_of_family(config, kind),
     }
@@ -208,12 +116,19 @@ def encoder_form(config: dict[str, Any], kind: str) -> EncoderForm:
     )
 
 
+def _family_fields(kind: str) -> dict[str, Any]:
+    """What the record of a family says of its form."""
+    told = dict(encoder_families()[kind])
+    told.pop("head_of_config", None)
+    return told | ({"names": tuple(told["names"])} if "names" in told else {})
+
+
 def _encoder_head(config: dict[str, Any], kind: str) -> dict[str, Any]:
     """Activations of blocks and head, and the loss of one that writes."""
-    told: dict[str, Any] = {"counts_places": kind in COUNTING}
+    told: dict[str, Any] = {}
     if kind != "esm":
         told["act"] = ACTS.get(pick(config, "hidden_act", "activation", default="gelu"), "gelu")
-        told["head_act"] = told["act"] if kind in HEADS_OF_CONFIG else "gelu"
+        told["head_act"] = told["act"] if encoder_families()[kind].get("head_of_config") else "gelu"
     if any(str(name).endswith("ForCausalLM") for name in config.get("architectures") or ()):
         told["float_loss"] = True
     return told
@@ -277,27 +192,8 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "swin": Swin,
     "donut-swin": Swin,
     "segformer": Segformer,
-    "t5": T5,
-    "umt5": T5,
-    "t5gemma": T5Gemma,
     "hiera": Hiera,
-    **dict.fromkeys(KIN, Bart),
-    "led": Led,
-    "seamless_m4t": seamless,
-    "seamless_m4t_v2": seamless,
     "bit": bit,
-    "fsmt": Fsmt,
-    "pegasus_x": PegasusX,
-    "longt5": LongT5,
-    "switch_transformers": Switch,
-    **dict.fromkeys(("wav2vec2", "hubert", "unispeech", "unispeech-sat"), SoundEncoder),
-    "wavlm": Wavlm,
-    "modernbert": ModernBert,
-    "modernbert-decoder": ModernBert,
-    "xlnet": Xlnet,
-    "whisper": Whisper,
-    "deberta-v2": Deberta,
-    "deberta": Deberta,
     "swinv2": Swin2,
     "pvt": Pvt,
     "pvt_v2": Pvt2,
@@ -316,6 +212,34 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "detr": Detr,
     "dilated_segmenter": segmenter,
     "clip_resnet": ClipClassifier,
+}
+"""Networks that see: classifiers, detectors, segmenters, towers."""
+TEXT: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
+    "t5": T5,
+    "umt5": T5,
+    "t5gemma": T5Gemma,
+    **dict.fromkeys(KIN, Bart),
+    "led": Led,
+    "fsmt": Fsmt,
+    "pegasus_x": PegasusX,
+    "longt5": LongT5,
+    "switch_transformers": Switch,
+    "modernbert": ModernBert,
+    "modernbert-decoder": ModernBert,
+    "xlnet": Xlnet,
+    "deberta-v2": Deberta,
+    "deberta": Deberta,
+}
+"""Encoder-decoders, and encoders with blocks of their own."""
+SOUND: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
+    "seamless_m4t": seamless,
+    "seamless_m4t_v2": seamless,
+    **dict.fromkeys(("wav2vec2", "hubert", "unispeech", "unispeech-sat"), SoundEncoder),
+    "wavlm": Wavlm,
+    "whisper": Whisper,
+}
+"""Networks that hear."""
+DENOISERS: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "unet_2d_condition": LatentUnet,
     "sd3_transformer": JointTransformer,
     "flux_transformer": JointTransformer,
@@ -326,6 +250,9 @@ VISION: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "cogvideox_transformer": VideoTransformer,
     "wan_transformer": Wan,
 }
+"""Networks that make images and clips, step by step."""
+NETWORKS = {**VISION, **TEXT, **SOUND, **DENOISERS}
+"""All that are built from their whole configuration."""
 
 
 DECODERS: dict[str, Callable[[dict[str, Any], Form], Callable[[Net], Decoder]]] = {
@@ -355,8 +282,11 @@ OWN: dict[str, Callable[[dict[str, Any]], Callable[[Net], Any]]] = {
 """Decoders that make their layers themselves."""
 
 
-HEADED = {*ENCODERS, *KIN, "whisper"}
-"""Networks whose causal language model differs from what they are otherwise."""
+def differs_headed(kind: str) -> bool:
+    """Return whether a causal language model of this family differs from what it is otherwise."""
+    return kind in encoder_families() or kind in KIN or kind == "whisper"
+
+
 ALONE: dict[str, Callable[..., Any]] = {**dict.fromkeys(KIN, BartAlone), "whisper": WhisperAlone}
 """Decoders of encoder-decoders that are causal language models by themselves where `architectures`
 says so."""
@@ -367,7 +297,7 @@ def _classifier(kind: str, config: dict[str, Any], net: Net) -> Any:
     of the labels."""
     told = config.get("num_labels") or len(config.get("id2label") or ())
     net.classes = int(told) or net.classes
-    return VISION[kind](net, {**config, "model_type": kind, "written_as": config["model_type"]})
+    return NETWORKS[kind](net, {**config, "model_type": kind, "written_as": config["model_type"]})
 
 
 def _composed(config: dict[str, Any], net: Net) -> Composite:
@@ -404,9 +334,9 @@ def _text(config: dict[str, Any]) -> Callable[[Net], Any]:
         or any(str(name).endswith("ForCausalLM") for name in full.get("architectures") or ())
     ):
         return partial(ALONE[kind], config=full)
-    if kind in VISION:
+    if kind in NETWORKS:
         return partial(_classifier, kind, full)
-    if kind in ENCODERS:
+    if kind in encoder_families():
         encoder, make = (
             encoder_form(full, kind),
             (BLOCKS[kind](full) if kind in BLOCKS else EncoderBlock),
@@ -418,7 +348,7 @@ def _text(config: dict[str, Any]) -> Callable[[Net], Any]:
         return OWN[kind](full)
     if kind in STATES:
         return STATES[kind]({**full, "model_type": kind})
-    if kind not in TRAITS:
+    if not is_decoder(kind):
         raise WorkloadFault(f"config.model_type: the architecture '{kind}' is not known.")
     form = decoder_form(full, kind)
     if kind in DECODERS:

@@ -11,32 +11,9 @@ from rigplanner.errors import WorkloadFault
 from rigplanner.networks.config.config import pick
 from rigplanner.networks.families.decoders.decoder_traits import traits_of
 from rigplanner.networks.families.decoders.delta import delta_form
+from rigplanner.networks.families.decoders.family import family_of
 from rigplanner.networks.families.decoders.moe import ExpertForm
 from rigplanner.networks.families.decoders.traits import Form, LatentForm
-
-TIED_BY_DEFAULT = {
-    "gpt2",
-    "gemma",
-    "gemma2",
-    "gemma3_text",
-    "opt",
-    "bloom",
-    "cohere",
-    "falcon",
-    "starcoder2",
-    "gpt_neo",
-    "gpt_bigcode",
-    "biogpt",
-    "mpt",
-    "cohere2",
-    "gemma3n_text",
-    "nomic_bert",
-}
-
-
-HALVED = {"qwen", "molmo"}
-"""Families that list both halves of the gated feed-forward layer as its width."""
-
 
 HEADS = ("num_attention_heads", "n_head", "num_heads", "n_heads", "attention_heads")
 FEED_FORWARD = ("intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "dff")
@@ -56,23 +33,22 @@ def decoder_form(config: dict[str, Any], kind: str) -> Form:
     ):
         if not isinstance(value, int):
             raise WorkloadFault(f"config.{field}: expected a whole number, found {value!r}.")
-    traits = traits_of(config, kind)
+    family, traits = family_of(kind), traits_of(config, kind)
     positions = pick(
         config, "n_positions", "max_position_embeddings", default=traits.learned_positions
     )
     if traits.learned_positions:
-        # OPT and BioGPT keep two rows of their table for padding.
-        spare = 2 if kind in ("opt", "biogpt") else 0
-        traits = structs.replace(traits, learned_positions=positions + spare)
+        rows = positions + family.spare_positions
+        traits = structs.replace(traits, learned_positions=rows)
     return Form(
         layers=pick(config, "num_hidden_layers", "n_layer", "num_layers", "n_layers"),
         hidden=hidden,
         heads=heads,
         kv_heads=pick(config, "num_key_value_heads", "num_kv_heads", default=1 if one else heads),
         head_dim=pick(config, "head_dim", default=hidden // heads),
-        ffn=ffn // 2 if config["model_type"] in HALVED else ffn,
+        ffn=ffn // 2 if family_of(config["model_type"]).both_halves else ffn,
         vocab=config["vocab_size"],
-        tied=bool(pick(config, "tie_word_embeddings", default=kind in TIED_BY_DEFAULT)),
+        tied=bool(pick(config, "tie_word_embeddings", default=family.tied)),
         traits=traits,
         latent=latent_form(config),
         delta=delta_form(config),
@@ -81,22 +57,14 @@ def decoder_form(config: dict[str, Any], kind: str) -> Form:
     )
 
 
-TURNED_IN_WINDOWS = {
-    "afmoe",
-    "kolibri1",
-    "flint",
-    "exaone4",
-    "exaone_moe",
-    "cohere2",
-    "cohere2_moe",
-}
-"""Families that rotate queries and keys only where a layer attends within a window."""
-
-
 def unturned_layers(config: dict[str, Any], kind: str) -> tuple[int, ...]:
     """The layers whose queries and keys are not rotated."""
     kinds, turned = config.get("layer_types"), config.get("no_rope_layers")
-    if kind in TURNED_IN_WINDOWS and isinstance(kinds, list) and config.get("sliding_window"):
+    if (
+        family_of(kind).turned_in_windows
+        and isinstance(kinds, list)
+        and config.get("sliding_window")
+    ):
         return tuple(at for at, one in enumerate(kinds) if one != "sliding_attention")
     angles = config.get("rope_parameters")
     if kind == "cohere_compass_text" and isinstance(kinds, list) and isinstance(angles, dict):
@@ -121,73 +89,13 @@ def latent_form(config: dict[str, Any]) -> LatentForm | None:
     )
 
 
-FLOAT_ROUTERS = {
-    "deepseek_v2",
-    "deepseek_v3",
-    "deepseek_v32",
-    "kimi_k2",
-    "dots1",
-    "glm4_moe",
-    "glm4_moe_lite",
-    "glm_moe_dsa",
-    "mimo_v2_flash",
-    "solar_open",
-    "ernie4_5_moe",
-    "exaone_moe",
-    "hunyuan_v1_moe",
-    "hy_v3",
-    "kimi_linear",
-    "kolibri1",
-    "flint",
-    "axk1",
-    "axk2",
-    "hy_v4",
-}
-"""Families whose router raises states and its own weight to float."""
-
-
-LOW_ODDS = {
-    "olmoe",
-    "qwen2_moe",
-    "qwen3_moe",
-    "qwen3_next",
-    "qwen3_5_moe",
-    "qwen3_5_moe_text",
-    "granitemoe",
-    "gpt_oss",
-    "phimoe",
-    "ernie4_5_moe",
-    "granitemoeshared",
-    "flex_olmo",
-    "mellum",
-    "granitemoe_swa",
-    "cohere2_moe",
-    "aria_text",
-    "laguna",
-}
-"""Families whose chosen odds are cast back to the type of the router's scores."""
-
-
-SHARED_FIRST = {
-    "qwen2_moe",
-    "qwen3_next",
-    "qwen3_5_moe",
-    "qwen3_5_moe_text",
-    "ernie4_5_moe",
-    "hunyuan_v1_moe",
-    "laguna",
-}
-"""Families whose shared expert works before the router."""
-UNGATED = {"kolibri1", "flint", "laguna"}
-"""Families whose shared expert has a width of its own and no gate."""
-
-
 def expert_form(config: dict[str, Any]) -> ExpertForm | None:
     """The experts of a configuration, or None."""
     experts = pick(config, "num_experts", "num_local_experts", "n_routed_experts")
     if not experts:
         return None
     ffn = pick(config, "moe_intermediate_size", "intermediate_size")
+    routing = family_of(config["model_type"]).experts
     shared = (
         pick(config, "shared_expert_intermediate_size", "shared_expert_width")
         or (config.get("n_shared_experts") or 0) * ffn
@@ -197,15 +105,14 @@ def expert_form(config: dict[str, Any]) -> ExpertForm | None:
         used=pick(config, "num_experts_per_tok", default=2),
         ffn=ffn,
         shared_ffn=shared,
-        shared_gate=bool(config.get("shared_expert_intermediate_size"))
-        and config["model_type"] not in UNGATED,
+        shared_gate=bool(config.get("shared_expert_intermediate_size")) and not routing.gateless,
         dense_layers=config.get("first_k_dense_replace") or 0,
         every=config.get("decoder_sparse_step") or 1,
         dense_at=tuple(config.get("mlp_only_layers") or ()),
-        biased=config["model_type"] == "gpt_oss",
-        float_router=config["model_type"] in FLOAT_ROUTERS,
-        low_odds=config["model_type"] in LOW_ODDS,
-        shared_first=config["model_type"] in SHARED_FIRST,
-        normed=config["model_type"] == "axk1",
-        clamped=config["model_type"] == "hy_v4",
+        biased=routing.biased,
+        float_router=routing.float_router,
+        low_odds=routing.low_odds,
+        shared_first=routing.shared_first,
+        normed=routing.normed,
+        clamped=routing.clamped,
     )
