@@ -13,9 +13,12 @@ run: setup
 test: setup lint
 	$(BIN)/python -m pytest -q -n 2
 
-# What a release asks for beyond the tests: every text in every language.
-release: test
+# A release: every check, every text in every language, the packages, the site, and what goes with them.
+release: test .venv/ready-to-ship
 	$(BIN)/python -m pytest -q -m release
+	$(BIN)/python -m tools.packages
+	$(BIN)/python -m tools.site
+	$(BIN)/python -m tools.release
 
 lint: setup
 	$(BIN)/ruff check .

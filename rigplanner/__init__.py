@@ -1,3 +1,3 @@
 """RigPlanner: plan a deep-learning rig and know, before buying, what it becomes."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

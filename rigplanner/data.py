@@ -1,14 +1,25 @@
 """Where the shipped data lie: in the wheel under `rigplanner/data_files`, in a checkout beside the
-package."""
+package; of the catalog a newer edition that was fetched, signed and tried (`catalog update --data`)
+goes first."""
 
+import os
 from functools import cache
 from pathlib import Path
+
+TRIED = "RIGPLANNER_DATA"
+"""The environment's name of a folder whose `catalog` is read instead: a process that tries one."""
 
 
 @cache
 def data_path(folder: str) -> Path:
     """Return the folder `catalog` or `resources`; raise FileNotFoundError when the installation
     lacks it."""
+    shipped = shipped_path(folder)
+    return (newer_catalog(shipped) or shipped) if folder == "catalog" else shipped
+
+
+def shipped_path(folder: str) -> Path:
+    """Return the folder that came with the program; raise FileNotFoundError without one."""
     package = Path(__file__).resolve().parent
     for place in (package / "data_files" / folder, package.parent / folder):
         if place.is_dir():
@@ -17,6 +28,39 @@ def data_path(folder: str) -> Path:
         f"The installation is incomplete: no folder '{folder}' beside {package}. Install RigPlanner"
         " again."
     )
+
+
+def editions_folder() -> Path:
+    """Return where fetched editions of the data are kept; it need not exist."""
+    import platformdirs
+
+    return platformdirs.user_data_path("rigplanner", appauthor=False) / "editions"
+
+
+def newer_catalog(shipped: Path) -> Path | None:
+    """Return the catalog of the fetched edition in use, None where there is none or the program
+    brought a newer one."""
+    if tried := os.environ.get(TRIED):
+        return Path(tried) / "catalog"
+    folder = editions_folder()
+    try:
+        name = (folder / "current").read_text("ascii").strip()
+        fetched = folder / name / "catalog"
+        newer = edition(fetched) > edition(shipped)
+    except (OSError, ValueError):
+        return None
+    return fetched if newer and name and Path(name).name == name else None
+
+
+def edition(catalog: Path) -> tuple[int, ...]:
+    """Return the edition of a catalog's folder, for example (2026, 11, 21). Raises OSError,
+    ValueError."""
+    return edition_of((catalog / "VERSION").read_text("ascii"))
+
+
+def edition_of(text: str) -> tuple[int, ...]:
+    """Return an edition as numbers that sort. Raises ValueError."""
+    return tuple(int(number) for number in text.strip().split("."))
 
 
 def sample_files() -> list[Path]:

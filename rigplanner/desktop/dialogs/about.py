@@ -21,6 +21,7 @@ LIBRARIES = (
     ("Qt and PySide6", "LGPL 3"),
     ("msgspec", "BSD 3-clause"),
     ("openpyxl", "MIT"),
+    ("networkx", "BSD 3-clause"),
     ("numpy", "BSD 3-clause"),
     ("pandas", "BSD 3-clause"),
     ("reportlab", "BSD 3-clause"),
@@ -28,6 +29,7 @@ LIBRARIES = (
     ("pillow", "MIT-CMU"),
     ("platformdirs", "MIT"),
     ("polib", "MIT"),
+    ("pynacl and libsodium", "Apache 2.0, ISC"),
 )
 
 

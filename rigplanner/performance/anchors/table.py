@@ -15,6 +15,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from rigplanner import __version__
 from rigplanner.data import data_path
 from rigplanner.performance.anchors.kriging import NOBODY, Codes, Columns, Floats, columns_of
 from rigplanner.performance.anchors.points import WORDS, Placed, Point
@@ -88,6 +89,7 @@ def cache_file() -> Path:
     import platformdirs
 
     digest, package = hashlib.blake2b(digest_size=16), Path(__file__).parents[2]
+    digest.update(__version__.encode())  # a packaged program has no files of its own to tell
     for folder in FOLDERS:
         for path in sorted((data_path("catalog") / folder).glob("*.json")):
             digest.update(f"{folder}/{path.name}\0".encode())
