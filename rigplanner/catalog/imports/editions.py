@@ -72,8 +72,8 @@ def look(place: Place, cache: Path, go_on: fetch.GoOn = lambda _done, _all: True
         signed = fetch.fetch(place.index + ".sig", cache / "index.sig", _digits, go_on=go_on)
     except fetch.FetchFault as fault:
         raise EditionFault(str(fault)) from fault
-    if fault := index.fault or signed.fault:
-        raise EditionFault(fault)
+    if unreached := index.fault or signed.fault:
+        raise EditionFault(unreached)
     content = index.path.read_bytes()
     if not believed(content, signed.path.read_text("ascii"), place.public_key):
         raise EditionFault(f"{place.index}: the signature is not of RigPlanner's key.")
