@@ -184,7 +184,7 @@ COMMANDS: tuple[Command, ...] = (
         text="Quit",
         menu="File",
         keys="Ctrl+Q",
-        run=lambda d: d.close(),
+        run=_later("dialogs.leaving", "leave"),
         rule_before=True,
     ),
     C(

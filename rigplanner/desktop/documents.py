@@ -23,19 +23,14 @@ RIG_FILES = "Rigs (*.rig);;All files (*)"
 
 def leave_rig(session: Session, then: Callable[[], object]) -> None:
     """Go on with `then`; edits that no file holds can be brought back by one button."""
-    left, path, unsaved = session.rig, session.path, session.is_open and session.unsaved
+    left, mark, unsaved = session.rig, session.mark(), session.is_open and session.unsaved
     then()
     if unsaved and session.rig is not left:
-
-        def back() -> None:
-            session.start_rig(left, tr("Restore"), path)
-            session.mark_unsaved()
-
         session.tell(
-            tr("{name} had edits that were not saved.", name=left.name),
+            tr("The unsaved changes of {name} are kept.", name=shortened(left.name, 40)),
             "warning",
-            tr("Restore"),
-            back,
+            tr("Back to it"),
+            lambda: session.come_back(mark),
         )
 
 

@@ -48,7 +48,11 @@ def cut(desk: Desk) -> None:
 
 def paste(desk: Desk) -> None:
     """Add what the clipboard holds to the rig."""
-    paste_data(desk.session, QGuiApplication.clipboard().mimeData())
+    from rigplanner.desktop.dialogs.price_link import ask_page
+
+    paste_data(
+        desk.session, QGuiApplication.clipboard().mimeData(), lambda url: ask_page(desk, url)
+    )
 
 
 def duplicate(desk: Desk) -> None:

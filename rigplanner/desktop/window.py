@@ -133,6 +133,7 @@ class Window(QMainWindow):
         made.command_asked.connect(lambda command: self.actions_by_id[command].trigger())
         made.locate_asked.connect(lambda name: documents.ask_locate(self, name))
         made.rig_made.connect(self.show_first_item)
+        made.rig_restored.connect(self.show_first_item)
         return made
 
     def _make_history(self) -> QWidget:
@@ -223,6 +224,7 @@ class Window(QMainWindow):
         session = self.session
         self.build.kind_chosen.connect(self._show_kind)
         self.build.total_asked.connect(self._show_price)
+        self.build.link_dropped.connect(self._ask_page)
         self.build.view.menu_asked.connect(self._open_item_menu)
         self.gauges.asked.connect(self._show_limit)
         session.document_changed.connect(self._show_title)
@@ -359,6 +361,11 @@ class Window(QMainWindow):
         self.deleteLater()
         return fresh
 
+    def _ask_page(self, url: str) -> None:
+        from rigplanner.desktop.dialogs.price_link import ask_page
+
+        ask_page(self, url)
+
     def _show_price(self) -> None:
         if self.session.assessment is not None:
             self._show_limit(
@@ -424,7 +431,22 @@ class Window(QMainWindow):
         )
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        """The frame's cross asks as Quit does; the program's own closing does not."""
+        if event.spontaneous() and self._asks_to_leave():
+            event.ignore()
+            return
         self.session.record_now()
         self.keep_layout()
         self.session.close(keep_journal=True)
         super().closeEvent(event)
+
+    def _asks_to_leave(self) -> bool:
+        session = self.session
+        if not (session.is_open and session.unsaved):
+            return False
+        from rigplanner.desktop.dialogs.leaving import leave
+
+        if session.record_now() and session.preferences.now.told_kept:
+            return False
+        leave(self)
+        return True

@@ -363,11 +363,11 @@ def test_an_older_journal_never_comes_after_a_newer_one(session, monkeypatch):
     begun, let_go, order = threading.Event(), threading.Event(), []
     write = journal.record
 
-    def slow(target, rig, document):
+    def slow(target, rig, document, steps=()):
         if rig.name == "old":
             begun.set()
             let_go.wait(60)
-        write(target, rig, document)
+        write(target, rig, document, steps)
         order.append(rig.name)
 
     monkeypatch.setattr(journal, "record", slow)

@@ -10,6 +10,7 @@ from PySide6.QtGui import QContextMenuEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QMenu
 
 from rigplanner.desktop import documents
+from rigplanner.desktop.dialogs.price_link import PriceLinkDialog
 from rigplanner.desktop.parts.carried import ITEMS, parts_data, takes
 from rigplanner.desktop.parts.clipboard import catalog_rows, paste_data
 from rigplanner.desktop.parts.menus import catalog_deeds, table_csv
@@ -280,3 +281,8 @@ def test_a_shop_s_link_says_what_to_do_and_changes_nothing(dual: Window, as_url:
     paste_data(dual.session, data)
     assert dual.session.rig is rig
     assert "www.example-shop.com" in said[-1]
+    dual.build.view.dropped.emit(data)
+    (dialog,) = dual.findChildren(PriceLinkDialog)
+    assert dialog.address.text() == link
+    assert dialog.linked is None
+    dialog.close()

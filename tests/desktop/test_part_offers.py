@@ -3,7 +3,6 @@
 import pytest
 
 from rigplanner.catalog.find.find import PartIndex
-from rigplanner.catalog.prices.condition import condition_of
 from rigplanner.catalog.prices.exchange import ExchangeRates
 from rigplanner.catalog.schema.parts import GPU, Price
 from rigplanner.desktop.parts.model import Fit, PartsModel, Wish
@@ -24,15 +23,21 @@ def card(name: str, price: Price | None = None, length_mm: float | None = None) 
     )
 
 
-def usd(amount: float, source: str = "a shop", day: str = "2026-11-01") -> Price:
-    return Price(amount=amount, currency="USD", day=day, source=source)
+def usd(amount: float, day: str = "2026-11-01", condition: str = "new") -> Price:
+    return Price(
+        amount=amount,
+        currency="USD",
+        day=day,
+        source="a shop",
+        condition=condition,  # type: ignore[arg-type]
+    )
 
 
 @pytest.fixture
 def model(qapp) -> PartsModel:
     parts = [
         card("dear", usd(900), 300),
-        card("cheap", usd(300, "Used, median of sales", "2024-01-01"), 250),
+        card("cheap", usd(300, "2024-01-01", "used"), 250),
         card("euro", Price(amount=400, currency="EUR", day="2026-11-01", source="a shop"), 200),
         card("unpriced", None),
         card("yen", Price(amount=9, currency="JPY", day="2026-11-01", source="a shop")),
@@ -82,22 +87,6 @@ def test_used_and_the_day_stand_in_the_row(model: PartsModel) -> None:
     cheap = model.cells(names(model).index("cheap"))[-1]
     assert (cheap.text.replace("\u202f", " "), cheap.tone) == ("used, 1 Jan 2024", "warns")
     assert model.cells(names(model).index("dear"))[-1].tone == "soft"
-
-
-@pytest.mark.parametrize(
-    ("source", "told"),
-    [
-        ("Used, average, resaleprices.com", "used"),
-        ("eBay, median of used Founders Editions", "used"),
-        ("eBay, sealed, price survey", "new"),
-        ("eBay, build notes", "used"),
-        ("Newegg, US shop price of a new card", "new"),
-        ("Newegg, noted in a public repository", ""),
-        ("Newell, unused stock", ""),
-    ],
-)
-def test_the_source_tells_used_from_new(source: str, told: str) -> None:
-    assert condition_of(usd(1, source)) == told
 
 
 def test_ranges_keep_what_lies_between_and_drop_what_is_unknown(model: PartsModel) -> None:

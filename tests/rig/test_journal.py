@@ -10,7 +10,18 @@ import pytest
 
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import encode_rig
-from rigplanner.rig.journal import forget, journal_folder, left_behind, new_journal, record, unsaved
+from rigplanner.rig.journal import (
+    MOST_STEPS,
+    Step,
+    bring_back,
+    forget,
+    journal_folder,
+    left_behind,
+    new_journal,
+    record,
+    set_aside,
+    unsaved,
+)
 
 RECORD = """
 import os, sys
@@ -107,3 +118,46 @@ def test_a_broken_journal_is_set_aside_and_told_not_deleted(tmp_path: Path, cont
 
 def test_the_folder_is_made() -> None:
     assert journal_folder().is_dir()
+
+
+def _left(folder: Path, steps: list[Step], rig: Rig) -> None:
+    """A journal as a program leaves it that is gone: nobody holds its lock."""
+    journal = new_journal(folder)
+    record(journal, rig, None, steps)
+    content = journal.read_bytes()
+    forget(journal)
+    journal.write_bytes(content)
+
+
+def test_a_journal_brings_its_history_back(tmp_path: Path) -> None:
+    steps = [Step(f"edit {n}", Rig(name=f"state {n}")) for n in range(MOST_STEPS + 5)]
+    _left(tmp_path, steps, steps[-1].rig)
+    (found,) = unsaved(tmp_path)
+    assert found.steps == tuple(steps[-MOST_STEPS:])
+    assert found.edits == len(steps) - 1
+
+
+def test_a_step_that_is_no_rig_costs_the_history_and_not_the_rig(tmp_path: Path) -> None:
+    _left(tmp_path, [Step("a", Rig(name="x")), Step("b", Rig(name="y"))], Rig(name="y"))
+    (journal,) = tmp_path.glob("*.journal")
+    head, _, body = journal.read_bytes().partition(b"\n")
+    header = json.loads(head)
+    header["steps"][0]["rig"]["items"] = [{"uid": "", "part": "p", "quantity": -3}]
+    journal.write_bytes(json.dumps(header).encode() + b"\n" + body)
+    (found,) = unsaved(tmp_path)
+    assert (found.rig.name, found.steps) == ("y", ())
+
+
+def test_what_is_discarded_can_be_had_back_for_a_while(tmp_path: Path) -> None:
+    _left(tmp_path, [], Rig(name="precious"))
+    (found,) = unsaved(tmp_path)
+    kept = set_aside(found.journal)
+    assert kept is not None
+    assert unsaved(tmp_path) == []
+    bring_back(kept)
+    assert [each.rig.name for each in unsaved(tmp_path)] == ["precious"]
+    kept = set_aside(found.journal)
+    assert kept is not None
+    os.utime(kept, (0, 0))
+    assert unsaved(tmp_path) == []
+    assert not kept.exists()

@@ -137,3 +137,11 @@ def price_link_dialog(desk: Desk) -> PriceLinkDialog:
     dialog = PriceLinkDialog(desk)
     dialog.open()
     return dialog
+
+
+def ask_page(desk: Desk, url: str) -> PriceLinkDialog:
+    """Show the dialog with the address of a page that was dropped or pasted; nothing is asked
+    before Read."""
+    dialog = price_link_dialog(desk)
+    dialog.address.setText(url)
+    return dialog

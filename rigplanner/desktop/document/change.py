@@ -1,6 +1,7 @@
 """What happens to the open rig, as values that views and history share."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -40,6 +41,17 @@ class Message(Struct, frozen=True):
     level: str = "info"
     action: str = ""
     deed: Callable[[], object] | None = None
+
+
+class Mark(Struct, frozen=True):
+    """A rig as it was left: its history, the state that was shown, the one that its file holds, its
+    file and its journal."""
+
+    states: tuple["State", ...]
+    position: int
+    saved: Rig
+    path: Path | None
+    journal: Path | None
 
 
 class State(Struct, frozen=True):

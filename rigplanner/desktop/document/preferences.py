@@ -54,6 +54,7 @@ class Preferences(Struct, frozen=True, kw_only=True, omit_defaults=True):
     favourites: tuple[str, ...] = ()
     only_fitting: bool = False
     tour_seen: bool = False
+    told_kept: bool = False
     name: str = ""
     currency: str = "USD"
     own_rate: OwnRate | None = None

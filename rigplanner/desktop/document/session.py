@@ -16,7 +16,7 @@ from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import AnyPart
 from rigplanner.desktop.document.catalog_store import Shelf
-from rigplanner.desktop.document.change import Change, Message, State
+from rigplanner.desktop.document.change import Change, Mark, Message, State
 from rigplanner.desktop.document.held_file import HeldFile
 from rigplanner.desktop.document.preferences import PreferenceStore
 from rigplanner.desktop.document.tasks import Tasks
@@ -303,9 +303,29 @@ class Session(QObject):
         elif self._journal is not None:
             journal.forget(self._journal)
 
+    def mark(self) -> Mark:
+        """Return the open rig with its history, to `come_back` to."""
+        return Mark(tuple(self._states), self._position, self._saved, self.path, self._journal)
+
+    def come_back(self, mark: Mark) -> None:
+        """Show a rig again as it was left, with its history, its file and its journal."""
+        before = self.rig
+        self._set_aside()
+        self._journal = mark.journal
+        self._states, self._position, self._saved = list(mark.states), mark.position, mark.saved
+        self.held.follow(mark.path if mark.path is None or self._take(mark.path) else None)
+        self.is_open = True
+        self._record_soon()
+        self._show(Change(tr("Restore"), before, self.rig, another=True))
+
+    def _steps(self) -> tuple[journal.Step, ...]:
+        """The last steps that led to the present state."""
+        shown = self._states[: self._position + 1]
+        return tuple(journal.Step(state.name, state.rig) for state in shown)
+
     def _record_now(self, target: Path) -> bool:
         try:
-            journal.record(target, self.rig, self.path)
+            journal.record(target, self.rig, self.path, self._steps())
         except OSError as fault:
             log.warning("The journal was not written: %s", fault)
             return False
@@ -317,13 +337,14 @@ class Session(QObject):
         if not self._recorder.isActive():
             self._recorder.start()
 
-    def record_now(self) -> None:
+    def record_now(self) -> bool:
         """Write the journal before something that may end the program, when there are edits that no
-        file holds."""
+        file holds; False when it cannot be written."""
         self._recorder.stop()
         self.tasks.end_swift("journal")
-        if self._journal is not None and self.is_open and self.unsaved:
-            self._record_now(self._journal)
+        if not (self.is_open and self.unsaved):
+            return True
+        return self._journal is not None and self._record_now(self._journal)
 
     def open(self, path: Path, sample: bool = False) -> bool:
         """Open a rig file; say what is wrong with it and keep the present rig when it cannot be
@@ -389,14 +410,14 @@ class Session(QObject):
         """Write the journal when there are edits that no file holds."""
         if self._journal is None or not self.unsaved:
             return
-        rig, path, target = self.rig, self.path, self._journal
+        rig, path, target, steps = self.rig, self.path, self._journal, self._steps()
 
         def failed(fault: Exception) -> None:
             log.warning("The journal was not written: %s", fault)
 
         self.tasks.run_task(
             "journal",
-            lambda _: journal.record(target, rig, path),
+            lambda _: journal.record(target, rig, path, steps),
             lambda _: None,
             failed,
             swift=True,
@@ -410,10 +431,15 @@ class Session(QObject):
             journal.forget(self._journal)
 
     def restore(self, found: journal.Unsaved) -> None:
-        """Show what a crashed window left, as an unsaved change of its file; its journal goes when
-        its content stands in ours."""
+        """Show what a crashed window left with its history, as an unsaved change of its file; its
+        journal goes when its content stands in ours."""
         path = Path(found.document) if found.document else None
         self.start_rig(found.rig, tr("Restore"), path if path and self._take(path) else None)
+        former = [State(step.name, step.rig) for step in found.steps[:-1]]
+        if former:
+            last = found.steps[-1]
+            self._states = [*former, State(last.name, self.rig)]
+            self._position = len(self._states) - 1
         self.mark_unsaved()
         if self._journal is not None and self._record_now(self._journal):
             journal.forget(found.journal)

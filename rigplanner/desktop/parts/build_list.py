@@ -185,10 +185,12 @@ class BuildView(QListView):
 
 
 class BuildList(QWidget):
-    """`kind_chosen` asks for a kind of part, with the uid of the item to replace or ""."""
+    """`kind_chosen` asks for a kind of part, with the uid of the item to replace or "";
+    `link_dropped` carries the address of a page."""
 
     kind_chosen = Signal(str, str)
     total_asked = Signal()
+    link_dropped = Signal(str)
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -370,7 +372,7 @@ class BuildList(QWidget):
     def _take_drop(self, data: QMimeData) -> None:
         from rigplanner.desktop.parts.clipboard import paste_data
 
-        paste_data(self._session, data)
+        paste_data(self._session, data, self.link_dropped.emit)
 
     def open_menu(self) -> None:
         """Offer the kinds of part to add."""

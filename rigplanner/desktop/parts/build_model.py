@@ -5,7 +5,6 @@ from typing import Any
 from msgspec import Struct
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from rigplanner.catalog.prices.condition import condition_of
 from rigplanner.catalog.prices.exchange import convert, shipped_rates
 from rigplanner.catalog.schema.parts import KINDS, Price, System, kind_of
 from rigplanner.desktop.controls.tips import plain
@@ -96,8 +95,7 @@ def _age_text(price: Price | None, own: bool, today: str) -> str:
     if own or price is None:
         return tr("set by hand") if own else ""
     old = age(price.day, today)
-    kind = condition_of(price)
-    told = [CONDITION_WORDS[kind]] if kind == "used" else []
+    told = [CONDITION_WORDS[price.condition]] if price.condition != "new" else []
     return listed([*told, *([tr("{age} old", age=old)] if old not in ("", tr("today")) else [])])
 
 

@@ -1,7 +1,7 @@
 """Parts that go and come by clipboard and drag: items of a rig as they are, rows of tables and
 lists of parts as text."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import msgspec
 from PySide6.QtCore import QMimeData, Qt
@@ -20,10 +20,13 @@ from rigplanner.rig.edits import Edit, new_uid
 from rigplanner.rig.from_text.parts_list import Entry, read_parts_list
 
 
-def paste_data(session: Session, data: QMimeData) -> None:
-    """Add what came to the rig as one step, and say what became of it."""
+def paste_data(
+    session: Session, data: QMimeData, ask_page: Callable[[str], object] | None = None
+) -> None:
+    """Add what came to the rig as one step, and say what became of it; the address of a page is
+    handed to `ask_page`, which reads its price."""
     if not data.hasFormat(ITEMS) and (link := link_of(data)):
-        take_link(session, link)
+        take_link(session, link) if ask_page is None else ask_page(link)
         return
     try:
         items = (
@@ -54,8 +57,8 @@ def take_link(session: Session, link: str) -> None:
     """Say what can be done with the page of a shop."""
     session.tell(
         tr(
-            "RigPlanner does not read shop pages ({site}). Add the part from the catalog, then"
-            " enter the shop's price in the build list.",
+            "This is a link to {site}. File > Paste a link to a price… reads its price; the part"
+            " itself comes from the catalog.",
             site=shortened(link.partition("://")[2].partition("/")[0], 40),
         ),
         "warning",

@@ -2,13 +2,14 @@
 
 from msgspec import Struct
 
-from rigplanner.catalog.prices.condition import condition_of
 from rigplanner.catalog.prices.exchange import ExchangeRates, convert
 from rigplanner.catalog.schema.parts import AnyPart, Price
 from rigplanner.desktop.words import THIN, age, day, is_older, number
 from rigplanner.report.language import Words, listed, tr
 
-CONDITION_WORDS = Words({"used": "used", "new": "new"})
+CONDITION_WORDS = Words(
+    {"new": "new", "used": "used", "refurbished": "refurbished", "launch": "launch price"}
+)
 
 
 class Offered(Struct, frozen=True):
@@ -77,9 +78,8 @@ class Offers:
         offer = self.of(part)
         if offer is None:
             return "", False
-        kind = condition_of(offer.given)
         old = bool(self.stale_days) and is_older(offer.given.day, self.today, self.stale_days)
-        return listed([*([CONDITION_WORDS[kind]] if kind else []), day(offer.given.day)]), old
+        return listed([CONDITION_WORDS[offer.given.condition], day(offer.given.day)]), old
 
     def tip(self, part: AnyPart) -> str:
         """Return who asks a price, how old it is, and by which rate it is counted."""

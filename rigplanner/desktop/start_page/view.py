@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
-from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
@@ -28,6 +28,7 @@ from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.documents import take_rig
 from rigplanner.desktop.look.theme import look, row_px
 from rigplanner.desktop.start_page.cards import Card, OneLine, SampleCard, Tile
+from rigplanner.desktop.start_page.left_edits import LeftEdits
 from rigplanner.desktop.start_page.rig_sketch import Sketch
 from rigplanner.desktop.words import money, shortened
 from rigplanner.path_text import path_of
@@ -96,12 +97,14 @@ TILES = (
 
 class StartView(QWidget):
     """`file_asked` carries a path and whether it is a sample, `command_asked` the id of a command,
-    `locate_asked` a lost file. `rig_made` tells that all of a pasted list is in the rig."""
+    `locate_asked` a lost file. `rig_made` tells that all of a pasted list is in the rig,
+    `rig_restored` that edits that were left are open again."""
 
     file_asked = Signal(Path, bool)
     command_asked = Signal(str)
     locate_asked = Signal(str)
     rig_made = Signal()
+    rig_restored = Signal()
 
     def __init__(self, session: Session, journals: Path | None = None) -> None:
         super().__init__()
@@ -391,37 +394,16 @@ class StartView(QWidget):
             )
             self._restore.addWidget(label(said, "small", wrap=True, state="fails"))
         for found in left[:MOST_RESTORED]:
-            where = f" ({Path(found.document).name})" if found.document else ""
-            frame = QFrame()
-            frame.setProperty("role", "card")
-            text = label(
-                tr(
-                    "{name}{where}: unsaved changes from {time}",
-                    name=shortened(found.rig.name, 50),
-                    where=where,
-                    time=_written_at(found.journal),
-                ),
-                wrap=True,
-            )
+            card = LeftEdits(found)
+            card.restored.connect(self._restore_edits)
+            self._restore.addWidget(card)
 
-            def restore(found: journal.Unsaved = found, frame: QFrame = frame) -> None:
-                frame.hide()
-                self._session.restore(found)
-
-            def drop(found: journal.Unsaved = found, frame: QFrame = frame) -> None:
-                frame.hide()
-                journal.forget(found.journal)
-
-            frame.setLayout(
-                row(
-                    text,
-                    1,
-                    button(tr("Restore"), restore, "history"),
-                    button(tr("Discard"), drop),
-                    margins=(12, 8, 12, 8),
-                )
-            )
-            self._restore.addWidget(frame)
+    def _restore_edits(self, found: journal.Unsaved) -> None:
+        self._session.restore(found)
+        self._session.tell(
+            tr("Restored {name}. Save it to keep it.", name=shortened(found.rig.name, 50))
+        )
+        self.rig_restored.emit()
 
     def _repaint(self) -> None:
         cards: list[Card] = [*self._tiles, *(card for card, _ in self._samples)]
@@ -461,13 +443,3 @@ def _verdicts(paths: list[Path], catalog: Catalog) -> Iterator[tuple[Path, str, 
         if sums.total and (sums.unpriced or sums.foreign):
             price = tr("from {price}", price=price)
         yield path, found.report.verdict(), price, sketch_of(found)
-
-
-def _written_at(journal_file: Path) -> str:
-    """Return day and time of the last edit that a journal holds, as the language writes them."""
-    try:
-        seconds = journal_file.stat().st_mtime
-    except OSError:
-        return tr("an unknown time")
-    moment = QDateTime.fromSecsSinceEpoch(int(seconds))
-    return QLocale().toString(moment, QLocale.FormatType.ShortFormat)
