@@ -81,6 +81,11 @@ def _held_to(piece: Piece, systems: list[Piece]) -> float | None:
     return most if most is not None and most < (piece.part.tdp_w or 0.0) else None
 
 
+def load_w(part: AnyPart) -> float | None:
+    """Return what one piece of a part draws at its limit, None where that is not known."""
+    return _watts(part, None, [])
+
+
 def _watts(part: AnyPart, cap_w: float | None, steps: list[Step]) -> float | None:
     if isinstance(part, GPU):
         return cap_w if cap_w is not None else part.tdp_w

@@ -177,7 +177,7 @@ def answer(work: Workload, gpu: GPU, count: int, zoo: Zoo, link: str | None = No
         speed = predict_speed(work, gpu, count, 1, link, zoo)
     except WorkloadFault as fault:
         return Answer(fit="no", fault=str(fault))
-    room, known = usable_gib(gpu), _known(speed, gpu)
+    room, known = usable_gib(gpu), known_of(speed, gpu)
     try:
         asked = settled(work, gpu, count, 1, link, zoo)
         state = ready(speed.stack, gpu, asked.precision, asked.quant)
@@ -199,7 +199,8 @@ def answer(work: Workload, gpu: GPU, count: int, zoo: Zoo, link: str | None = No
     )
 
 
-def _known(speed: SpeedEstimate, gpu: GPU) -> Known:
+def known_of(speed: SpeedEstimate, gpu: GPU) -> Known:
+    """Return how the speed on a GPU is known."""
     if not speed.anchors:
         return "modelled"
     if all(_maker(anchor.gpu) != gpu.chip_maker for anchor in speed.anchors):

@@ -1,0 +1,242 @@
+"""From a question to the best rig with its proof: passes over the space that find it, and one that
+proves it."""
+
+import math
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.planning.best.certificate import Book, Certificate, Claim
+from rigplanner.planning.best.goals import Fastest, Least, NearlyAsFast, PerMoney, ProofOfFastest
+from rigplanner.planning.best.judge import Judge, Strictness
+from rigplanner.planning.best.market import Market
+from rigplanner.planning.best.question import Question
+from rigplanner.planning.best.score import Score
+from rigplanner.planning.best.search import Aim, Candidate, Ledger, NoLedger, Search, Stopped
+from rigplanner.planning.best.space import CardSet, Space, space_of
+
+NOT_IN_SPACE = (
+    "cards of different kinds together",
+    "risers, switches and docks",
+    "several supplies",
+    "several drives",
+    "barebones and baseboards",
+    "parts without a price that counts",
+)
+LADDER: tuple[Strictness, ...] = ("sound", "warned", "open")
+STEPS_ASKED = 64
+"""Steps of a pass after which it is asked whether to go on."""
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """The best rig of a question. `top` is the fastest where that is another one (then `best` is
+    its near-tie for less money). `total` rigs are in the space, `examined` of them were looked at
+    one by one, `counts` says how many were left out for which reason. `gap` is None where the proof
+    is whole; else no rig is faster than the best by more than this share."""
+
+    question: Question
+    strictness: Strictness
+    best: Candidate | None
+    top: Candidate | None
+    total: int
+    examined: int
+    counts: dict[str, int]
+    gap: float | None
+    certificate: Certificate | None = None
+    left_out: dict[str, int] = {}
+
+
+class Seeker:
+    """Answers questions about one space at any budget; what was learned serves the next one."""
+
+    def __init__(
+        self,
+        question: Question,
+        catalog: Catalog,
+        today: str,
+        strictness: Strictness = "sound",
+        go_on: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self.question, self.catalog, self.today, self.strictness = (
+            question,
+            catalog,
+            today,
+            strictness,
+        )
+        self.market = Market(
+            catalog, question.currency, today, question.rates, question.used,
+            question.price_age_days,
+        )  # fmt: skip
+        self.space: Space = space_of(question, self.market)
+        self.judge = Judge(question, self.market, strictness)
+        self.search = Search(
+            self.space, self.judge, question.objective == "least-watts", go_on
+        )
+
+    def answers(self, budget: float | None, keep: bool = False) -> Iterator[Answer]:
+        """Yield what is the best so far each time that it changes, at last with its proof."""
+        self.judge.question = replace(self.question, budget=budget)
+        self.search.bounds.question = self.judge.question
+        most = math.inf if budget is None else budget
+        if self.question.objective == "fastest":
+            yield from self._fastest(most, keep)
+        else:
+            yield from self._least(most, keep)
+
+    def _fastest(self, most: float, keep: bool) -> Iterator[Answer]:
+        first = Fastest(most)
+        for _ in self._pass(first, NoLedger(), self._by_speed(most)):
+            if self._stopped:
+                break
+            if first.best is not None:
+                yield self._told(first.best, first.best, None, math.inf)
+        if self._stopped or first.best is None:
+            yield self._unproven(first.best, first, keep)
+            return
+        second = NearlyAsFast(first.best)
+        for _ in self._pass(second, NoLedger(), self._by_price(most)):
+            pass
+        top, best = first.best, second.best
+        if self._stopped:
+            yield self._told(best, top, None, None)
+            return
+        book = Book(self.space, keep)
+        proof = ProofOfFastest(most, top, best)
+        for _ in self._pass(proof, book, self.space.sets):
+            pass
+        yield self._told(best, top, book, None if not self._stopped else math.inf)
+
+    def _least(self, most: float, keep: bool) -> Iterator[Answer]:
+        watts = self.question.objective == "least-watts"
+        aim: PerMoney | Least = (
+            PerMoney(most) if self.question.objective == "per-money" else Least(most, watts)
+        )
+        for _ in self._pass(aim, NoLedger(), self._by_price(most)):
+            if aim.best is not None:
+                yield self._told(aim.best, aim.best, None, math.inf)
+        if self._stopped:
+            yield self._told(aim.best, aim.best, None, math.inf)
+            return
+        book = Book(self.space, keep)
+        for _ in self._pass(aim, book, self.space.sets):
+            pass
+        yield self._told(aim.best, aim.best, book, None if not self._stopped else math.inf)
+
+    def _pass(self, aim: Aim, ledger: Ledger, order: tuple[CardSet, ...]) -> Iterator[None]:
+        """Look at all complete machines and sets of cards; yield after each that changed the
+        aim."""
+        self._stopped, self._left = False, list(order)
+        try:
+            for option in self.space.machines:
+                before = getattr(aim, "best", None)
+                self.search.machine(option, aim, ledger)
+                if getattr(aim, "best", None) is not before:
+                    yield
+            for cards in order:
+                before = getattr(aim, "best", None)
+                self.search.over(cards, aim, ledger)
+                self._left.pop(0)
+                if getattr(aim, "best", None) is not before:
+                    yield
+        except Stopped:
+            self._stopped = True
+
+    def _by_speed(self, most: float) -> tuple[CardSet, ...]:
+        """Sets of cards that the money reaches, the one that may be fastest first."""
+        reached = [c for c in self.space.sets if self.search.least(c) <= most]
+        told = [(cards, self.search.bounds.ceiling(cards)) for cards in reached
+                if self.search.bounds.has_slots(cards)]  # fmt: skip
+        fast = [(score.value, cards) for cards, score in told if isinstance(score, Score)]
+        fast.sort(key=lambda pair: (-pair[0], pair[1].cost, pair[1].gpu, pair[1].count))
+        return tuple(cards for _, cards in fast)
+
+    def _by_price(self, most: float) -> tuple[CardSet, ...]:
+        costs = [(self.search.least(cards), n) for n, cards in enumerate(self.space.sets)]
+        return tuple(self.space.sets[n] for cost, n in sorted(costs) if cost <= most)
+
+    def _unproven(self, best: Candidate | None, aim: Fastest, keep: bool) -> Answer:
+        """Return the answer of a pass that was stopped, or found nothing."""
+        if not self._stopped:
+            book = Book(self.space, keep)
+            for _ in self._pass(aim, book, self.space.sets):
+                pass
+            return self._told(None, None, book, None)
+        ceilings = [self.search.bounds.ceiling(cards) for cards in self._left]
+        fastest = max((c.value for c in ceilings if isinstance(c, Score)), default=0.0)
+        gap = fastest / best.score.value - 1 if best else math.inf
+        return self._told(best, best, None, max(0.0, gap))
+
+    def _told(
+        self,
+        best: Candidate | None,
+        top: Candidate | None,
+        book: Book | None,
+        gap: float | None,
+    ) -> Answer:
+        question = self.judge.question
+        certificate = None
+        if book is not None and book.keep:
+            certificate = self._certificate(best, top, book, gap)
+        return Answer(
+            question=question,
+            strictness=self.strictness,
+            best=best,
+            top=top,
+            total=self.space.size,
+            examined=book.examined_rigs if book else self.search.built,
+            counts=dict(sorted(book.counts.items(), key=lambda p: (-p[1], p[0]))) if book else {},
+            gap=gap,
+            certificate=certificate,
+            left_out=dict(self.space.left_out),
+        )
+
+    def _certificate(
+        self, best: Candidate | None, top: Candidate | None, book: Book, gap: float | None
+    ) -> Certificate:
+        claim = None
+        if best is not None and top is not None:
+            cards, chosen = book.numbers(best.cards, best.choices)
+            claim = Claim(
+                cards=cards,
+                chosen=chosen,
+                price=best.price,
+                watts=best.watts,
+                score=best.score.value,
+                top=top.score.value,
+            )
+        return Certificate(
+            day=self.today,
+            catalog=self.catalog.version,
+            strictness=self.strictness,
+            question=self.judge.question,
+            options=self.space.options,
+            sets=self.space.sets,
+            machines=self.space.machines,
+            left_out=dict(self.space.left_out),
+            not_in_space=NOT_IN_SPACE,
+            total=self.space.size,
+            claim=claim,
+            families=tuple(book.families),
+            gap=gap,
+        )
+
+
+def best_rig(
+    question: Question,
+    catalog: Catalog,
+    today: str,
+    keep: bool = False,
+    go_on: Callable[[], bool] = lambda: True,
+) -> Answer:
+    """Return the best rig of a question: a sound one if there is any, else one with warnings that
+    no choice mends, else one with facts that are not known."""
+    answer: Answer | None = None
+    for strictness in LADDER:
+        seeker = Seeker(question, catalog, today, strictness, go_on)
+        *_, answer = seeker.answers(question.budget, keep)
+        if answer.best is not None or not go_on():
+            break
+    assert answer is not None
+    return answer

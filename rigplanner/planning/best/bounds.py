@@ -1,0 +1,231 @@
+"""What no rig of a family exceeds in speed, and what none undercuts in money: upper bounds from a
+host that holds nothing back, lower bounds from the cheapest part that a few plain relations leave.
+"""
+
+from rigplanner.catalog.schema.parts import (
+    CPU,
+    GPU,
+    Cooler,
+    MemoryKit,
+    Motherboard,
+    PowerSupply,
+)
+from rigplanner.machine.assemble import assemble
+from rigplanner.machine.power.power import rating_w
+from rigplanner.planning.best.judge import Chosen, Judge, card_items
+from rigplanner.planning.best.relaxed import MEMORY, alike, ideal_host, memory_for
+from rigplanner.planning.best.score import Fault, Score, score_of
+from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space
+from rigplanner.rig.document import Item
+
+HOSTED_STACKS = ("llama.cpp", "ollama", "lm-studio", "koboldcpp", "ktransformers", "ik_llama.cpp")
+
+
+class Bounds:
+    """Bounds of families of rigs in one space."""
+
+    def __init__(self, space: Space, judge: Judge) -> None:
+        self.space, self.judge, self.question = space, judge, judge.question
+        self.catalog, self.strict = judge.catalog, judge.strictness != "open"
+        self._ideal = ideal_host(space, self.catalog)
+        self._ceilings: dict[object, Score | Fault] = {}
+        self._sitting: dict[object, Score | Fault] = {}
+        self._plausible: dict[object, tuple[tuple[Option, ...], int]] = {}
+        self.leans_on_host = any(
+            want.workload.dataset_gb
+            or want.workload.cpu_offload_gb
+            or want.workload.parallelism is not None
+            or (want.workload.stack or "").casefold() in HOSTED_STACKS
+            for want in self.question.wants
+        )
+        self._most_slots = max(
+            (_slots(part) for part in map(self._board, space.options["motherboard"]) if part),
+            default=0,
+        )
+
+    def _board(self, option: Option) -> Motherboard | None:
+        part = self.catalog.get(option.part)
+        return part if isinstance(part, Motherboard) else None
+
+    def has_slots(self, cards: CardSet) -> bool:
+        """Return whether any board of the space has so many slots."""
+        return cards.count + self.question.growth <= self._most_slots
+
+    def ceiling(self, cards: CardSet) -> Score | Fault:
+        """Return what a set of cards does in a host that holds nothing back, or why none of it
+        does the works."""
+        gpu = self.judge.gpu(cards)
+        key = (gpu and alike(gpu), cards.count, cards.way, cards.cap_w, cards.bridge)
+        if key not in self._ceilings:
+            self._ceilings[key] = self._ceiling(cards)
+        return self._ceilings[key]
+
+    def _ceiling(self, cards: CardSet) -> Score | Fault:
+        found: Score | Fault = "not-predicted"
+        for own_roots in (False, True) if cards.count > 1 else (False,):
+            parts = self._ideal.parts(cards, self.catalog, own_roots)
+            items = (*card_items(cards), *self._ideal.items())
+            rig = self.judge.with_items(items, False)
+            rig = _with_parts(rig, parts)
+            score = score_of(
+                self.question, assemble(rig, self.catalog), cards.way, self.strict
+            )
+            if isinstance(score, Score):
+                if not isinstance(found, Score) or score.value > found.value:
+                    found = score
+            elif not isinstance(found, Score):
+                found = score
+        return found
+
+    def sitting(self, cards: CardSet, chosen: Chosen) -> Score | Fault:
+        """Return what a set of cards does at most on this board with this processor: with all the
+        memory and the drives that could be wished for."""
+        gpu, cpu = self.judge.gpu(cards), self.catalog.get(chosen["cpu"].part)
+        board = self.catalog.get(chosen["motherboard"].part)
+        assert isinstance(cpu, CPU) and isinstance(board, Motherboard)
+        key = (
+            gpu and alike(gpu),
+            (cards.count, cards.way, cards.cap_w, cards.bridge),
+            board.id,
+            _as_host(cpu) if not self.leans_on_host else cpu.id,
+            chosen["cpu"].quantity,
+        )
+        if key not in self._sitting:
+            self._sitting[key] = self._sits(cards, chosen, cpu)
+        return self._sitting[key]
+
+    def _sits(self, cards: CardSet, chosen: Chosen, cpu: CPU) -> Score | Fault:
+        first = {kind: chosen[kind] for kind in ("motherboard", "cpu")}
+        rig = self.judge.rig_of(cards, first)
+        if self.leans_on_host:
+            options, _ = self.plausible("memory", cards, chosen)
+            parts = [self.catalog.get(option.part) for option in options]
+            kits = [part for part in parts if isinstance(part, MemoryKit)]
+            ideal = self._ideal.parts(cards, self.catalog, False)
+            rig = self.judge.with_items(
+                (
+                    *rig.items,
+                    Item(uid="memory", part=MEMORY, quantity=chosen["cpu"].quantity),
+                    *self._ideal.items()[3:],
+                ),
+                False,
+            )
+            rig = _with_parts(rig, (memory_for(cpu, kits), *ideal[3:]))
+        return score_of(self.question, assemble(rig, self.catalog), cards.way, self.strict)
+
+    def furnished(self, cards: CardSet, chosen: Chosen) -> Score | Fault:
+        """Return what a set of cards does with this board, processor, memory and drive."""
+        kinds = ("motherboard", "cpu", "memory", "storage")
+        part = {kind: chosen[kind] for kind in kinds if kind in chosen}
+        rig = self.judge.rig_of(cards, part)
+        return score_of(self.question, assemble(rig, self.catalog), cards.way, self.strict)
+
+    def plausible(
+        self, kind: str, cards: CardSet, chosen: Chosen
+    ) -> tuple[tuple[Option, ...], int]:
+        """Return the choices of a kind that plain relations leave beside those made before, and
+        how many they leave out."""
+        key = (kind, *self._relation(kind, cards, chosen))
+        if key not in self._plausible:
+            every = self.space.options[kind]
+            kept = tuple(o for o in every if self._relates(kind, o, key[1:]))
+            self._plausible[key] = kept, len(every) - len(kept)
+        return self._plausible[key]
+
+    def _relation(self, kind: str, cards: CardSet, chosen: Chosen) -> tuple[object, ...]:
+        """What the choices made before ask of a choice of a kind."""
+        gpu = self.judge.gpu(cards)
+        board = self._board(chosen["motherboard"]) if "motherboard" in chosen else None
+        if kind == "motherboard":
+            return (cards.count + self.question.growth,)
+        if kind == "cpu":
+            return (board.layout.sockets if board else None, least_cores(self.question.cores, cards))
+        if kind == "memory":
+            return (board.layout.memory_type if board else None, least_gib(gpu, cards))
+        if kind == "cooler":
+            cpu = self.catalog.get(chosen["cpu"].part) if "cpu" in chosen else None
+            return (cpu.socket if isinstance(cpu, CPU) else None,)
+        return (card_watts(gpu, cards),) if kind == "psu" else ()
+
+    def _relates(self, kind: str, option: Option, asked: tuple[object, ...]) -> bool:
+        part = self.catalog.get(option.part)
+        if isinstance(part, Motherboard):
+            return _slots(part) >= asked[0]  # type: ignore[operator]
+        if isinstance(part, CPU):
+            return fits_socket(part, option.quantity, asked[0]) and has_cores(
+                part, option.quantity, asked[1]
+            )
+        if isinstance(part, MemoryKit):
+            gib = option.quantity * part.modules * part.module_gib
+            return asked[0] in (None, part.type) and gib >= asked[1]  # type: ignore[operator]
+        if isinstance(part, Cooler):
+            return asked[0] is None or not part.sockets or asked[0] in part.sockets
+        if isinstance(part, PowerSupply):
+            given = rating_w(part.supply, self.question.site)
+            return given is None or option.quantity * given >= asked[0]  # type: ignore[operator]
+        return True
+
+    def rest(self, level: int, cards: CardSet, chosen: Chosen, by_watts: bool) -> float:
+        """Return what the kinds from a level on cost at least beside the choices made before; in
+        watts what they draw."""
+        total = 0.0
+        for kind in HOST_KINDS[level:]:
+            options, _ = self.plausible(kind, cards, chosen)
+            if not options:
+                return float("inf")
+            total += (
+                min(option.watts for option in options) if by_watts else options[0].cost
+            )
+        return total
+
+
+def least_gib(gpu: GPU | None, cards: CardSet) -> float:
+    """Return the RAM that a host of these cards has at least, GiB: as much as they have together."""
+    return cards.count * (gpu.memory_gib or 0.0) * gpu.dies if gpu else 0.0
+
+
+def least_cores(cores: int, cards: CardSet) -> int:
+    """Return the cores that a host of so many cards has at least."""
+    from rigplanner.planning.best.question import CORES_PER_CARD
+
+    return max(cores, CORES_PER_CARD * cards.count)
+
+
+def card_watts(gpu: GPU | None, cards: CardSet) -> float:
+    """Return what the cards alone draw; 0 where nobody knows."""
+    each = cards.cap_w or (gpu.tdp_w if gpu else None) or 0.0
+    return cards.count * each
+
+
+def fits_socket(cpu: CPU, quantity: int, sockets: object) -> bool:
+    """Say whether so many of a processor may sit in these sockets; where nothing is known they
+    may."""
+    if not isinstance(sockets, tuple) or not sockets:
+        return True
+    return quantity == len(sockets) and (cpu.socket is None or cpu.socket in sockets)
+
+
+def has_cores(cpu: CPU, quantity: int, least: object) -> bool:
+    """Say whether so many of a processor have the cores."""
+    return cpu.cores is None or quantity * cpu.cores >= int(str(least))
+
+
+def _slots(board: Motherboard) -> int:
+    return sum(slot.kind == "pcie" for slot in board.layout.slots)
+
+
+_CPU_HOST = (
+    "lanes", "pcie_gen", "lanes_by_gen", "lane_class", "peg_width", "boost_ghz", "numa_nodes",
+    "socket", "sockets_max",
+)  # fmt: skip
+
+
+def _as_host(cpu: CPU) -> tuple[object, ...]:
+    """What of a processor decides the pace of cards beside it."""
+    return tuple(repr(getattr(cpu, field)) for field in _CPU_HOST)
+
+
+def _with_parts(rig, parts):  # type: ignore[no-untyped-def]
+    from msgspec.structs import replace
+
+    return replace(rig, snapshot={part.id: part for part in parts})

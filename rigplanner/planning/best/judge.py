@@ -1,0 +1,208 @@
+"""The rules as the judge of rigs and of parts of rigs: what they refuse of a few parts they refuse
+of every rig with these parts, and it is asked once."""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.schema.parts import GPU
+from rigplanner.machine.assemble import put_together
+from rigplanner.machine.builder import MachineBuilder
+from rigplanner.machine.pieces import pieces_of
+from rigplanner.planning.best.market import Market
+from rigplanner.planning.best.question import Question
+from rigplanner.planning.best.reads import AVOIDED, CARDS, RESTS_ON
+from rigplanner.planning.best.score import on_cards
+from rigplanner.planning.best.space import CardSet, Option
+from rigplanner.rig.document import Item, Rig
+from rigplanner.rules.assess import Assessment, assess
+from rigplanner.rules.badges import LateJob, counts
+from rigplanner.rules.core.context import Context
+from rigplanner.rules.core.finding import Finding
+from rigplanner.rules.core.registry import judged
+from rigplanner.rules.topics import RULES_BY_CODE
+
+Strictness = Literal["sound", "warned", "open"]
+"""sound: no error, no deciding unknown, no warning that another part mends; warned: such warnings
+are borne; open: deciding unknowns too."""
+
+STEMS = {
+    "motherboard": "board",
+    "cpu": "cpu",
+    "memory": "memory",
+    "storage": "ssd",
+    "chassis": "chassis",
+    "cooler": "cooler",
+    "psu": "psu",
+}
+PLACELESS = ("psu", "cooler")
+SLOT_CODES = ("SLT001", "SLT004", "SLT006", "GPU001")
+"""What says that a card finds no slot: asked with the cards to come as well."""
+
+Chosen = dict[str, Option]
+"""The choices of a rig or a part of it, by kind."""
+
+
+class Refusal(Struct, frozen=True):
+    """The rule that refuses, and the kinds of part that its refusal rests on."""
+
+    code: str
+    kinds: tuple[str, ...]
+
+
+class Judge:
+    """Asks rules about parts of rigs, and remembers what they said."""
+
+    def __init__(
+        self, question: Question, market: Market, strictness: Strictness = "sound"
+    ) -> None:
+        self.question, self.market, self.strictness = question, market, strictness
+        self.catalog: Catalog = market.catalog
+        self.asked = 0
+        self._said: dict[tuple[object, ...], str | None] = {}
+        self._built: dict[tuple[object, ...], MachineBuilder] = {}
+        self._groups = {
+            kind: [
+                (kinds, codes, tuple(k for k in kinds if k != CARDS))
+                for kinds, codes in RESTS_ON.items()
+                if _last(kinds) == kind
+            ]
+            for kind in (CARDS, *STEMS)
+        }
+
+    def refusal(self, cards: CardSet, chosen: Chosen, kind: str) -> Refusal | None:
+        """Return what refuses a choice of `kind` beside the choices made before it, None where
+        nothing does yet."""
+        for kinds, codes, others in self._groups[kind]:
+            key = (kinds, _name(cards) if CARDS in kinds else "") + tuple(
+                (chosen[k].part, chosen[k].quantity) for k in others
+            )
+            if key not in self._said:
+                part = {k: chosen[k] for k in others}
+                self._said[key] = self._ask(cards if CARDS in kinds else None, part, codes, kind)
+            if (code := self._said[key]) is not None:
+                return Refusal(code, kinds)
+        return None
+
+    def _ask(
+        self, cards: CardSet | None, chosen: Chosen, codes: tuple[str, ...], kind: str
+    ) -> str | None:
+        self.asked += 1
+        rig = self.rig_of(cards, chosen)
+        context = self._context(rig, self._builder(rig, cards, chosen, kind), cards)
+        try:
+            for code in codes:
+                found = judged(RULES_BY_CODE[code], context)[0]
+                if any(self._refuses(finding) for finding in found):
+                    return code
+        finally:
+            vars(context).clear()
+        if cards is not None and self.question.growth and "SLT001" in codes:
+            more = replace(cards, count=cards.count + self.question.growth, bridge="", bridges=0)
+            bare = Judge(replace(self.question, growth=0), self.market, self.strictness)
+            return bare._ask(more, chosen, SLOT_CODES, kind)
+        return None
+
+    def _builder(
+        self, rig: Rig, cards: CardSet | None, chosen: Chosen, kind: str
+    ) -> MachineBuilder:
+        """Parts on which no place depends stand in one machine whose places are settled once."""
+        if kind not in PLACELESS or len(chosen) < 2:
+            return put_together(rig, self.catalog)
+        rest = {k: option for k, option in chosen.items() if k != kind}
+        key = (_name(cards) if cards else "", *rest.items())
+        if key not in self._built:
+            self._built[key] = put_together(self.rig_of(cards, rest), self.catalog)
+        return self._built[key].with_pieces(rig, pieces_of(rig, self.catalog))
+
+    def _context(self, rig: Rig, machine: Any, cards: CardSet | None) -> Context:
+        works = self.works_on(cards) if cards else ()
+        jobs: Any = tuple(LateJob(index, work, machine) for index, work in enumerate(works))
+        return Context(
+            rig=rig,
+            catalog=self.catalog,
+            machine=machine,
+            jobs=jobs,
+            today=self.market.today,
+            advise=False,
+        )
+
+    def works_on(self, cards: CardSet) -> tuple[Any, ...]:
+        """Return the works as they lie on a set of cards."""
+        return tuple(on_cards(want, cards.count, cards.way) for want in self.question.wants)
+
+    def _refuses(self, finding: Finding) -> bool:
+        return refuses(finding, self.strictness)
+
+    def rig_of(
+        self, cards: CardSet | None, chosen: Chosen, priced: bool = False, works: Any = ()
+    ) -> Rig:
+        """Return the rig of some choices; `priced`: each item carries its price of today."""
+        items = list(card_items(cards)) if cards else []
+        items += [
+            Item(uid=STEMS[kind], part=option.part, quantity=option.quantity)
+            for kind, option in chosen.items()
+        ]
+        return self.with_items(tuple(items), priced, works)
+
+    def with_items(self, items: tuple[Item, ...], priced: bool, works: Any = ()) -> Rig:
+        """Return the rig of some items at the question's site."""
+        question = self.question
+        return Rig(
+            items=tuple(map(self._priced, items)) if priced else items,
+            workloads=works,
+            site=question.site,
+            currency=question.currency,
+            exchange=question.rates,
+            budget=question.budget,
+        )
+
+    def _priced(self, item: Item) -> Item:
+        part = self.catalog.get(item.part)
+        offer = self.market.offer(part) if part is not None else None
+        return replace(item, price=offer.price) if offer else item
+
+    def whole(self, rig: Rig) -> tuple[Assessment, str | None]:
+        """Return the assessment of a whole rig, and the rule that refuses it."""
+        self.asked += 1
+        found = assess(rig, self.catalog, self.market.today)
+        return found, next(
+            (f.code for f in found.report.findings if refuses(f, self.strictness)), None
+        )
+
+    def gpu(self, cards: CardSet) -> GPU | None:
+        """Return the card of a set, None of one without cards."""
+        part = self.catalog.get(cards.gpu) if cards.gpu else None
+        return part if isinstance(part, GPU) else None
+
+
+def refuses(finding: Finding, strictness: Strictness) -> bool:
+    """Say whether a finding keeps a rig out: an error always, a fact of a part that decides and is
+    not known unless those are borne, and a warning that another part mends unless those are. An
+    overloaded circuit is never borne."""
+    if finding.severity == "error" or finding.code == "PWR012" and finding.severity == "warning":
+        return True
+    if finding.severity == "unknown":
+        return strictness != "open" and counts(finding)
+    return finding.severity == "warning" and strictness == "sound" and finding.code in AVOIDED
+
+
+def card_items(cards: CardSet) -> tuple[Item, ...]:
+    """Return the items of a set of cards."""
+    if not cards.count:
+        return ()
+    gpu = Item(uid="gpu", part=cards.gpu, quantity=cards.count, power_cap_w=cards.cap_w)
+    if not cards.bridge:
+        return (gpu,)
+    return (gpu, Item(uid="bridge", part=cards.bridge, quantity=cards.bridges))
+
+
+def _name(cards: CardSet) -> tuple[object, ...]:
+    return (cards.gpu, cards.count, cards.way, cards.cap_w, cards.bridge, cards.bridges)
+
+
+def _last(kinds: tuple[str, ...]) -> str:
+    order = (CARDS, *STEMS)
+    return max(kinds, key=order.index)

@@ -1,0 +1,193 @@
+"""A host that holds nothing back: parts that do not exist, each field the best of all parts of the
+space. What cards do in it no real host lets them exceed."""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.schema.parts import (
+    CPU,
+    GPU,
+    Bridge,
+    DrivePort,
+    Layout,
+    MemoryChannels,
+    MemoryKit,
+    Motherboard,
+    Part,
+    Slot,
+    Storage,
+)
+from rigplanner.planning.best.space import CardSet, Space
+from rigplanner.rig.document import Item
+
+BOARD, PROCESSOR, MEMORY, DRIVE = "ideal.board", "ideal.cpu", "ideal.memory", "ideal.drive"
+APART = 5
+"""Columns between the slots of the board: no card stands before another's fans."""
+CHANNELS, MODULE_GIB, LANES = 24, 4096.0, 1024
+DRIVES = 4
+
+
+class IdealHost(Struct, frozen=True, kw_only=True):
+    """The parts of the host, whose board takes a number of cards as far apart as a bridge spans."""
+
+    cpu: CPU
+    memory: MemoryKit
+    drive: Storage
+    generation: int
+
+    def parts(self, cards: CardSet, catalog: Catalog, own_roots: bool) -> tuple[Part, ...]:
+        """Return board, processor, memory and drive for a set of cards. `own_roots`: each slot
+        hangs on a host bridge of its own."""
+        return (self._board(cards, catalog, own_roots), self.cpu, self.memory, self.drive)
+
+    def _board(self, cards: CardSet, catalog: Catalog, own_roots: bool) -> Motherboard:
+        bridge = catalog.get(cards.bridge) if cards.bridge else None
+        pitch = (bridge.spacing_slots or APART) if isinstance(bridge, Bridge) else APART
+        slots = tuple(
+            Slot(
+                id=f"S{n}",
+                position=1 + n * pitch,
+                mechanical=16,
+                origin="cpu0",
+                gen=self.generation,
+                width=16,
+                root=f"r{n}" if own_roots else "r0",
+            )
+            for n in range(cards.count)
+        )
+        ports = tuple(
+            DrivePort(
+                id=f"M{n}",
+                kind="m2",
+                origin="cpu0",
+                gen=self.generation,
+                width=4,
+                protocols=("nvme", "sata"),
+                lengths_mm=(30, 42, 60, 80, 110),
+            )
+            for n in range(DRIVES)
+        )
+        layout = Layout(
+            sockets=("ideal",),
+            memory_type=self.memory.type,
+            memory_modules=("rdimm",),
+            memory_slots=CHANNELS,
+            memory_channels=CHANNELS,
+            slots=slots,
+            drives=ports,
+            above_4g=True,
+            resizable_bar=True,
+        )
+        return Motherboard(id=BOARD, name="Ideal board", vendor="", layout=layout)
+
+    def items(self) -> tuple[Item, ...]:
+        """Return the items of the host, without cards."""
+        return (
+            Item(uid="board", part=BOARD),
+            Item(uid="cpu", part=PROCESSOR),
+            Item(uid="memory", part=MEMORY),
+            Item(uid="ssd", part=DRIVE, quantity=DRIVES),
+        )
+
+
+def ideal_host(space: Space, catalog: Catalog) -> IdealHost:
+    """Return the host that has the best of each field of all parts of a space."""
+    cpus = [p for p in _parts(space, "cpu", catalog) if isinstance(p, CPU)]
+    kits = [p for p in _parts(space, "memory", catalog) if isinstance(p, MemoryKit)]
+    drives = [p for p in _parts(space, "storage", catalog) if isinstance(p, Storage)]
+    boards = [p for p in _parts(space, "motherboard", catalog) if isinstance(p, Motherboard)]
+    gens = [slot.gen or 5 for board in boards for slot in board.layout.slots]
+    generation = max([5, *gens])
+    rate = max([6400, *(kit.speed_mts or 0 for kit in kits)])
+    cpu = CPU(
+        id=PROCESSOR,
+        name="Ideal processor",
+        vendor="",
+        socket="ideal",
+        cores=2 * max([64, *(cpu.cores or 0 for cpu in cpus)]),
+        threads=4 * max([64, *(cpu.cores or 0 for cpu in cpus)]),
+        boost_ghz=max([5.7, *(cpu.boost_ghz or 0.0 for cpu in cpus)]),
+        lanes=LANES,
+        pcie_gen=generation,
+        isa=("avx2", "avx512f", "amx"),
+        memory=MemoryChannels(
+            channels=CHANNELS, types=("DDR5",), modules=("rdimm",), speeds_mts={"1": rate, "2": rate}
+        ),
+    )
+    kit = MemoryKit(
+        id=MEMORY,
+        name="Ideal memory",
+        vendor="",
+        type="DDR5",
+        module="rdimm",
+        modules=CHANNELS,
+        module_gib=MODULE_GIB,
+        speed_mts=rate,
+    )
+    return IdealHost(cpu=cpu, memory=kit, drive=_ideal_drive(drives), generation=generation)
+
+
+def _ideal_drive(drives: list[Storage]) -> Storage:
+    def most(field: str, least: float) -> float:
+        return max([least, *(getattr(drive, field) or 0.0 for drive in drives)])
+
+    return Storage(
+        id=DRIVE,
+        name="Ideal drive",
+        vendor="",
+        form_factor="m2",
+        interface="nvme",
+        capacity_gb=1e6,
+        gen=5,
+        width=4,
+        read_gbs=most("read_gbs", 14.0),
+        write_gbs=most("write_gbs", 14.0),
+        random_read_kiops=most("random_read_kiops", 3000.0),
+        random_write_kiops=most("random_write_kiops", 3000.0),
+        m2_length_mm=80,
+    )
+
+
+def _parts(space: Space, kind: str, catalog: Catalog) -> Iterable[Part]:
+    ids = dict.fromkeys(option.part for option in space.options[kind])
+    return (part for part_id in ids if (part := catalog.get(part_id)) is not None)
+
+
+def memory_for(cpu: CPU, kits: Iterable[MemoryKit]) -> MemoryKit:
+    """Return memory as large and fast as a processor can run any of some kits."""
+    rate = max((kit.speed_mts or 0 for kit in kits), default=0)
+    channels = (cpu.memory.channels if cpu.memory else None) or 2
+    first = next(iter(kits), None)
+    return MemoryKit(
+        id=MEMORY,
+        name="Ideal memory",
+        vendor="",
+        type=first.type if first else "DDR5",
+        module=first.module if first else "udimm",
+        modules=channels,
+        module_gib=MODULE_GIB,
+        speed_mts=rate or None,
+    )
+
+
+_ALIKE = (
+    "form_factor", "dies", "edge_gen", "edge_width", "memory_gib", "memory_type", "bandwidth_gbs",
+    "l2_mib", "sms", "cores", "base_mhz", "boost_mhz", "dense_tflops", "unsupported", "tdp_w",
+    "power_min_w", "power_max_w", "cooling", "nvlink", "p2p", "ecc", "architecture", "chip",
+    "compute_capability", "chip_maker", "plays", "is_a100", "keeps_check_bits",
+)  # fmt: skip
+
+
+def alike(gpu: GPU) -> tuple[object, ...]:
+    """Return what cards share that do any work at the same speed in the same host: all that the
+    models read of a card; a card without a chip is alone."""
+    named = () if gpu.chip else (gpu.id,)
+    return named + tuple(repr(getattr(gpu, field)) for field in _ALIKE)
+
+
+def without_places(item: Item) -> Item:
+    """Return an item whose pieces stand where the solver puts them."""
+    return replace(item, places=())

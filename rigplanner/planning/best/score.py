@@ -1,0 +1,130 @@
+"""How well a machine does the works: their speeds, their mean, and whether memory holds them."""
+
+import math
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.errors import WorkloadFault
+from rigplanner.machine.model import Machine
+from rigplanner.performance.answer import TIME_METRICS, SpeedEstimate
+from rigplanner.performance.settled import settled
+from rigplanner.performance.software.readiness import ready
+from rigplanner.planning.best.question import Question, Want
+from rigplanner.planning.best.space import Way
+from rigplanner.planning.map.rank import known_of
+from rigplanner.rig.workload import Parallelism, Workload
+from rigplanner.rules.assess import link_of, memory_on, speed_on
+
+Fault = Literal["memory", "tight", "not-predicted", "unproven", "target", "stack"]
+"""Why a machine does not do a work: memory does not hold it; may not hold it; nothing predicts it;
+nobody published this stack on a chip of this maker; it is too slow; its stack does not run it."""
+
+
+class Score(Struct, frozen=True, kw_only=True):
+    """The weighted geometric mean of the speeds of all works, as rates, with its interval; `tight`:
+    memory may not hold one of them; `unproven`: one has no published run on chips of this maker."""
+
+    value: float
+    low: float
+    high: float
+    speeds: tuple[SpeedEstimate, ...]
+    works: tuple[Workload, ...]
+    tight: bool = False
+    unproven: bool = False
+
+
+def on_cards(want: Want, count: int, way: Way) -> Workload:
+    """Return the work as it lies on so many cards: as it says itself; else by `way`."""
+    work = want.workload
+    if count < 2 or way == "copies" or work.parallelism is not None:
+        return work
+    trains = (work.task or "").startswith("train")
+    degrees = Parallelism(zero=3) if trains else Parallelism(tensor=count)
+    return replace(work, parallelism=degrees)
+
+
+def score_of(question: Question, machine: Machine, way: Way, strict: bool = True) -> Score | Fault:
+    """Return how well a machine does the works of a question, or the first fault. `strict` refuses
+    what is not proven on chips of the maker."""
+    speeds, works, tight, unproven = [], [], False, False
+    count = len(machine.gpus)
+    for want in question.wants:
+        work = on_cards(want, count, way)
+        found = _speed(work, machine)
+        if not isinstance(found, SpeedEstimate):
+            return found
+        if found.fits == "no":
+            return "memory"
+        doubt = bool(count) and found.fits != "yes"
+        if doubt and not question.tight:
+            return "tight"
+        news = bool(count) and known_of(found, machine.gpus[0].gpu) == "unproven"
+        if news and strict:
+            return "unproven"
+        if want.at_least is not None and not _reaches(found, want.at_least):
+            return "target"
+        speeds.append(found)
+        works.append(work)
+        tight, unproven = tight or doubt, unproven or news
+    value, low, high = mean(question.wants, tuple(speeds))
+    return Score(
+        value=value,
+        low=low,
+        high=high,
+        speeds=tuple(speeds),
+        works=tuple(works),
+        tight=tight,
+        unproven=unproven,
+    )
+
+
+def _speed(work: Workload, machine: Machine) -> SpeedEstimate | Fault:
+    memory, fault = memory_on(work, machine)
+    if machine.gpus and (fault is not None or not memory):
+        return "not-predicted"
+    speed, fault = speed_on(work, machine, memory, remembered=False)
+    if speed is None or speed.value <= 0 or speed.low <= 0:
+        return "not-predicted"
+    if machine.gpus and not _is_ready(work, machine, speed.stack):
+        return "stack"
+    return speed
+
+
+def _is_ready(work: Workload, machine: Machine, stack: str) -> bool:
+    gpu, count = machine.gpus[0].gpu, len(machine.gpus)
+    try:
+        asked = settled(work, gpu, count, 1, link_of(machine), shipped_zoo())
+    except WorkloadFault:
+        return False
+    state = ready(stack, gpu, asked.precision, asked.quant)
+    return state is None or state.how != "none"
+
+
+def _reaches(speed: SpeedEstimate, target: float) -> bool:
+    return speed.value <= target if speed.metric in TIME_METRICS else speed.value >= target
+
+
+def mean(
+    wants: tuple[Want, ...], speeds: tuple[SpeedEstimate, ...]
+) -> tuple[float, float, float]:
+    """Return the weighted geometric mean of speeds as rates, with both ends of its interval; 1
+    where nothing has a weight."""
+    total = sum(want.weight for want in wants)
+    if not total:
+        return 1.0, 1.0, 1.0
+    ends = [0.0, 0.0, 0.0]
+    for want, speed in zip(wants, speeds, strict=True):
+        for at, rate in enumerate(rates(speed)):
+            ends[at] += want.weight / total * math.log(rate)
+    value, low, high = (math.exp(end) for end in ends)
+    return value, low, high
+
+
+def rates(speed: SpeedEstimate) -> tuple[float, float, float]:
+    """Return value, low and high of a speed as rates, more of which is faster."""
+    if speed.metric in TIME_METRICS:
+        return 1 / speed.value, 1 / speed.high, 1 / speed.low
+    return speed.value, speed.low, speed.high

@@ -1,0 +1,277 @@
+"""Branch and bound over all rigs of a space: sets of cards first, then the host around them part by
+part, cheapest first; what bounds and rules leave out is left out by whole families."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from msgspec import Struct
+
+from rigplanner.catalog.schema.parts import GPU, System, kind_of
+from rigplanner.planning.best.bounds import Bounds, card_watts
+from rigplanner.planning.best.judge import Chosen, Judge
+from rigplanner.planning.best.score import Score, score_of
+from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space
+from rigplanner.rig.document import Item, Rig
+from rigplanner.rules.assess import Assessment
+
+NOTHING = float("-inf")
+CENT = 0.005
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """A whole rig that no rule refuses: what it costs and draws, and how well it does the works.
+    `cards` is None for a complete machine."""
+
+    rig: Rig
+    cards: CardSet | None
+    choices: dict[str, Option]
+    price: float
+    watts: float
+    score: Score
+
+
+class Stopped(Exception):
+    """The search was told to stop."""
+
+
+class Aim(Protocol):
+    """What a pass over the space looks for."""
+
+    def limit(self, score: float) -> float:
+        """Return the most that a rig of at most this score may cost (or draw) to be of interest."""
+
+    def found(self, candidate: Candidate) -> None:
+        """Take a rig that is within the limit of its score."""
+
+
+class Ledger(Protocol):
+    """Who is told what a pass leaves out."""
+
+    def leave(
+        self,
+        cards: CardSet | None,
+        chosen: Chosen,
+        kind: str,
+        options: tuple[Option, ...],
+        reason: str,
+        bound: float | None = None,
+    ) -> None:
+        """Take a family: these choices of `kind` beside the choices before, with all that could
+        come after."""
+
+    def examined(self, cards: CardSet | None, chosen: Chosen, reason: str) -> None:
+        """Take one whole rig."""
+
+
+class NoLedger:
+    """Keeps nothing."""
+
+    def leave(self, *_: object) -> None:
+        """Forget it."""
+
+    def examined(self, *_: object) -> None:
+        """Forget it."""
+
+
+class Search:
+    """Passes over one space; what one pass learned the next one need not ask again."""
+
+    def __init__(
+        self,
+        space: Space,
+        judge: Judge,
+        by_watts: bool = False,
+        go_on: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self.space, self.judge, self.by_watts, self._go_on = space, judge, by_watts, go_on
+        self.bounds = Bounds(space, judge)
+        self.built = 0
+        self._whole: dict[object, Candidate | str] = {}
+
+    def _measure(self, option: Option) -> float:
+        return option.watts if self.by_watts else option.cost
+
+    def least(self, cards: CardSet) -> float:
+        """Return what no rig with these cards undercuts, in money or watts."""
+        own = card_watts(self.judge.gpu(cards), cards) if self.by_watts else cards.cost
+        return own + self.bounds.rest(0, cards, {}, self.by_watts)
+
+    def over(self, cards: CardSet, aim: Aim, ledger: Ledger) -> None:
+        """Look for rigs with a set of cards. Raises Stopped."""
+        least, budget = self.least(cards), self.judge.question.budget
+        if not self.bounds.has_slots(cards):
+            return ledger.leave(cards, {}, "", (), "slots")
+        if budget is not None and self._price_least(cards) > budget:
+            return ledger.leave(cards, {}, "", (), "price", self._price_least(cards))
+        if least > aim.limit(float("inf")):
+            return ledger.leave(cards, {}, "", (), "price", least)
+        ceiling = self.bounds.ceiling(cards)
+        if not isinstance(ceiling, Score):
+            return ledger.leave(cards, {}, "", (), ceiling)
+        limit = aim.limit(ceiling.value)
+        if least > limit:
+            slow = limit == NOTHING
+            reason, bound = ("speed", ceiling.value) if slow else ("price", least)
+            return ledger.leave(cards, {}, "", (), reason, bound)
+        own = card_watts(self.judge.gpu(cards), cards) if self.by_watts else cards.cost
+        self._descend(cards, {}, (own, cards.cost), ceiling.value, 0, aim, ledger)
+
+    def _price_least(self, cards: CardSet) -> float:
+        return cards.cost + self.bounds.rest(0, cards, {}, False)
+
+    def _descend(
+        self,
+        cards: CardSet,
+        chosen: Chosen,
+        spent: tuple[float, float],
+        score: float,
+        level: int,
+        aim: Aim,
+        ledger: Ledger,
+    ) -> None:
+        if not self._go_on():
+            raise Stopped
+        kind = HOST_KINDS[level]
+        options, _ = self.bounds.plausible(kind, cards, chosen)
+        if len(options) < len(self.space.options[kind]):
+            kept = set(options)
+            rest_out = tuple(o for o in self.space.options[kind] if o not in kept)
+            ledger.leave(cards, chosen, kind, rest_out, "relation")
+        if self.by_watts:
+            options = tuple(sorted(options, key=self._measure))
+        rest = self.bounds.rest(level + 1, cards, chosen, self.by_watts)
+        for at, option in enumerate(options):
+            least = spent[0] + self._measure(option) + rest
+            if least > aim.limit(score):
+                return ledger.leave(cards, chosen, kind, options[at:], "price", least)
+            chosen[kind] = option
+            after = self.bounds.rest(level + 1, cards, chosen, self.by_watts)
+            least = spent[0] + self._measure(option) + after
+            self._choose(cards, chosen, spent, score, level, least, aim, ledger)
+            del chosen[kind]
+        return None
+
+    def _choose(
+        self,
+        cards: CardSet,
+        chosen: Chosen,
+        spent: tuple[float, float],
+        score: float,
+        level: int,
+        least: float,
+        aim: Aim,
+        ledger: Ledger,
+    ) -> None:
+        """Go on with one choice unless a bound or a rule leaves it out."""
+        kind = HOST_KINDS[level]
+        option = chosen[kind]
+        before = {k: o for k, o in chosen.items() if k != kind}
+        only = (option,)
+        if least > aim.limit(score):
+            return ledger.leave(cards, before, kind, only, "price", least)
+        refusal = self.judge.refusal(cards, chosen, kind)
+        if refusal is not None:
+            return ledger.leave(cards, before, kind, only, refusal.code)
+        found = self._score(cards, chosen, kind)
+        if isinstance(found, str):
+            return ledger.leave(cards, before, kind, only, found)
+        score = min(score, found.value) if found else score
+        if least > aim.limit(score):
+            slow = aim.limit(score) == NOTHING
+            reason, bound = ("speed", score) if slow else ("price", least)
+            return ledger.leave(cards, before, kind, only, reason, bound)
+        paid = (spent[0] + self._measure(option), spent[1] + option.cost)
+        if level + 1 < len(HOST_KINDS):
+            return self._descend(cards, chosen, paid, score, level + 1, aim, ledger)
+        self._end(cards, chosen, round(paid[1], 2), aim, ledger)
+
+    def _score(self, cards: CardSet, chosen: Chosen, kind: str) -> Score | str | None:
+        """Return a better bound of the score, where a choice of this kind tells one."""
+        if kind == "cpu":
+            return self.bounds.sitting(cards, chosen)
+        if kind in ("memory", "storage") and self.bounds.leans_on_host:
+            return self.bounds.furnished(cards, chosen) if kind == "storage" else None
+        return None
+
+    def _end(
+        self, cards: CardSet, chosen: Chosen, price: float, aim: Aim, ledger: Ledger
+    ) -> None:
+        budget = self.judge.question.budget
+        if budget is not None and price > budget:
+            return ledger.examined(cards, chosen, "price")
+        key = (cards, *((o.part, o.quantity) for o in chosen.values()))
+        if key not in self._whole:
+            self._whole[key] = self._made(cards, dict(chosen), price)
+        made = self._whole[key]
+        if isinstance(made, str):
+            return ledger.examined(cards, chosen, made)
+        measure = made.watts if self.by_watts else made.price
+        if measure <= aim.limit(made.score.value):
+            aim.found(made)
+        ledger.examined(cards, chosen, "rig")
+
+    def _made(self, cards: CardSet, chosen: Chosen, price: float) -> Candidate | str:
+        rig = self.judge.rig_of(cards, chosen, True, self.judge.works_on(cards))
+        return self._candidate(rig, cards, chosen, price)
+
+    def _candidate(
+        self, rig: Rig, cards: CardSet | None, chosen: Chosen, price: float
+    ) -> Candidate | str:
+        self.built += 1
+        assessment, code = self.judge.whole(rig)
+        if code is not None:
+            return code
+        score = _scored(self.judge, assessment, cards)
+        if not isinstance(score, Score):
+            return score
+        watts = assessment.machine.power.sustained_w or 0.0
+        return Candidate(
+            rig=rig, cards=cards, choices=chosen, price=price, watts=watts, score=score
+        )
+
+    def machine(self, option: Option, aim: Aim, ledger: Ledger) -> None:
+        """Look at a complete machine. Raises Stopped."""
+        if not self._go_on():
+            raise Stopped
+        key, budget = (option.part,), self.judge.question.budget
+        if budget is not None and option.cost > budget:
+            return ledger.examined(None, {"system": option}, "price")
+        if key not in self._whole:
+            part = self.judge.catalog.get(option.part)
+            works = tuple(want.workload for want in self.judge.question.wants)
+            items = (Item(uid="system", part=option.part),)
+            rig = self.judge.with_items(items, True, works)
+            suits = isinstance(part, System) and _suits(part, self.judge)
+            self._whole[key] = (
+                self._candidate(rig, None, {"system": option}, option.cost) if suits else "role"
+            )
+        made = self._whole[key]
+        if isinstance(made, str):
+            return ledger.examined(None, {"system": option}, made)
+        measure = made.watts if self.by_watts else made.price
+        if measure <= aim.limit(made.score.value):
+            aim.found(made)
+        ledger.examined(None, {"system": option}, "rig")
+
+
+def _scored(judge: Judge, assessment: Assessment, cards: CardSet | None) -> Score | str:
+    way = cards.way if cards else "copies"
+    return score_of(judge.question, assessment.machine, way, judge.strictness != "open")
+
+
+def _suits(system: System, judge: Judge) -> bool:
+    """A development board suits what is to run, not what is to be trained."""
+    trains = any((w.workload.task or "").startswith("train") for w in judge.question.wants)
+    return system.role == "complete" or not trains
+
+
+def has_gpu(rig: Rig, judge: Judge) -> bool:
+    """Return whether a card is among the items of a rig."""
+    parts = (judge.catalog.get(item.part) for item in rig.items)
+    return any(part is not None and kind_of(part) == "gpu" for part in parts)
+
+
+def card_name(judge: Judge, cards: CardSet) -> str:
+    """Return the name of a set's card."""
+    part = judge.catalog.get(cards.gpu)
+    return part.name if isinstance(part, GPU) else ""

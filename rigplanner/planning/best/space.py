@@ -1,0 +1,272 @@
+"""The rigs that come into question: for each kind of part its choices with their cost, the sets of
+cards, and what was left out and why. A rig is one choice of each kind; complete machines are rigs
+by themselves."""
+
+import math
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct
+
+from rigplanner.catalog.schema.parts import (
+    CPU,
+    GPU,
+    AnyPart,
+    Bridge,
+    Chassis,
+    Cooler,
+    MemoryKit,
+    Motherboard,
+    PowerSupply,
+    Storage,
+    System,
+    kind_of,
+)
+from rigplanner.machine.power.loads import load_w
+from rigplanner.planning.best.market import Market
+from rigplanner.planning.best.question import Question, Size
+
+HOST_KINDS = ("motherboard", "cpu", "memory", "storage", "chassis", "cooler", "psu")
+"""The kinds around the cards, in the order in which they are chosen."""
+KITS = (1, 2, 3, 4, 6, 8, 12)
+"""Numbers of equal memory kits."""
+MOST_MODULES = 16
+CAP_SHARES = (0.85, 0.7)
+"""Shares of a card's power to which it may be capped, where the circuit does not bear all of it."""
+WIDEST_MM: dict[Size, float] = {"itx": 180.0, "matx": 260.0, "atx": 320.0, "any": math.inf}
+"""Longest side of a board of that size, mm, with room for its tolerance."""
+QUIET_CARDS = 2
+
+Way = Literal["copies", "spread"]
+"""How a job that says nothing lies on several cards: a copy on each, or divided among them."""
+
+Cause = Literal["no-price", "old-price", "used", "not-a-card", "quiet", "maker", "size", "slow-drive",
+                "small", "barebone", "reference"]  # fmt: skip
+"""Why parts of the catalog are not in the space."""
+
+
+class Option(Struct, frozen=True):
+    """So many pieces of a part, what all of them cost and at most draw, in watts."""
+
+    part: str
+    quantity: int
+    cost: float
+    watts: float = 0.0
+
+
+class CardSet(Struct, frozen=True):
+    """Cards of one kind, with a cap of power each (None: none), bridges between them, and how jobs
+    lie on them. Without cards `gpu` is ""."""
+
+    gpu: str
+    count: int
+    cost: float
+    way: Way = "copies"
+    cap_w: float | None = None
+    bridge: str = ""
+    bridges: int = 0
+
+
+class Space(Struct, frozen=True, kw_only=True):
+    """Choices by kind, cheapest first; sets of cards; complete machines; how many parts were left
+    out, by cause."""
+
+    options: dict[str, tuple[Option, ...]]
+    sets: tuple[CardSet, ...]
+    machines: tuple[Option, ...]
+    left_out: dict[Cause, int]
+
+    def below(self, kind: str) -> int:
+        """Return how many ways there are to choose the kinds after `kind` ("": all)."""
+        first = HOST_KINDS.index(kind) + 1 if kind else 0
+        return math.prod(len(self.options[other]) for other in HOST_KINDS[first:])
+
+    @property
+    def size(self) -> int:
+        """How many rigs there are."""
+        return len(self.sets) * self.below("") + len(self.machines)
+
+
+def space_of(question: Question, market: Market) -> Space:
+    """Return all rigs that come into question."""
+    left_out: dict[Cause, int] = {}
+    offered: dict[str, list[AnyPart]] = {kind: [] for kind in (*HOST_KINDS, "gpu", "bridge", "system")}
+    for part in market.catalog.parts.values():
+        if (kind := kind_of(part)) in offered:
+            cause = _left_out(part, question, market)
+            if cause is None:
+                offered[kind].append(part)
+            else:
+                left_out[cause] = left_out.get(cause, 0) + 1
+    offered = _only_pinned(offered, question, market)
+    options = {kind: _options(kind, offered[kind], question, market) for kind in HOST_KINDS}
+    machines = _machines(offered, question, market)
+    pinned_machine = any(kind_of(p) == "system" for p in _pinned(question, market))
+    sets = () if pinned_machine else tuple(_sets(offered, question, market))
+    return Space(options=options, sets=sets, machines=machines, left_out=left_out)
+
+
+def _pinned(question: Question, market: Market) -> list[AnyPart]:
+    return [part for each in question.pinned if (part := market.catalog.get(each)) is not None]
+
+
+def _only_pinned(
+    offered: dict[str, list[AnyPart]], question: Question, market: Market
+) -> dict[str, list[AnyPart]]:
+    """Where parts of a kind are pinned they are its only choices."""
+    pinned = _pinned(question, market)
+    kinds = {kind_of(part) for part in pinned}
+    return {
+        kind: [part for part in pinned if kind_of(part) == kind and part in parts]
+        if kind in kinds
+        else parts
+        for kind, parts in offered.items()
+    }
+
+
+def _machines(
+    offered: dict[str, list[AnyPart]], question: Question, market: Market
+) -> tuple[Option, ...]:
+    kinds = {kind_of(part) for part in _pinned(question, market)}
+    if kinds - {"system"}:
+        return ()
+    found = [Option(p.id, 1, cost_of(p, 1, question, market)) for p in offered["system"]]
+    return tuple(sorted(found, key=_order))
+
+
+def _order(option: Option) -> tuple[float, str, int]:
+    return option.cost, option.part, option.quantity
+
+
+def cost_of(part: AnyPart, quantity: int, question: Question, market: Market) -> float:
+    """Return what so many pieces cost: owned ones what selling them would bring."""
+    owned = next((each for each in question.owned if each.part == part.id), None)
+    kept = min(quantity, owned.quantity) if owned else 0
+    offer = market.offer(part)
+    bought = 0.0 if offer is None else (quantity - kept) * offer.amount
+    return round(bought + (kept * owned.resale if owned else 0.0), 2)
+
+
+def _left_out(part: AnyPart, question: Question, market: Market) -> Cause | None:
+    owned = any(each.part == part.id for each in question.owned)
+    if (cause := _unsuited(part, question)) is not None:
+        return cause
+    if part.status == "reference":
+        return "reference"
+    if owned or market.is_todays(part):
+        return None
+    if market.offer(part) is not None:
+        return "old-price"
+    return "used" if part.prices and not market.used else "no-price"
+
+
+def _unsuited(part: AnyPart, question: Question) -> Cause | None:
+    """Why a part does not suit the question, whatever it costs."""
+    if isinstance(part, GPU):
+        return _unsuited_card(part, question)
+    if isinstance(part, System):
+        return None if part.role == "complete" or part.role == "embedded" else "barebone"
+    if isinstance(part, CPU):
+        return "small" if part.cores is not None and part.cores < question.cores else None
+    if isinstance(part, Storage):
+        if part.capacity_gb < question.storage_gb:
+            return "small"
+        return "slow-drive" if part.rotation_rpm or part.form_factor not in ("m2", "2.5") else None
+    if isinstance(part, Motherboard):
+        sides = [side for side in (part.width_mm, part.depth_mm) if side is not None]
+        too_big = sides and max(sides) > WIDEST_MM[question.size]
+        return "size" if too_big or (question.size != "any" and not sides) else None
+    if isinstance(part, Chassis) and question.quiet:
+        return "quiet" if part.enclosure.airflow in ("open", "server") else None
+    return None
+
+
+def _unsuited_card(gpu: GPU, question: Question) -> Cause | None:
+    if gpu.form_factor != "pcie":
+        return "not-a-card"
+    maker = gpu.chip_maker.casefold()
+    wanted = [each.casefold() for each in question.makers]
+    if (wanted and maker not in wanted) or maker in (e.casefold() for e in question.not_makers):
+        return "maker"
+    return "quiet" if question.quiet and gpu.cooling in ("blower", "passive") else None
+
+
+def _options(
+    kind: str, parts: list[AnyPart], question: Question, market: Market
+) -> tuple[Option, ...]:
+    found = [
+        Option(
+            part.id,
+            quantity,
+            cost_of(part, quantity, question, market),
+            quantity * (load_w(part) or 0.0),
+        )
+        for part in parts
+        for quantity in _quantities(part, question)
+    ]
+    return tuple(sorted(found, key=_order))
+
+
+def _quantities(part: AnyPart, question: Question) -> Iterator[int]:
+    if isinstance(part, MemoryKit):
+        for kits in KITS:
+            gib = kits * part.modules * part.module_gib
+            if gib >= question.ram_gib and kits * part.modules <= MOST_MODULES:
+                yield kits
+    else:
+        yield 1
+        if isinstance(part, CPU) and part.sockets_max > 1:
+            yield 2
+
+
+def _sets(
+    offered: dict[str, list[AnyPart]], question: Question, market: Market
+) -> Iterator[CardSet]:
+    """Yield the sets of cards; none at all where parts are pinned that need one."""
+    cards = [part for part in offered["gpu"] if isinstance(part, GPU)]
+    bridges = [part for part in offered["bridge"] if isinstance(part, Bridge)]
+    most = min(question.most_cards, QUIET_CARDS if question.quiet else question.most_cards)
+    if not any(kind_of(part) == "gpu" for part in _pinned(question, market)):
+        yield CardSet("", 0, 0.0)
+    for gpu in cards:
+        for count in range(1, most + 1):
+            cost = cost_of(gpu, count, question, market)
+            for cap in (None, *_caps(gpu, count, question)):
+                yield CardSet(gpu.id, count, cost, "copies", cap)
+                if count > 1:
+                    yield CardSet(gpu.id, count, cost, "spread", cap)
+                    yield from _bridged(gpu, count, cost, cap, bridges, question, market)
+
+
+def _bridged(
+    gpu: GPU,
+    count: int,
+    cost: float,
+    cap: float | None,
+    bridges: list[Bridge],
+    question: Question,
+    market: Market,
+) -> Iterator[CardSet]:
+    """Pairs of cards with NVLink bridges of their connector."""
+    if count % 2 or not gpu.nvlink or not gpu.nvlink.connector:
+        return
+    for bridge in bridges:
+        if bridge.connector == gpu.nvlink.connector and bridge.gpus == 2:
+            pieces = count // 2 * bridge.per_pair
+            joined = cost + cost_of(bridge, pieces, question, market)
+            ways: tuple[Way, ...] = ("copies", "spread")
+            for way in ways:
+                yield CardSet(gpu.id, count, round(joined, 2), way, cap, bridge.id, pieces)
+
+
+def _caps(gpu: GPU, count: int, question: Question) -> Iterator[float]:
+    """Caps within the card's range, where the circuit does not bear the cards at full power."""
+    site = question.site
+    if site.volts is None or site.breaker_a is None or gpu.tdp_w is None:
+        return
+    if count * gpu.tdp_w <= site.volts * site.breaker_a * max(1, site.circuits) * 0.8:
+        return
+    for share in CAP_SHARES:
+        watts = 5.0 * round(share * gpu.tdp_w / 5)
+        if gpu.power_min_w is not None and gpu.power_min_w <= watts < gpu.tdp_w:
+            yield watts
