@@ -10,9 +10,10 @@ from msgspec.structs import replace
 from rigplanner.catalog.load import Catalog
 from rigplanner.planning.best.certificate import Book, Certificate, Claim
 from rigplanner.planning.best.goals import Fastest, Least, NearlyAsFast, PerMoney, ProofOfFastest
-from rigplanner.planning.best.judge import Judge, Strictness
+from rigplanner.planning.best.judge import Judge
 from rigplanner.planning.best.market import Market
 from rigplanner.planning.best.question import Question
+from rigplanner.planning.best.reads import Strictness
 from rigplanner.planning.best.score import Score
 from rigplanner.planning.best.search import Aim, Candidate, Ledger, NoLedger, Search, Stopped
 from rigplanner.planning.best.space import CardSet, Space, space_of
@@ -71,9 +72,7 @@ class Seeker:
         )  # fmt: skip
         self.space: Space = space_of(question, self.market)
         self.judge = Judge(question, self.market, strictness)
-        self.search = Search(
-            self.space, self.judge, question.objective == "least-watts", go_on
-        )
+        self.search = Search(self.space, self.judge, question.objective == "least-watts", go_on)
 
     def answers(self, budget: float | None, keep: bool = False) -> Iterator[Answer]:
         """Yield what is the best so far each time that it changes, at last with its proof."""
@@ -100,13 +99,13 @@ class Seeker:
             pass
         top, best = first.best, second.best
         if self._stopped:
-            yield self._told(best, top, None, None)
+            yield self._told(best, top, None, 0.0)
             return
         book = Book(self.space, keep)
         proof = ProofOfFastest(most, top, best)
         for _ in self._pass(proof, book, self.space.sets):
             pass
-        yield self._told(best, top, book, None if not self._stopped else math.inf)
+        yield self._told(best, top, book, 0.0 if self._stopped else None)
 
     def _least(self, most: float, keep: bool) -> Iterator[Answer]:
         watts = self.question.objective == "least-watts"
@@ -117,12 +116,20 @@ class Seeker:
             if aim.best is not None:
                 yield self._told(aim.best, aim.best, None, math.inf)
         if self._stopped:
-            yield self._told(aim.best, aim.best, None, math.inf)
+            yield self._told(aim.best, aim.best, None, self._gap(aim.best))
             return
         book = Book(self.space, keep)
         for _ in self._pass(aim, book, self.space.sets):
             pass
-        yield self._told(aim.best, aim.best, book, None if not self._stopped else math.inf)
+        yield self._told(aim.best, aim.best, book, 0.0 if self._stopped else None)
+
+    def _gap(self, best: Candidate | None) -> float:
+        """By what share a rig that was not looked at may take less than the best."""
+        if best is None or self.question.objective == "per-money":
+            return math.inf
+        least = min((self.search.least(cards) for cards in self._left), default=math.inf)
+        measure = best.watts if self.search.by_watts else best.price
+        return max(0.0, 1 - least / measure)
 
     def _pass(self, aim: Aim, ledger: Ledger, order: tuple[CardSet, ...]) -> Iterator[None]:
         """Look at all complete machines and sets of cards; yield after each that changed the
@@ -189,7 +196,7 @@ class Seeker:
             counts=dict(sorted(book.counts.items(), key=lambda p: (-p[1], p[0]))) if book else {},
             gap=gap,
             certificate=certificate,
-            left_out=dict(self.space.left_out),
+            left_out={str(cause): n for cause, n in self.space.left_out.items()},
         )
 
     def _certificate(
@@ -214,7 +221,7 @@ class Seeker:
             options=self.space.options,
             sets=self.space.sets,
             machines=self.space.machines,
-            left_out=dict(self.space.left_out),
+            left_out={str(cause): n for cause, n in self.space.left_out.items()},
             not_in_space=NOT_IN_SPACE,
             total=self.space.size,
             claim=claim,

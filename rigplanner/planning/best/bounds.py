@@ -2,6 +2,10 @@
 host that holds nothing back, lower bounds from the cheapest part that a few plain relations leave.
 """
 
+from typing import Any
+
+from msgspec.structs import replace
+
 from rigplanner.catalog.schema.parts import (
     CPU,
     GPU,
@@ -13,12 +17,10 @@ from rigplanner.catalog.schema.parts import (
 from rigplanner.machine.assemble import assemble
 from rigplanner.machine.power.power import rating_w
 from rigplanner.planning.best.judge import Chosen, Judge, card_items
-from rigplanner.planning.best.relaxed import MEMORY, alike, ideal_host, memory_for
-from rigplanner.planning.best.score import Fault, Score, score_of
+from rigplanner.planning.best.relaxed import FURNITURE, MEMORY, alike, ideal_host, memory_for
+from rigplanner.planning.best.score import Score, leans_on_host, score_of
 from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space
-from rigplanner.rig.document import Item
-
-HOSTED_STACKS = ("llama.cpp", "ollama", "lm-studio", "koboldcpp", "ktransformers", "ik_llama.cpp")
+from rigplanner.rig.document import Item, Rig
 
 
 class Bounds:
@@ -28,16 +30,11 @@ class Bounds:
         self.space, self.judge, self.question = space, judge, judge.question
         self.catalog, self.strict = judge.catalog, judge.strictness != "open"
         self._ideal = ideal_host(space, self.catalog)
-        self._ceilings: dict[object, Score | Fault] = {}
-        self._sitting: dict[object, Score | Fault] = {}
+        self._kinds: dict[str, tuple[object, ...]] = {}
+        self._ceilings: dict[object, Score | str] = {}
+        self._sitting: dict[object, Score | str] = {}
         self._plausible: dict[object, tuple[tuple[Option, ...], int]] = {}
-        self.leans_on_host = any(
-            want.workload.dataset_gb
-            or want.workload.cpu_offload_gb
-            or want.workload.parallelism is not None
-            or (want.workload.stack or "").casefold() in HOSTED_STACKS
-            for want in self.question.wants
-        )
+        self.leans_on_host = leans_on_host(self.question)
         self._most_slots = max(
             (_slots(part) for part in map(self._board, space.options["motherboard"]) if part),
             default=0,
@@ -51,50 +48,60 @@ class Bounds:
         """Return whether any board of the space has so many slots."""
         return cards.count + self.question.growth <= self._most_slots
 
-    def ceiling(self, cards: CardSet) -> Score | Fault:
+    def ceiling(self, cards: CardSet) -> Score | str:
         """Return what a set of cards does in a host that holds nothing back, or why none of it
         does the works."""
-        gpu = self.judge.gpu(cards)
-        key = (gpu and alike(gpu), cards.count, cards.way, cards.cap_w, cards.bridge)
+        key = (self._alike(cards), cards.count, cards.way, cards.cap_w, cards.bridge)
         if key not in self._ceilings:
             self._ceilings[key] = self._ceiling(cards)
         return self._ceilings[key]
 
-    def _ceiling(self, cards: CardSet) -> Score | Fault:
-        found: Score | Fault = "not-predicted"
+    def _host_of(self, cpu: CPU) -> tuple[object, ...]:
+        if cpu.id not in self._kinds:
+            self._kinds[cpu.id] = _as_host(cpu)
+        return self._kinds[cpu.id]
+
+    def _alike(self, cards: CardSet) -> tuple[object, ...]:
+        if cards.gpu not in self._kinds:
+            gpu = self.judge.gpu(cards)
+            self._kinds[cards.gpu] = alike(gpu) if gpu else ()
+        return self._kinds[cards.gpu]
+
+    def _ceiling(self, cards: CardSet) -> Score | str:
+        found: Score | str = "not-predicted"
         for own_roots in (False, True) if cards.count > 1 else (False,):
             parts = self._ideal.parts(cards, self.catalog, own_roots)
-            items = (*card_items(cards), *self._ideal.items())
+            items = (*card_items(cards), *self._ideal.items(self.leans_on_host))
             rig = self.judge.with_items(items, False)
             rig = _with_parts(rig, parts)
-            score = score_of(
-                self.question, assemble(rig, self.catalog), cards.way, self.strict
-            )
+            score = score_of(self.question, assemble(rig, self.catalog), cards.way, self.strict)
             if isinstance(score, Score):
                 if not isinstance(found, Score) or score.value > found.value:
                     found = score
             elif not isinstance(found, Score):
                 found = score
+        if isinstance(found, Score) and (code := self.judge.works_refused(cards, rig)):
+            return code
         return found
 
-    def sitting(self, cards: CardSet, chosen: Chosen) -> Score | Fault:
+    def sitting(self, cards: CardSet, chosen: Chosen) -> Score | str:
         """Return what a set of cards does at most on this board with this processor: with all the
         memory and the drives that could be wished for."""
-        gpu, cpu = self.judge.gpu(cards), self.catalog.get(chosen["cpu"].part)
+        cpu = self.catalog.get(chosen["cpu"].part)
         board = self.catalog.get(chosen["motherboard"].part)
         assert isinstance(cpu, CPU) and isinstance(board, Motherboard)
         key = (
-            gpu and alike(gpu),
+            self._alike(cards),
             (cards.count, cards.way, cards.cap_w, cards.bridge),
             board.id,
-            _as_host(cpu) if not self.leans_on_host else cpu.id,
+            cpu.id if self.leans_on_host else self._host_of(cpu),
             chosen["cpu"].quantity,
         )
         if key not in self._sitting:
             self._sitting[key] = self._sits(cards, chosen, cpu)
         return self._sitting[key]
 
-    def _sits(self, cards: CardSet, chosen: Chosen, cpu: CPU) -> Score | Fault:
+    def _sits(self, cards: CardSet, chosen: Chosen, cpu: CPU) -> Score | str:
         first = {kind: chosen[kind] for kind in ("motherboard", "cpu")}
         rig = self.judge.rig_of(cards, first)
         if self.leans_on_host:
@@ -106,14 +113,14 @@ class Bounds:
                 (
                     *rig.items,
                     Item(uid="memory", part=MEMORY, quantity=chosen["cpu"].quantity),
-                    *self._ideal.items()[3:],
+                    FURNITURE[1],
                 ),
                 False,
             )
             rig = _with_parts(rig, (memory_for(cpu, kits), *ideal[3:]))
         return score_of(self.question, assemble(rig, self.catalog), cards.way, self.strict)
 
-    def furnished(self, cards: CardSet, chosen: Chosen) -> Score | Fault:
+    def furnished(self, cards: CardSet, chosen: Chosen) -> Score | str:
         """Return what a set of cards does with this board, processor, memory and drive."""
         kinds = ("motherboard", "cpu", "memory", "storage")
         part = {kind: chosen[kind] for kind in kinds if kind in chosen}
@@ -139,7 +146,10 @@ class Bounds:
         if kind == "motherboard":
             return (cards.count + self.question.growth,)
         if kind == "cpu":
-            return (board.layout.sockets if board else None, least_cores(self.question.cores, cards))
+            return (
+                board.layout.sockets if board else None,
+                least_cores(self.question.cores, cards),
+            )
         if kind == "memory":
             return (board.layout.memory_type if board else None, least_gib(gpu, cards))
         if kind == "cooler":
@@ -173,14 +183,13 @@ class Bounds:
             options, _ = self.plausible(kind, cards, chosen)
             if not options:
                 return float("inf")
-            total += (
-                min(option.watts for option in options) if by_watts else options[0].cost
-            )
+            total += min(option.watts for option in options) if by_watts else options[0].cost
         return total
 
 
 def least_gib(gpu: GPU | None, cards: CardSet) -> float:
-    """Return the RAM that a host of these cards has at least, GiB: as much as they have together."""
+    """Return the RAM that a host of these cards has at least, GiB: as much as they have
+    together."""
     return cards.count * (gpu.memory_gib or 0.0) * gpu.dies if gpu else 0.0
 
 
@@ -225,7 +234,5 @@ def _as_host(cpu: CPU) -> tuple[object, ...]:
     return tuple(repr(getattr(cpu, field)) for field in _CPU_HOST)
 
 
-def _with_parts(rig, parts):  # type: ignore[no-untyped-def]
-    from msgspec.structs import replace
-
+def _with_parts(rig: Rig, parts: tuple[Any, ...]) -> Rig:
     return replace(rig, snapshot={part.id: part for part in parts})

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from rigplanner.planning.best.judge import Chosen
 from rigplanner.planning.best.question import Question
+from rigplanner.planning.best.reads import Strictness
 from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space
 
 FORMAT = 1
@@ -46,7 +47,7 @@ class Certificate(Struct, frozen=True, kw_only=True):
     format: int = FORMAT
     day: str
     catalog: str
-    strictness: str
+    strictness: Strictness
     question: Question
     options: dict[str, tuple[Option, ...]]
     sets: tuple[CardSet, ...]
@@ -111,7 +112,9 @@ class Book:
             number = -1 if cards is None else self._sets[cards]
             self.families.append(Family(number, self._numbers(chosen), (), reason, whole=True))
 
-    def numbers(self, cards: CardSet | None, chosen: dict[str, Option]) -> tuple[int, tuple[int, ...]]:
+    def numbers(
+        self, cards: CardSet | None, chosen: dict[str, Option]
+    ) -> tuple[int, tuple[int, ...]]:
         """Return the numbers of a rig's cards and choices."""
         return (-1 if cards is None else self._sets[cards]), self._numbers(chosen)
 

@@ -18,9 +18,7 @@ def near(top: Score, other: Score) -> bool:
     """Return whether nobody can tell that `top` is faster: the intervals hold each other's middle,
     and the middles are no further apart than two measurements of one job are."""
     return (
-        other.value >= (1 - NEAR) * top.value
-        and other.high >= top.value
-        and other.value >= top.low
+        other.value >= (1 - NEAR) * top.value and other.high >= top.value and other.value >= top.low
     )
 
 

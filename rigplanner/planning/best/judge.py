@@ -1,32 +1,29 @@
 """The rules as the judge of rigs and of parts of rigs: what they refuse of a few parts they refuse
 of every rig with these parts, and it is asked once."""
 
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.schema.parts import GPU
+from rigplanner.catalog.schema.parts import CPU, GPU
 from rigplanner.machine.assemble import put_together
 from rigplanner.machine.builder import MachineBuilder
 from rigplanner.machine.pieces import pieces_of
 from rigplanner.planning.best.market import Market
 from rigplanner.planning.best.question import Question
-from rigplanner.planning.best.reads import AVOIDED, CARDS, RESTS_ON
+from rigplanner.planning.best.reads import CARDS, OF_WORK, RESTS_ON, SITTING, Strictness, refuses
 from rigplanner.planning.best.score import on_cards
 from rigplanner.planning.best.space import CardSet, Option
 from rigplanner.rig.document import Item, Rig
 from rigplanner.rules.assess import Assessment, assess
-from rigplanner.rules.badges import LateJob, counts
+from rigplanner.rules.badges import LateJob
 from rigplanner.rules.core.context import Context
 from rigplanner.rules.core.finding import Finding
 from rigplanner.rules.core.registry import judged
+from rigplanner.rules.hardware.pcie import BEFORE_RESIZING
 from rigplanner.rules.topics import RULES_BY_CODE
-
-Strictness = Literal["sound", "warned", "open"]
-"""sound: no error, no deciding unknown, no warning that another part mends; warned: such warnings
-are borne; open: deciding unknowns too."""
 
 STEMS = {
     "motherboard": "board",
@@ -63,6 +60,7 @@ class Judge:
         self.asked = 0
         self._said: dict[tuple[object, ...], str | None] = {}
         self._built: dict[tuple[object, ...], MachineBuilder] = {}
+        self._signatures: dict[str, tuple[object, ...]] = {}
         self._groups = {
             kind: [
                 (kinds, codes, tuple(k for k in kinds if k != CARDS))
@@ -76,14 +74,52 @@ class Judge:
         """Return what refuses a choice of `kind` beside the choices made before it, None where
         nothing does yet."""
         for kinds, codes, others in self._groups[kind]:
-            key = (kinds, _name(cards) if CARDS in kinds else "") + tuple(
-                (chosen[k].part, chosen[k].quantity) for k in others
-            )
+            key = self._key(kinds, others, cards, chosen)
             if key not in self._said:
                 part = {k: chosen[k] for k in others}
                 self._said[key] = self._ask(cards if CARDS in kinds else None, part, codes, kind)
             if (code := self._said[key]) is not None:
                 return Refusal(code, kinds)
+        return None
+
+    def _key(
+        self, kinds: tuple[str, ...], others: tuple[str, ...], cards: CardSet, chosen: Chosen
+    ) -> tuple[object, ...]:
+        """What a group's answer is kept by: the parts themselves; of slots and links, what of cards
+        and processors decides there."""
+        alike = kinds == SITTING
+        named: object = ""
+        if CARDS in kinds:
+            named = self._sitting(cards) if alike else _name(cards)
+        parts = tuple(
+            (self._pins(chosen[k].part) if alike and k == "cpu" else chosen[k].part,
+             chosen[k].quantity)
+            for k in others
+        )  # fmt: skip
+        return (kinds, named, *parts)
+
+    def _sitting(self, cards: CardSet) -> tuple[object, ...]:
+        gpu = self.gpu(cards)
+        if cards.bridge or gpu is None:
+            return _name(cards)
+        if gpu.id not in self._signatures:
+            self._signatures[gpu.id] = _alike_in_slots(gpu)
+        return (self._signatures[gpu.id], cards.count, cards.cap_w)
+
+    def _pins(self, part_id: str) -> tuple[object, ...]:
+        if part_id not in self._signatures:
+            part = self.catalog.get(part_id)
+            assert isinstance(part, CPU)
+            self._signatures[part_id] = _lanes_of(part)
+        return self._signatures[part_id]
+
+    def works_refused(self, cards: CardSet, rig: Rig) -> str | None:
+        """Return the rule that refuses the works on a set of cards in a rig whose host holds
+        nothing back."""
+        context = self._context(rig, put_together(rig, self.catalog), cards)
+        for code in OF_WORK:
+            if any(map(self._refuses, judged(RULES_BY_CODE[code], context)[0])):
+                return code
         return None
 
     def _ask(
@@ -178,17 +214,6 @@ class Judge:
         return part if isinstance(part, GPU) else None
 
 
-def refuses(finding: Finding, strictness: Strictness) -> bool:
-    """Say whether a finding keeps a rig out: an error always, a fact of a part that decides and is
-    not known unless those are borne, and a warning that another part mends unless those are. An
-    overloaded circuit is never borne."""
-    if finding.severity == "error" or finding.code == "PWR012" and finding.severity == "warning":
-        return True
-    if finding.severity == "unknown":
-        return strictness != "open" and counts(finding)
-    return finding.severity == "warning" and strictness == "sound" and finding.code in AVOIDED
-
-
 def card_items(cards: CardSet) -> tuple[Item, ...]:
     """Return the items of a set of cards."""
     if not cards.count:
@@ -200,7 +225,34 @@ def card_items(cards: CardSet) -> tuple[Item, ...]:
 
 
 def _name(cards: CardSet) -> tuple[object, ...]:
-    return (cards.gpu, cards.count, cards.way, cards.cap_w, cards.bridge, cards.bridges)
+    return (cards.gpu, cards.count, cards.cap_w, cards.bridge, cards.bridges)
+
+
+_NOT_IN_SLOTS = frozenset(
+    ("id", "name", "vendor", "aliases", "status", "released", "sources", "doubts", "unpublished",
+     "prices", "notes", "length_mm", "height_mm", "connectors")
+)  # fmt: skip
+_NOT_OF_LANES = _NOT_IN_SLOTS | {
+    "cores",
+    "threads",
+    "base_ghz",
+    "boost_ghz",
+    "tdp_w",
+    "max_power_w",
+}
+
+
+def _alike_in_slots(gpu: GPU) -> tuple[object, ...]:
+    """What of a card decides which slot it takes and what link it gets there."""
+    fields = (f for f in gpu.__struct_fields__ if f not in _NOT_IN_SLOTS)
+    return tuple(repr(getattr(gpu, field)) for field in fields)
+
+
+def _lanes_of(cpu: CPU) -> tuple[object, ...]:
+    """What of a processor decides the lanes and links of cards beside it."""
+    fields = (f for f in cpu.__struct_fields__ if f not in _NOT_OF_LANES)
+    older = BEFORE_RESIZING.search(cpu.name) is not None
+    return (older, *(repr(getattr(cpu, field)) for field in fields))
 
 
 def _last(kinds: tuple[str, ...]) -> str:

@@ -1,13 +1,25 @@
 """Which parts a rule's refusal rests on: found with these kinds present, it holds for every rig
 with the same parts of these kinds, whatever else is in it."""
 
+from typing import Literal
+
+from rigplanner.rules.badges import counts
+from rigplanner.rules.core.finding import Finding
+
+Strictness = Literal["sound", "warned", "open"]
+"""sound: no error, no deciding unknown, no warning that another part mends; warned: such warnings
+are borne; open: deciding unknowns too."""
+
 CARDS = "cards"
 """The set of cards, as one choice: number, cap, bridges and way."""
 
 AVOIDED = frozenset(
     (
+        "PWR002",
         "PWR003",
         "PWR004",
+        "PWR005",
+        "PWR006",
         "PWR009",
         "PWR011",
         "PWR012",
@@ -32,8 +44,19 @@ AVOIDED = frozenset(
 trips, throttles, starves or shows no picture."""
 
 SITTING = (CARDS, "motherboard", "cpu")
+FED = (CARDS, "motherboard", "cpu", "psu")
 LOADS = (CARDS, "motherboard", "cpu", "memory", "storage", "psu")
-STANDING = (CARDS, "motherboard", "cpu", "storage", "chassis")
+STANDING = (CARDS, "motherboard", "cpu", "chassis")
+OF_LOAD = ("PWR002", "PWR003", "PWR004", "PWR012", "PWR020")
+OF_PLUGS = ("PWR005", "PWR006", "PWR008", "PWR009", "PWR011")
+
+OF_WORK = (
+    "SW002", "SW003", "SW006", "SW008", "SW009", "SW012", "SW013", "SW015", "SW017", "SW018",
+    "SW020", "SW021", "SW023", "SW024", "WRK001", "WRK004", "WRK005", "WRK006", "VRM001", "MIG001",
+    "MIG002",
+)  # fmt: skip
+"""Rules that rest on the cards and the works alone: asked of the cards in a host that holds nothing
+back."""
 
 RESTS_ON: dict[tuple[str, ...], tuple[str, ...]] = {
     (CARDS,): ("PWR014",),
@@ -61,27 +84,6 @@ RESTS_ON: dict[tuple[str, ...], tuple[str, ...]] = {
         "NVL004",
         "NVL005",
         "NVL009",
-        "SW002",
-        "SW003",
-        "SW006",
-        "SW008",
-        "SW009",
-        "SW012",
-        "SW013",
-        "SW015",
-        "SW017",
-        "SW018",
-        "SW020",
-        "SW021",
-        "SW023",
-        "SW024",
-        "WRK001",
-        "WRK004",
-        "WRK005",
-        "WRK006",
-        "VRM001",
-        "MIG001",
-        "MIG002",
     ),
     ("motherboard", "cpu", "memory"): ("MEM001", "MEM002", "MEM003", "MEM004", "CPU004"),
     (CARDS, "motherboard", "cpu", "memory"): ("MEM008", "MEM009"),
@@ -108,13 +110,20 @@ RESTS_ON: dict[tuple[str, ...], tuple[str, ...]] = {
     ("cpu", "cooler"): ("CLG003", "CLG004"),
     ("chassis", "cooler"): ("SPC007", "SPC008"),
     ("chassis", "psu"): ("SPC005", "SPC006"),
-    (CARDS, "motherboard", "cpu", "storage", "psu"): (
-        "PWR005",
-        "PWR006",
-        "PWR008",
-        "PWR009",
-        "PWR011",
-    ),
-    LOADS: ("PWR002", "PWR003", "PWR004", "PWR012", "PWR020"),
+    FED: (*OF_PLUGS, *OF_LOAD),
+    (CARDS, "motherboard", "cpu", "storage", "psu"): OF_PLUGS,
+    LOADS: OF_LOAD,
 }
-"""Kinds to the codes of the rules. Rules that are not named judge whole rigs alone."""
+"""Kinds to the codes of the rules. Rules that are not named judge whole rigs alone. Loads and plugs
+only grow with more parts: what a supply does not feed it does not feed with more beside."""
+
+
+def refuses(finding: Finding, strictness: Strictness) -> bool:
+    """Say whether a finding keeps a rig out: an error always, a fact of a part that decides and is
+    not known unless those are borne, and a warning that another part mends unless those are. An
+    overloaded circuit is never borne."""
+    if finding.severity == "error" or (finding.code == "PWR012" and finding.severity == "warning"):
+        return True
+    if finding.severity == "unknown":
+        return strictness != "open" and counts(finding)
+    return finding.severity == "warning" and strictness == "sound" and finding.code in AVOIDED

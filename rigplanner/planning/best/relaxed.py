@@ -28,6 +28,10 @@ APART = 5
 """Columns between the slots of the board: no card stands before another's fans."""
 CHANNELS, MODULE_GIB, LANES = 24, 4096.0, 1024
 DRIVES = 4
+FURNITURE = (
+    Item(uid="memory", part=MEMORY),
+    Item(uid="ssd", part=DRIVE, quantity=DRIVES),
+)
 
 
 class IdealHost(Struct, frozen=True, kw_only=True):
@@ -83,14 +87,10 @@ class IdealHost(Struct, frozen=True, kw_only=True):
         )
         return Motherboard(id=BOARD, name="Ideal board", vendor="", layout=layout)
 
-    def items(self) -> tuple[Item, ...]:
-        """Return the items of the host, without cards."""
-        return (
-            Item(uid="board", part=BOARD),
-            Item(uid="cpu", part=PROCESSOR),
-            Item(uid="memory", part=MEMORY),
-            Item(uid="ssd", part=DRIVE, quantity=DRIVES),
-        )
+    def items(self, furnished: bool) -> tuple[Item, ...]:
+        """Return the items of the host, without cards; `furnished`: with memory and drives."""
+        sitting = (Item(uid="board", part=BOARD), Item(uid="cpu", part=PROCESSOR))
+        return (*sitting, *FURNITURE) if furnished else sitting
 
 
 def ideal_host(space: Space, catalog: Catalog) -> IdealHost:
@@ -114,7 +114,10 @@ def ideal_host(space: Space, catalog: Catalog) -> IdealHost:
         pcie_gen=generation,
         isa=("avx2", "avx512f", "amx"),
         memory=MemoryChannels(
-            channels=CHANNELS, types=("DDR5",), modules=("rdimm",), speeds_mts={"1": rate, "2": rate}
+            channels=CHANNELS,
+            types=("DDR5",),
+            modules=("rdimm",),
+            speeds_mts={"1": rate, "2": rate},
         ),
     )
     kit = MemoryKit(

@@ -36,6 +36,20 @@ class Score(Struct, frozen=True, kw_only=True):
     unproven: bool = False
 
 
+HOSTED_STACKS = ("llama.cpp", "ollama", "lm-studio", "koboldcpp", "ktransformers", "ik_llama.cpp")
+
+
+def leans_on_host(question: Question) -> bool:
+    """Return whether memory or drives of the host may decide how fast a work is."""
+    return any(
+        want.workload.dataset_gb
+        or want.workload.cpu_offload_gb
+        or want.workload.parallelism is not None
+        or (want.workload.stack or "").casefold() in HOSTED_STACKS
+        for want in question.wants
+    )
+
+
 def on_cards(want: Want, count: int, way: Way) -> Workload:
     """Return the work as it lies on so many cards: as it says itself; else by `way`."""
     work = want.workload
@@ -107,9 +121,7 @@ def _reaches(speed: SpeedEstimate, target: float) -> bool:
     return speed.value <= target if speed.metric in TIME_METRICS else speed.value >= target
 
 
-def mean(
-    wants: tuple[Want, ...], speeds: tuple[SpeedEstimate, ...]
-) -> tuple[float, float, float]:
+def mean(wants: tuple[Want, ...], speeds: tuple[SpeedEstimate, ...]) -> tuple[float, float, float]:
     """Return the weighted geometric mean of speeds as rates, with both ends of its interval; 1
     where nothing has a weight."""
     total = sum(want.weight for want in wants)

@@ -16,6 +16,9 @@ from rigplanner.rules.assess import Assessment
 
 NOTHING = float("-inf")
 CENT = 0.005
+SITS = frozenset(("cards", "motherboard", "cpu"))
+"""What speed, plain relations and the least price of the rest depend on."""
+WHOLE = frozenset(("cards", *HOST_KINDS))
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
@@ -115,6 +118,7 @@ class Search:
             return ledger.leave(cards, {}, "", (), reason, bound)
         own = card_watts(self.judge.gpu(cards), cards) if self.by_watts else cards.cost
         self._descend(cards, {}, (own, cards.cost), ceiling.value, 0, aim, ledger)
+        return None
 
     def _price_least(self, cards: CardSet) -> float:
         return cards.cost + self.bounds.rest(0, cards, {}, False)
@@ -128,7 +132,10 @@ class Search:
         level: int,
         aim: Aim,
         ledger: Ledger,
-    ) -> None:
+    ) -> frozenset[str]:
+        """Go through the choices of one kind, cheapest first; return the kinds without another
+        choice of which nothing else comes out. Where the kind itself is none of them, its dearer
+        choices share the fate of the first."""
         if not self._go_on():
             raise Stopped
         kind = HOST_KINDS[level]
@@ -137,19 +144,25 @@ class Search:
             kept = set(options)
             rest_out = tuple(o for o in self.space.options[kind] if o not in kept)
             ledger.leave(cards, chosen, kind, rest_out, "relation")
+        blamed = SITS
         if self.by_watts:
             options = tuple(sorted(options, key=self._measure))
         rest = self.bounds.rest(level + 1, cards, chosen, self.by_watts)
         for at, option in enumerate(options):
             least = spent[0] + self._measure(option) + rest
             if least > aim.limit(score):
-                return ledger.leave(cards, chosen, kind, options[at:], "price", least)
+                ledger.leave(cards, chosen, kind, options[at:], "price", least)
+                break
             chosen[kind] = option
             after = self.bounds.rest(level + 1, cards, chosen, self.by_watts)
             least = spent[0] + self._measure(option) + after
-            self._choose(cards, chosen, spent, score, level, least, aim, ledger)
+            found = self._choose(cards, chosen, spent, score, level, least, aim, ledger)
             del chosen[kind]
-        return None
+            blamed |= found
+            if kind not in found and at + 1 < len(options):
+                ledger.leave(cards, chosen, kind, options[at + 1 :], "sibling")
+                break
+        return blamed - {kind}
 
     def _choose(
         self,
@@ -161,29 +174,35 @@ class Search:
         least: float,
         aim: Aim,
         ledger: Ledger,
-    ) -> None:
-        """Go on with one choice unless a bound or a rule leaves it out."""
+    ) -> frozenset[str]:
+        """Go on with one choice unless a bound or a rule leaves it out; return the kinds that are
+        to blame."""
         kind = HOST_KINDS[level]
         option = chosen[kind]
         before = {k: o for k, o in chosen.items() if k != kind}
-        only = (option,)
         if least > aim.limit(score):
-            return ledger.leave(cards, before, kind, only, "price", least)
+            ledger.leave(cards, before, kind, (option,), "price", least)
+            return SITS
         refusal = self.judge.refusal(cards, chosen, kind)
         if refusal is not None:
-            return ledger.leave(cards, before, kind, only, refusal.code)
+            ledger.leave(cards, before, kind, (option,), refusal.code)
+            return frozenset(refusal.kinds)
         found = self._score(cards, chosen, kind)
+        blamed = SITS | (WHOLE if self.bounds.leans_on_host else SITS)
         if isinstance(found, str):
-            return ledger.leave(cards, before, kind, only, found)
+            ledger.leave(cards, before, kind, (option,), found)
+            return blamed
         score = min(score, found.value) if found else score
         if least > aim.limit(score):
             slow = aim.limit(score) == NOTHING
             reason, bound = ("speed", score) if slow else ("price", least)
-            return ledger.leave(cards, before, kind, only, reason, bound)
+            ledger.leave(cards, before, kind, (option,), reason, bound)
+            return blamed
         paid = (spent[0] + self._measure(option), spent[1] + option.cost)
         if level + 1 < len(HOST_KINDS):
             return self._descend(cards, chosen, paid, score, level + 1, aim, ledger)
         self._end(cards, chosen, round(paid[1], 2), aim, ledger)
+        return WHOLE
 
     def _score(self, cards: CardSet, chosen: Chosen, kind: str) -> Score | str | None:
         """Return a better bound of the score, where a choice of this kind tells one."""
@@ -193,9 +212,7 @@ class Search:
             return self.bounds.furnished(cards, chosen) if kind == "storage" else None
         return None
 
-    def _end(
-        self, cards: CardSet, chosen: Chosen, price: float, aim: Aim, ledger: Ledger
-    ) -> None:
+    def _end(self, cards: CardSet, chosen: Chosen, price: float, aim: Aim, ledger: Ledger) -> None:
         budget = self.judge.question.budget
         if budget is not None and price > budget:
             return ledger.examined(cards, chosen, "price")
@@ -209,6 +226,7 @@ class Search:
         if measure <= aim.limit(made.score.value):
             aim.found(made)
         ledger.examined(cards, chosen, "rig")
+        return None
 
     def _made(self, cards: CardSet, chosen: Chosen, price: float) -> Candidate | str:
         rig = self.judge.rig_of(cards, chosen, True, self.judge.works_on(cards))
@@ -252,6 +270,7 @@ class Search:
         if measure <= aim.limit(made.score.value):
             aim.found(made)
         ledger.examined(None, {"system": option}, "rig")
+        return None
 
 
 def _scored(judge: Judge, assessment: Assessment, cards: CardSet | None) -> Score | str:

@@ -14,10 +14,8 @@ from rigplanner.catalog.schema.parts import (
     AnyPart,
     Bridge,
     Chassis,
-    Cooler,
     MemoryKit,
     Motherboard,
-    PowerSupply,
     Storage,
     System,
     kind_of,
@@ -40,8 +38,19 @@ QUIET_CARDS = 2
 Way = Literal["copies", "spread"]
 """How a job that says nothing lies on several cards: a copy on each, or divided among them."""
 
-Cause = Literal["no-price", "old-price", "used", "not-a-card", "quiet", "maker", "size", "slow-drive",
-                "small", "barebone", "reference"]  # fmt: skip
+Cause = Literal[
+    "no-price",
+    "old-price",
+    "used",
+    "not-a-card",
+    "quiet",
+    "maker",
+    "size",
+    "slow-drive",
+    "small",
+    "barebone",
+    "reference",
+]
 """Why parts of the catalog are not in the space."""
 
 
@@ -90,7 +99,9 @@ class Space(Struct, frozen=True, kw_only=True):
 def space_of(question: Question, market: Market) -> Space:
     """Return all rigs that come into question."""
     left_out: dict[Cause, int] = {}
-    offered: dict[str, list[AnyPart]] = {kind: [] for kind in (*HOST_KINDS, "gpu", "bridge", "system")}
+    offered: dict[str, list[AnyPart]] = {
+        kind: [] for kind in (*HOST_KINDS, "gpu", "bridge", "system")
+    }
     for part in market.catalog.parts.values():
         if (kind := kind_of(part)) in offered:
             cause = _left_out(part, question, market)

@@ -1,0 +1,511 @@
+"""Checks a certificate with code of its own: prices it anew, works each bound out again, asks each
+rule again, and sees that the families are all rigs there are, each once."""
+
+import math
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.schema.parts import (
+    CPU,
+    GPU,
+    Cooler,
+    MemoryKit,
+    Motherboard,
+    PowerSupply,
+)
+from rigplanner.machine.assemble import assemble
+from rigplanner.machine.power.power import rating_w
+from rigplanner.planning.best.certificate import Certificate, Family
+from rigplanner.planning.best.goals import NEAR, near
+from rigplanner.planning.best.market import Market
+from rigplanner.planning.best.reads import CARDS, OF_WORK, RESTS_ON, refuses
+from rigplanner.planning.best.relaxed import FURNITURE, MEMORY, ideal_host, memory_for
+from rigplanner.planning.best.score import Score, leans_on_host, on_cards, score_of
+from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space
+from rigplanner.rig.document import Item, Rig
+from rigplanner.rules.assess import assess
+
+UIDS = ("board", "cpu", "memory", "ssd", "chassis", "cooler", "psu")
+SITS = frozenset((CARDS, "motherboard", "cpu"))
+CENT = 0.011
+EQUAL = 1e-6
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """Whether a certificate holds: how many rigs and families were checked, and what is wrong."""
+
+    rigs: int
+    families: int
+    faults: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Return whether nothing is wrong."""
+        return not self.faults
+
+
+def read_certificate(content: bytes) -> Certificate:
+    """Return the certificate in a file; raises msgspec.ValidationError for what is none."""
+    return msgspec.json.decode(content, type=Certificate)
+
+
+def verify(certificate: Certificate, catalog: Catalog, most: int = 10) -> Verdict:
+    """Return whether a certificate holds for a catalog; at most so many faults are named."""
+    check = _Check(certificate, catalog)
+    faults: list[str] = []
+    for fault in check.faults():
+        faults.append(fault)
+        if len(faults) >= most:
+            break
+    return Verdict(rigs=certificate.total, families=len(certificate.families), faults=tuple(faults))
+
+
+class _Check:
+    def __init__(self, certificate: Certificate, catalog: Catalog) -> None:
+        self.made, self.catalog, self.question = certificate, catalog, certificate.question
+        self.market = Market(
+            catalog,
+            self.question.currency,
+            certificate.day,
+            self.question.rates,
+            self.question.used,
+            self.question.price_age_days,
+        )
+        self.strict = certificate.strictness != "open"
+        self.budget = math.inf if self.question.budget is None else self.question.budget
+        self._said: dict[object, Any] = {}
+
+    def faults(self) -> Iterator[str]:
+        yield from self._prices()
+        yield from self._claim()
+        yield from self._whole_space()
+        for number, family in enumerate(self.made.families):
+            if (fault := self._family(family)) is not None:
+                yield f"families[{number}]: {fault}"
+
+    # prices and numbers
+
+    def _prices(self) -> Iterator[str]:
+        every = [*self.made.machines, *(o for each in self.made.options.values() for o in each)]
+        for option in every:
+            if abs(self._cost(option.part, option.quantity) - option.cost) > CENT:
+                yield f"{option.part}: costs {self._cost(option.part, option.quantity):g}"
+        for cards in self.made.sets:
+            cost = self._cost(cards.gpu, cards.count) + self._cost(cards.bridge, cards.bridges)
+            if abs(cost - cards.cost) > CENT:
+                yield f"{cards.gpu}: {cards.count} cost {cost:g}"
+
+    def _cost(self, part_id: str, quantity: int) -> float:
+        part = self.catalog.get(part_id)
+        if part is None or not quantity:
+            return 0.0
+        owned = [each for each in self.question.owned if each.part == part_id]
+        kept = min(quantity, owned[0].quantity) if owned else 0
+        offer = self.market.offer(part)
+        bought = (quantity - kept) * (offer.amount if offer else 0.0)
+        return bought + (kept * owned[0].resale if kept else 0.0)
+
+    # the partition
+
+    def _whole_space(self) -> Iterator[str]:
+        sizes = [len(self.made.options[kind]) for kind in HOST_KINDS]
+        total = len(self.made.sets) * math.prod(sizes) + len(self.made.machines)
+        if total != self.made.total:
+            yield f"total: {total} rigs, not {self.made.total}"
+        told: dict[tuple[int, tuple[int, ...]], list[Family]] = {}
+        for family in self.made.families:
+            told.setdefault((family.cards, family.chosen), []).append(family)
+        deeper: dict[tuple[int, tuple[int, ...]], set[int]] = {}
+        for cards, chosen in told:
+            for at in range(len(chosen)):
+                deeper.setdefault((cards, chosen[:at]), set()).add(chosen[at])
+        for number in range(len(self.made.sets)):
+            yield from self._covered(number, (), told, deeper, sizes)
+        for n in range(len(self.made.machines)):
+            if len(told.get((-1, (n,)), ())) != 1:
+                yield f"machine {n}: not told once"
+
+    def _covered(
+        self,
+        cards: int,
+        chosen: tuple[int, ...],
+        told: dict[tuple[int, tuple[int, ...]], list[Family]],
+        deeper: dict[tuple[int, tuple[int, ...]], set[int]],
+        sizes: list[int],
+    ) -> Iterator[str]:
+        here, below = told.get((cards, chosen), []), deeper.get((cards, chosen), set())
+        if any(not family.options for family in here):
+            if len(here) != 1 or below:
+                yield f"cards {cards}, {chosen}: told twice"
+            return
+        named = [option for family in here for option in family.options]
+        every = sorted([*named, *below])
+        if len(chosen) == len(sizes) or every != list(range(sizes[len(chosen)])):
+            yield f"cards {cards}, {chosen}: not all choices, or one twice"
+            return
+        for option in sorted(below):
+            yield from self._covered(cards, (*chosen, option), told, deeper, sizes)
+
+    # the claim
+
+    def _claim(self) -> Iterator[str]:
+        claim = self.made.claim
+        if claim is None:
+            return
+        found = self._judged(claim.cards, claim.chosen)
+        if isinstance(found, str):
+            yield f"claim: refused ({found})"
+            return
+        price = self._price(claim.cards, claim.chosen)
+        score, watts = found
+        if abs(price - claim.price) > CENT or price > self.budget + CENT:
+            yield f"claim: costs {price:g}"
+        if abs(score.value / claim.score - 1) > EQUAL or abs(watts - claim.watts) > 0.1:
+            yield f"claim: does {score.value:g} at {watts:g} W"
+
+    def _price(self, cards: int, chosen: tuple[int, ...]) -> float:
+        if cards < 0:
+            return self.made.machines[chosen[0]].cost
+        return self.made.sets[cards].cost + sum(o.cost for o in self._options(chosen))
+
+    def _options(self, chosen: tuple[int, ...]) -> list[Option]:
+        return [self.made.options[k][n] for k, n in zip(HOST_KINDS, chosen, strict=False)]
+
+    def _judged(self, cards: int, chosen: tuple[int, ...]) -> tuple[Score, float] | str:
+        """Look at one whole rig."""
+        if cards < 0:
+            items: tuple[Item, ...] = (Item(uid="system", part=self.made.machines[chosen[0]].part),)
+            one = CardSet("", 0, 0.0)
+        else:
+            one = self.made.sets[cards]
+            items = self._items(one, dict(zip(HOST_KINDS, self._options(chosen), strict=True)))
+        works = tuple(on_cards(want, one.count, one.way) for want in self.question.wants)
+        found = assess(self._rig(items, works), self.catalog, self.made.day)
+        for finding in found.report.findings:
+            if refuses(finding, self.made.strictness):
+                return finding.code
+        score = score_of(self.question, found.machine, one.way, self.strict)
+        return (
+            (score, found.machine.power.sustained_w or 0.0) if isinstance(score, Score) else score
+        )
+
+    def _items(self, cards: CardSet, chosen: dict[str, Option]) -> tuple[Item, ...]:
+        items = []
+        if cards.count:
+            items.append(
+                Item(uid="gpu", part=cards.gpu, quantity=cards.count, power_cap_w=cards.cap_w)
+            )
+        if cards.bridge:
+            items.append(Item(uid="bridge", part=cards.bridge, quantity=cards.bridges))
+        for kind, uid in zip(HOST_KINDS, UIDS, strict=True):
+            if kind in chosen:
+                items.append(Item(uid=uid, part=chosen[kind].part, quantity=chosen[kind].quantity))
+        return tuple(items)
+
+    def _rig(self, items: tuple[Item, ...], works: Any = ()) -> Rig:
+        return Rig(
+            items=items,
+            workloads=works,
+            site=self.question.site,
+            currency=self.question.currency,
+            exchange=self.question.rates,
+            budget=self.question.budget,
+        )
+
+    # families
+
+    def _family(self, family: Family) -> str | None:
+        """Return what is wrong with a family, None where it is rightly left out."""
+        if family.whole or family.cards < 0:
+            return self._examined(family)
+        cards, chosen = self.made.sets[family.cards], self._options(family.chosen)
+        kind = HOST_KINDS[len(chosen)] if family.options else ""
+        options = [self.made.options[kind][n] for n in family.options] if kind else []
+        before = dict(zip(HOST_KINDS, chosen, strict=False))
+        if family.reason == "relation":
+            wrong = [o.part for o in options if self._relates(kind, o, cards, before)]
+            return f"{wrong[0]} does go with the choices before" if wrong else None
+        if family.reason == "slots":
+            most = max((_slots(p) for p in self._parts("motherboard")), default=0)
+            return None if cards.count + self.question.growth > most else "a board has the slots"
+        if family.reason == "price":
+            return self._too_dear(cards, before, kind, options)
+        if family.reason == "sibling":
+            return self._alike(family, kind)
+        if family.reason in {code for codes in RESTS_ON.values() for code in codes}:
+            bad = [
+                o for o in options if not self._rests_on(family.reason, cards, {**before, kind: o})
+            ]
+            return f"{family.reason} does not refuse it" if bad or not options else None
+        ceiling = self._speed(cards, {**before, kind: options[0]} if options else {})
+        if isinstance(ceiling, str):
+            return None
+        if family.reason == "speed":
+            return None if self._hopeless(ceiling.value, 0.0) else "it may be fast enough"
+        return f"does {ceiling.value:g}, not refused by {family.reason}"
+
+    def _examined(self, family: Family) -> str | None:
+        if family.reason == "role":
+            return None
+        price = self._price(family.cards, family.chosen)
+        if family.reason == "price":
+            return None if price > self.budget else f"costs {price:g}"
+        found = self._judged(family.cards, family.chosen)
+        if isinstance(found, str):
+            return None
+        score, watts = found
+        measure = watts if self.question.objective == "least-watts" else price
+        claim = self.made.claim
+        if family.reason != "rig" or claim is None:
+            return "is a sound rig"
+        if (family.cards, family.chosen) == (claim.cards, claim.chosen):
+            return None
+        if self.question.objective == "fastest":
+            top = replace(score, value=claim.top)
+            slower = score.value <= claim.top * (1 + EQUAL)
+            far = score.value < (1 - NEAR) * claim.top or not near(score, top)
+            return None if slower and (far or price >= claim.price - CENT) else "is better"
+        return None if self._hopeless(score.value, measure) else "is better"
+
+    def _hopeless(self, score: float, measure: float) -> bool:
+        """Say whether no rig of at most this speed and at least this price (or draw) beats the
+        claim."""
+        claim, objective = self.made.claim, self.question.objective
+        if claim is None:
+            return measure > self.budget
+        if objective == "fastest":
+            if score < (1 - NEAR) * claim.top:
+                return True
+            return score <= claim.top * (1 + EQUAL) and measure >= claim.price - CENT
+        if objective == "per-money":
+            return measure * claim.score >= score * claim.price * (1 - EQUAL)
+        return measure >= (claim.watts if objective == "least-watts" else claim.price) - CENT
+
+    def _too_dear(
+        self, cards: CardSet, before: dict[str, Option], kind: str, options: list[Option]
+    ) -> str | None:
+        some: list[Option | None] = [*options] or [None]
+        for option in some:
+            chosen = {**before, kind: option} if option else before
+            if self._least(cards, chosen, False) > self.budget:
+                continue
+            measure = self._least(cards, chosen, self.question.objective == "least-watts")
+            if self._hopeless(math.inf, measure):
+                continue
+            ceiling = self._speed(cards, chosen)
+            if isinstance(ceiling, Score) and not self._hopeless(ceiling.value, measure):
+                return f"may cost {measure:g} only"
+        return None
+
+    def _least(self, cards: CardSet, chosen: dict[str, Option], by_watts: bool) -> float:
+        gpu = self.catalog.get(cards.gpu)
+        own = (cards.cap_w or (gpu.tdp_w if isinstance(gpu, GPU) else None) or 0.0) * cards.count
+        total = own if by_watts else cards.cost
+        for kind in HOST_KINDS:
+            some = (
+                [chosen[kind]]
+                if kind in chosen
+                else [o for o in self.made.options[kind] if self._relates(kind, o, cards, chosen)]
+            )
+            total += min((o.watts if by_watts else o.cost for o in some), default=math.inf)
+        return total
+
+    def _relates(
+        self, kind: str, option: Option, cards: CardSet, chosen: dict[str, Option]
+    ) -> bool:
+        """Say whether a choice goes with those before it as far as one look at the two tells."""
+        part, many = self.catalog.get(option.part), option.quantity
+        gpu = self.catalog.get(cards.gpu)
+        board = self.catalog.get(chosen["motherboard"].part) if "motherboard" in chosen else None
+        if isinstance(part, Motherboard):
+            return _slots(part) >= cards.count + self.question.growth
+        if isinstance(part, CPU):
+            cores = max(self.question.cores, 4 * cards.count)
+            if part.cores is not None and many * part.cores < cores:
+                return False
+            if not isinstance(board, Motherboard) or not board.layout.sockets:
+                return True
+            sockets = board.layout.sockets
+            return many == len(sockets) and (part.socket is None or part.socket in sockets)
+        if isinstance(part, MemoryKit):
+            video = cards.count * (gpu.memory_gib or 0) * gpu.dies if isinstance(gpu, GPU) else 0
+            if many * part.modules * part.module_gib < video:
+                return False
+            wanted = board.layout.memory_type if isinstance(board, Motherboard) else None
+            return wanted is None or part.type == wanted
+        if isinstance(part, Cooler):
+            cpu = self.catalog.get(chosen["cpu"].part) if "cpu" in chosen else None
+            socket = cpu.socket if isinstance(cpu, CPU) else None
+            return socket is None or not part.sockets or socket in part.sockets
+        if isinstance(part, PowerSupply):
+            each = cards.cap_w or (gpu.tdp_w if isinstance(gpu, GPU) else None) or 0.0
+            given = rating_w(part.supply, self.question.site)
+            return given is None or many * given >= each * cards.count
+        return True
+
+    def _parts(self, kind: str) -> list[Any]:
+        return [self.catalog.get(option.part) for option in self.made.options[kind]]
+
+    # rules and speeds, asked again
+
+    def _rests_on(
+        self, code: str, cards: CardSet, chosen: dict[str, Option]
+    ) -> frozenset[str] | None:
+        """Return the fewest kinds with which a rule refuses, None where it does not."""
+        for kinds, codes in RESTS_ON.items():
+            if code not in codes or any(k != CARDS and k not in chosen for k in kinds):
+                continue
+            part = {k: chosen[k] for k in kinds if k != CARDS}
+            named = (cards.gpu, cards.count, cards.cap_w, cards.bridge) if CARDS in kinds else ()
+            key = (code, named, *((o.part, o.quantity) for o in part.values()))
+            if key not in self._said:
+                self._said[key] = self._refused(code, cards if CARDS in kinds else None, part)
+            if self._said[key]:
+                return frozenset(kinds)
+        return None
+
+    def _refused(self, code: str, cards: CardSet | None, chosen: dict[str, Option]) -> bool:
+        one = cards or CardSet("", 0, 0.0)
+        items = self._items(one, chosen)
+        more = self.question.growth if code.startswith(("SLT", "GPU")) and cards else 0
+        tries = [items]
+        if more:
+            bare = CardSet(one.gpu, one.count + more, 0.0, cap_w=one.cap_w)
+            tries.append(self._items(bare, chosen))
+        works = tuple(on_cards(want, one.count, one.way) for want in self.question.wants)
+        for some in tries:
+            rig = self._rig(some, works if cards else ())
+            found = assess(rig, self.catalog, self.made.day).report.findings
+            codes = {code, *_asked_by(found, code)}
+            if any(f.code in codes and refuses(f, self.made.strictness) for f in found):
+                return True
+        return False
+
+    @cached_property
+    def _ideal(self) -> Any:
+        space = Space(
+            options=self.made.options, sets=self.made.sets, machines=self.made.machines, left_out={}
+        )
+        return ideal_host(space, self.catalog)
+
+    def _speed(self, cards: CardSet, chosen: dict[str, Option]) -> Score | str:
+        """Return what cards do at most with these choices of a board and a processor, else with
+        any."""
+        sits = "motherboard" in chosen and "cpu" in chosen
+        named = (cards.gpu, cards.count, cards.way, cards.cap_w, cards.bridge)
+        key = ("speed", named, *((chosen["motherboard"], chosen["cpu"]) if sits else ()))
+        key = (*key, *((chosen["memory"], chosen["storage"]) if "storage" in chosen else ()))
+        if key not in self._said:
+            self._said[key] = self._sits(cards, chosen) if sits else self._free(cards)
+        found: Score | str = self._said[key]
+        return found
+
+    def _free(self, cards: CardSet) -> Score | str:
+        best: Score | str = "not-predicted"
+        for own_roots in (False, True):
+            parts = {p.id: p for p in self._ideal.parts(cards, self.catalog, own_roots)}
+            items = (*self._items(cards, {}), *self._ideal.items(leans_on_host(self.question)))
+            works = tuple(on_cards(want, cards.count, cards.way) for want in self.question.wants)
+            rig = replace(self._rig(items, works), snapshot=parts)
+            score = score_of(self.question, assemble(rig, self.catalog), cards.way, self.strict)
+            if isinstance(score, Score):
+                found = assess(rig, self.catalog, self.made.day).report.findings
+                if any(f.code in OF_WORK and refuses(f, self.made.strictness) for f in found):
+                    return "work"
+                if not isinstance(best, Score) or score.value > best.value:
+                    best = score
+            elif not isinstance(best, Score):
+                best = score
+        return best
+
+    def _sits(self, cards: CardSet, chosen: dict[str, Option]) -> Score | str:
+        free = self._free_of(cards)
+        if isinstance(free, str):
+            return free
+        kinds = ("motherboard", "cpu", "memory", "storage")
+        whole = all(kind in chosen for kind in kinds)
+        some = {k: chosen[k] for k in (kinds if whole else kinds[:2])}
+        items, parts = self._items(cards, some), {}
+        if not whole and leans_on_host(self.question):
+            cpu = self.catalog.get(chosen["cpu"].part)
+            assert isinstance(cpu, CPU)
+            every = self.made.options["memory"]
+            related = (o for o in every if self._relates("memory", o, cards, some))
+            kits = [self.catalog.get(option.part) for option in related]
+            kit = memory_for(cpu, [k for k in kits if isinstance(k, MemoryKit)])
+            drive = self._ideal.drive
+            parts = {MEMORY: kit, drive.id: drive}
+            items += (Item(uid="memory", part=MEMORY, quantity=some["cpu"].quantity), FURNITURE[1])
+        rig = replace(self._rig(items), snapshot=parts)
+        score = score_of(self.question, assemble(rig, self.catalog), cards.way, self.strict)
+        return free if isinstance(score, Score) and score.value > free.value else score
+
+    def _free_of(self, cards: CardSet) -> Score | str:
+        return self._speed(cards, {})
+
+    def _alike(self, family: Family, kind: str) -> str | None:
+        """The choices of a family take no less than one that was looked at, whose rigs were all
+        left out for reasons that do not rest on the choice."""
+        every, at = self.made.options[kind], len(family.chosen)
+        measure = "watts" if self.question.objective == "least-watts" else "cost"
+        least = min(getattr(every[n], measure) for n in family.options)
+        here = self._here[(family.cards, family.chosen)]
+        deeper = {f.chosen[at] for f in self._under.get((family.cards, family.chosen), [])
+                  if len(f.chosen) > at}  # fmt: skip
+        singles = {n for f in here if f.reason not in ("relation", "sibling") for n in f.options}
+        for looked in sorted(deeper | singles):
+            if getattr(every[looked], measure) > least:
+                continue
+            told = [f for f in here if looked in f.options]
+            told += self._under.get((family.cards, (*family.chosen, looked)), [])
+            if not any(kind in self._reasons(other, at, looked) for other in told):
+                return None
+        return f"no {kind} before them was left out for all of them"
+
+    @cached_property
+    def _here(self) -> dict[tuple[int, tuple[int, ...]], list[Family]]:
+        found: dict[tuple[int, tuple[int, ...]], list[Family]] = {}
+        for family in self.made.families:
+            found.setdefault((family.cards, family.chosen), []).append(family)
+        return found
+
+    @cached_property
+    def _under(self) -> dict[tuple[int, tuple[int, ...]], list[Family]]:
+        found: dict[tuple[int, tuple[int, ...]], list[Family]] = {}
+        for family in self.made.families:
+            for at in range(len(family.chosen) + 1):
+                found.setdefault((family.cards, family.chosen[:at]), []).append(family)
+        return found
+
+    def _reasons(self, family: Family, at: int, sibling: int) -> frozenset[str]:
+        """Return the kinds that the reason of a family rests on."""
+        if family.whole:
+            return frozenset((CARDS, *HOST_KINDS))
+        if family.reason in ("price", "relation", "sibling"):
+            return SITS
+        chosen = dict(zip(HOST_KINDS, self._options(family.chosen), strict=False))
+        kind = HOST_KINDS[len(family.chosen)]
+        number = sibling if len(family.chosen) == at else family.options[0]
+        chosen[kind] = self.made.options[kind][number]
+        cards = self.made.sets[family.cards]
+        found = self._rests_on(family.reason, cards, chosen)
+        if found is not None:
+            return found
+        leans = len(family.chosen) >= 2
+        return frozenset((CARDS, *HOST_KINDS)) if leans else SITS
+
+
+def _asked_by(found: Any, code: str) -> set[str]:
+    """Codes of questions in which the one of a rule was taken up: each missing fact is asked for
+    once."""
+    return {f.code for f in found if code in f.values.get("rules", ())}
+
+
+def _slots(board: Motherboard) -> int:
+    return sum(slot.kind == "pcie" for slot in board.layout.slots)

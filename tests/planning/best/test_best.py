@@ -1,0 +1,145 @@
+"""The best rig: as good as trying every rig says, whole proofs, and certificates that a program of
+its own can check."""
+
+import math
+from functools import cache
+
+import pytest
+from enumeration import TODAY, best_of, every_rig, random_case
+from msgspec.structs import replace
+
+from rigplanner.planning.best.answer import Answer, Seeker
+from rigplanner.planning.best.certificate import Certificate, as_json
+from rigplanner.planning.best.reads import refuses
+from rigplanner.planning.best.verify import read_certificate, verify
+from rigplanner.rules.assess import assess
+
+ENUMERATED = (3, 8, 12, 18)
+"""Catalogs of which every rig is tried; the campaign tries five hundred."""
+CERTIFIED = range(40)
+
+
+@cache
+def answered(seed: int, budget: float | None = -1.0) -> Answer:
+    catalog, question = random_case(seed)
+    seeker = Seeker(question, catalog, TODAY)
+    *_, answer = seeker.answers(question.budget if budget == -1.0 else budget, True)
+    return answer
+
+
+@pytest.mark.parametrize("seed", ENUMERATED)
+def test_the_answer_is_that_of_trying_every_rig(seed: int) -> None:
+    catalog, question = random_case(seed)
+    best = best_of(list(every_rig(catalog, question)), question.objective)
+    found = answered(seed).best
+    assert (best is None) == (found is None)
+    if best is None or found is None:
+        return
+    if question.objective == "per-money":
+        assert found.score.value / found.price == pytest.approx(best[2] / best[0], rel=1e-6)
+    elif question.objective == "least-watts":
+        assert found.watts == pytest.approx(best[1])
+    else:
+        assert found.price == pytest.approx(best[0])
+
+
+@pytest.mark.parametrize("seed", CERTIFIED)
+def test_every_certificate_holds_and_counts_every_rig_once(seed: int) -> None:
+    catalog, _ = random_case(seed)
+    answer = answered(seed)
+    assert sum(answer.counts.values()) == answer.total
+    assert answer.certificate is not None
+    again = read_certificate(as_json(answer.certificate))
+    assert verify(again, catalog).faults == ()
+
+
+def test_no_rig_has_an_error_or_a_deciding_unknown_and_none_exceeds_the_budget() -> None:
+    some = 0
+    for seed in CERTIFIED:
+        catalog, question = random_case(seed)
+        if (best := answered(seed).best) is None:
+            continue
+        some += 1
+        found = assess(best.rig, catalog, TODAY)
+        assert not any(refuses(each, "sound") for each in found.report.findings)
+        assert found.report.count("error") == 0
+        assert found.totals.total == pytest.approx(best.price, abs=0.01)
+        assert best.price <= (question.budget or math.inf)
+    assert some >= 12
+
+
+def test_the_same_question_has_the_same_answer() -> None:
+    for seed in (6, 9):
+        catalog, question = random_case(seed)
+        *_, again = Seeker(question, catalog, TODAY).answers(question.budget, True)
+        assert again == answered(seed)
+
+
+def test_a_larger_budget_is_never_slower_and_a_missing_winner_never_better() -> None:
+    catalog, question = random_case(9)
+    question = replace(question, objective="fastest")
+    whole = Seeker(question, catalog, TODAY)
+    last = 0.0
+    for budget in (1500.0, 2000.0, 2600.0, 4000.0, 9000.0):
+        *_, answer = whole.answers(budget)
+        if answer.top is not None:
+            assert answer.top.score.value >= last * (1 - 1e-9)
+            last = answer.top.score.value
+    assert last > 0
+    assert answer.top is not None and answer.top.cards is not None
+    parts = {k: p for k, p in catalog.parts.items() if k != answer.top.cards.gpu}
+    *_, less = Seeker(question, replace(catalog, parts=parts), TODAY).answers(9000.0)
+    assert less.top is None or less.top.score.value <= last
+
+
+def broken(certificate: Certificate, how: str) -> Certificate:
+    claim = certificate.claim
+    assert claim is not None
+    if how == "price":
+        return replace(certificate, claim=replace(claim, price=claim.price - 50))
+    if how == "a family less":
+        return replace(certificate, families=certificate.families[1:])
+    if how == "another rig":
+        return replace(certificate, claim=replace(claim, chosen=(0, *claim.chosen[1:-1], 1)))
+    if how == "total":
+        return replace(certificate, total=certificate.total + 1)
+    if how == "slower rig is claimed":
+        return replace(certificate, claim=replace(claim, top=claim.top * 0.5))
+    kinds = {
+        "too large": ("speed", "memory"),
+        "refused by a rule": ("speed", "PWR006"),
+    }[how]
+    families = tuple(
+        replace(family, reason=kinds[1]) if family.reason == kinds[0] else family
+        for family in certificate.families
+    )
+    return replace(certificate, families=families)
+
+
+@pytest.mark.parametrize(
+    "how",
+    ["price", "a family less", "another rig", "total", "slower rig is claimed", "too large",
+     "refused by a rule"],
+)  # fmt: skip
+def test_a_certificate_that_was_changed_does_not_hold(how: str) -> None:
+    seed = next(
+        n
+        for n in CERTIFIED
+        if random_case(n)[1].objective == "fastest"
+        and answered(n).best is not None
+        and answered(n).counts.get("speed")
+    )
+    catalog, _ = random_case(seed)
+    certificate = answered(seed).certificate
+    assert certificate is not None
+    assert verify(broken(certificate, how), catalog).faults
+
+
+def test_a_search_that_is_stopped_says_how_far_the_best_may_be_off() -> None:
+    catalog, question = random_case(9)
+    question = replace(question, objective="fastest")
+    calls = iter(range(10**9))
+    seeker = Seeker(question, catalog, TODAY, go_on=lambda: next(calls) < 12)
+    *_, answer = seeker.answers(question.budget)
+    assert answer.gap is None or answer.gap >= 0
+    assert answer.gap is not None
