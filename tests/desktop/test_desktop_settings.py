@@ -26,6 +26,7 @@ from rigplanner.desktop.document.preferences import Preferences, PreferenceStore
 from rigplanner.desktop.look.theme import look
 from rigplanner.desktop.look.tokens import DARK
 from rigplanner.desktop.parts.columns import COLUMNS
+from rigplanner.desktop.parts.correction import CorrectionDialog
 from rigplanner.desktop.parts.model import Cell, figure_cell
 from rigplanner.desktop.quote.printing import print_pdf, print_quote
 from rigplanner.report.format import quantity
@@ -291,6 +292,18 @@ def test_a_pasted_link_shows_its_price_before_it_is_kept(qtbot, window, monkeypa
     dialog.read_button.click()
     settled_session(qtbot, window.session)
     assert "Nothing was changed" in dialog.outcome.text()
+    dialog.close()
+
+
+def test_a_wrong_figure_becomes_a_file_only_with_evidence(window):
+    part = window.session.catalog.get("nvidia.geforce.rtx-3090")
+    dialog = CorrectionDialog(window.session, part, window)
+    dialog.field.setCurrentIndex(dialog.field.findData("tdp_w"))
+    dialog.expected.setText("360")
+    assert dialog.content() is None
+    assert "where it can be seen" in dialog.fault.text()
+    dialog.evidence.setText("https://example.org")
+    assert b'"expected": 360' in dialog.content()
     dialog.close()
 
 

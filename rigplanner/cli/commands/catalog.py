@@ -2,13 +2,19 @@
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
+from datetime import date
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from rigplanner.catalog.cloud import CloudInstance, shipped_cloud
 from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.imports.foreign_files import ForeignFault
+from rigplanner.catalog.imports.foreign_opendb import read_opendb
+from rigplanner.catalog.lint.against import State, compare
 from rigplanner.catalog.lint.completeness import compared_fields, completeness, evidence
 from rigplanner.catalog.lint.lint import lint
 from rigplanner.catalog.load import (
@@ -20,8 +26,10 @@ from rigplanner.catalog.load import (
     shipped_catalog,
 )
 from rigplanner.catalog.schema.parts import KINDS, Part, kind_of
-from rigplanner.cli.commands import (
+from rigplanner.cli.catalog_verbs import (
     catalog_community,
+    catalog_correct,
+    catalog_export,
     catalog_import,
     catalog_price,
     catalog_update,
@@ -57,6 +65,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="list the parts that were compared with a second source",
     )
     check.add_argument("--format", choices=("text", "json"), default="text")
+    check.add_argument(
+        "--against",
+        type=Path,
+        metavar="FOLDER",
+        help="compare with a folder or zip of BuildCores OpenDB, figure by figure",
+    )
+    _add_other_verbs(verbs)
+    schema = verbs.add_parser(
+        "schema", help="print the JSON schema of a catalog file, or the fields of one kind of part"
+    )
+    schema.add_argument("kind", nargs="?", choices=list(KINDS))
+
+
+def _add_other_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     catalog_import.add_arguments(
         verbs.add_parser("import", help="add other people's parts or prices to the user's catalog")
     )
@@ -66,27 +88,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     catalog_community.add_arguments(
         verbs.add_parser("community", help="26,000 more parts from an open database, kept apart")
     )
+    catalog_export.add_arguments(
+        verbs.add_parser("export", help="the whole catalog as SQLite, CSV, Parquet or JSON")
+    )
+    catalog_correct.add_arguments(
+        verbs.add_parser("correct", help="a file to send that says which figure is wrong")
+    )
     catalog_price.add_arguments(
         verbs.add_parser("price", help="read the price that a shop's page states for machines")
     )
-    schema = verbs.add_parser(
-        "schema", help="print the JSON schema of a catalog file, or the fields of one kind of part"
-    )
-    schema.add_argument("kind", nargs="?", choices=list(KINDS))
 
 
 def run(args: argparse.Namespace) -> int:
     """Run one verb."""
     if args.verb == "schema":
         return _schema(args.kind)
-    if args.verb == "import":
-        return catalog_import.run(args)
-    if args.verb == "community":
-        return catalog_community.run(args)
-    if args.verb == "price":
-        return catalog_price.run(args)
-    if args.verb == "update":
-        return catalog_update.run(args)
+    if args.verb in OTHER_VERBS:
+        return OTHER_VERBS[args.verb](args)
     if args.verb == "lint":
         return _lint(args, _readable_catalog())
     return {"list": _list, "show": _show}[args.verb](args, open_catalog())
@@ -192,6 +210,15 @@ def _show(args: argparse.Namespace, catalog: Catalog) -> int:
     return FINE
 
 
+OTHER_VERBS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "community": catalog_community.run,
+    "correct": catalog_correct.run,
+    "export": catalog_export.run,
+    "import": catalog_import.run,
+    "price": catalog_price.run,
+    "update": catalog_update.run,
+}
+STATES: tuple[State, ...] = ("agree", "mixed", "differ")
 PRICE_WORDS = {"prices": "price", "on_demand": "on demand, an hour:", "spot": "spot, an hour:"}
 TOLD_APART = ("id", "name", "sources", "doubts", "unpublished", *PRICE_WORDS)
 
@@ -238,6 +265,8 @@ def _print_field(part: Part | CloudInstance, field: str) -> None:
 
 
 def _lint(args: argparse.Namespace, catalog: Catalog) -> int:
+    if args.against is not None:
+        return _against(args, catalog)
     complaints = lint(catalog)
     if args.format == "json":
         made = {
@@ -262,6 +291,32 @@ def _lint(args: argparse.Namespace, catalog: Catalog) -> int:
         file=sys.stderr,
     )
     return FINDINGS if complaints else FINE
+
+
+def _against(args: argparse.Namespace, catalog: Catalog) -> int:
+    """Print where another database says otherwise; findings are differences that the catalog does
+    not tell itself."""
+    try:
+        others = read_opendb(args.against, date.today().isoformat())
+    except ForeignFault as fault:
+        raise InputFault(str(fault)) from fault
+    compared = list(compare(catalog, others.parts))
+    differ = [each for each in compared if each.state == "differ"]
+    if args.format == "json":
+        print(msgspec.json.encode(compared).decode())
+    else:
+        for each in differ:
+            noted = f" [{each.noted}]" if each.noted else ""
+            theirs = ", ".join(map(str, each.theirs))
+            print(f"{each.part}: {each.field}: ours {each.ours}{noted}, theirs {theirs}")
+        counts = Counter((kind_of(catalog.parts[e.part]), e.field, e.state) for e in compared)
+        for kind, field in sorted({(kind, field) for kind, field, _ in counts}):
+            three = [counts[kind, field, state] for state in STATES]
+            told = "  ".join(f"{word} {n:4}" for word, n in zip(STATES, three, strict=True))
+            print(f"{kind:12} {field:28} {told}")
+    parts = len({each.part for each in compared})
+    print(f"{parts} parts met, {len(compared)} figures, {len(differ)} differ", file=sys.stderr)
+    return FINDINGS if any(each.noted != "conflict" for each in differ) else FINE
 
 
 def _print_completeness(catalog: Catalog) -> None:

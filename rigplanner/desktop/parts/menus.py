@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
@@ -20,6 +21,9 @@ from rigplanner.desktop.parts.model import PartsModel
 from rigplanner.desktop.words import KIND_WORDS
 from rigplanner.report.language import tr, trn
 from rigplanner.report.spreadsheet import cell_text
+
+if TYPE_CHECKING:
+    from rigplanner.desktop.parts.correction import CorrectionDialog
 
 Deed = tuple[str, str, Callable[[], object]] | None
 """Icon ("" for none), words and what is done; None is a line between."""
@@ -56,6 +60,7 @@ def catalog_deeds(details: Details, model: PartsModel, part: AnyPart) -> list[De
     return [
         *deeds,
         ("star", tr("Favourite"), details.toggle_favourite),
+        ("", tr("This figure is wrong…"), lambda: correct(details, part)),
         None,
         (
             "copy",
@@ -65,6 +70,15 @@ def catalog_deeds(details: Details, model: PartsModel, part: AnyPart) -> list[De
         ("", tr("Copy the table"), lambda: copy_table(session, model)),
         ("export", tr("Export the table as CSV…"), lambda: ask_table(details, session, model)),
     ]
+
+
+def correct(details: Details, part: AnyPart) -> "CorrectionDialog":
+    """Ask which figure of a part is wrong, and write a file to send."""
+    from rigplanner.desktop.parts.correction import CorrectionDialog
+
+    dialog = CorrectionDialog(details.session, part, details)
+    dialog.open()
+    return dialog
 
 
 def copy_table(session: Session, model: PartsModel) -> None:

@@ -1,0 +1,1 @@
+"""What does each verb of the catalog do?"""
