@@ -25,6 +25,22 @@ Bound = Literal[
 
 Fits = Literal["yes", "no", "unknown"]
 
+Evidence = Literal[
+    "same job",
+    "one source",
+    "other GPU",
+    "other network",
+    "other stack",
+    "nothing alike",
+    "",
+]
+"""What the nearest measurements share with a job: stack, network and GPU, by several sources or by
+one; stack and network; the stack; kind of job alone; nothing. Empty where no measurement is leant
+on."""
+Unmeasured = Literal["task", "kind", "precision", "generation", "stack"]
+"""What no measurement has: such a task; the stack on such a kind of job, or in this precision; the
+architecture of the GPU; the stack itself, which is told from its kin."""
+
 TIME_METRICS = ("ms_per_batch", "s_per_iteration", "time_to_train_min")
 """Metrics in which less is faster; in all others more is."""
 
@@ -68,7 +84,9 @@ class SpeedEstimate(Struct, frozen=True, kw_only=True):
     it (a code); `hours` and `energy_kwh` (of the GPUs) stand for the epochs or tokens that the
     workload asks for; `exchange_share` is what of the modelled step waits for the exchange between
     GPUs; `first_token_ms` and `next_token_ms` are the latencies of one stream of a language model
-    that writes; `serving` what each of several users gets."""
+    that writes; `serving` what each of several users gets. `evidence`: how near the nearest
+    measurements are, which the width of the interval follows; `unmeasured`: what they never
+    had."""
 
     metric: str
     value: float
@@ -89,4 +107,6 @@ class SpeedEstimate(Struct, frozen=True, kw_only=True):
     first_token_ms: float | None = None
     next_token_ms: float | None = None
     fits: Fits = "unknown"
+    evidence: Evidence = ""
+    unmeasured: tuple[Unmeasured, ...] = ()
     serving: ServingAnswer | None = None

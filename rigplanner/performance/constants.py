@@ -78,7 +78,8 @@ class SpeedModel(Struct, frozen=True, forbid_unknown_fields=True):
     nearest evidence is (`Nearness`): the factors by which left-out errors exceed the kriging error,
     and the half-widths in log units that no row takes away, some for a task alone. `strange`:
     half-widths that come on top, by what the stack was never measured on; `certain`: factors of
-    widths by task, some for a family of stacks alone."""
+    widths by task, some for a family of stacks alone; `novelty`: factors of widths by nearness, by
+    which rows of strangers lie further off than rows left out."""
 
     physics: Physics
     variances: dict[str, float]
@@ -91,6 +92,7 @@ class SpeedModel(Struct, frozen=True, forbid_unknown_fields=True):
     floor: dict[str, float] = {}
     strange: dict[str, float] = {}
     certain: dict[str, float] = {}
+    novelty: dict[str, float] = {}
 
     def scattered(self, family: str, kind: str) -> float:
         """Return by how much residuals of such jobs exceed the usual."""
@@ -109,7 +111,8 @@ class SpeedModel(Struct, frozen=True, forbid_unknown_fields=True):
         usual = EIGHTY_PERCENT * deviation * self.widening.get(near, 1.0)
         floor = self.floor.get(f"{near} {task}", self.floor.get(near, 0.0))
         certain = self.certain.get(f"{family} {task}", self.certain.get(task, 1.0))
-        return certain * math.hypot(usual, floor, self.strange.get(strange, 0.0))
+        novel = self.novelty.get(near, 1.0)
+        return novel * certain * math.hypot(usual, floor, self.strange.get(strange, 0.0))
 
 
 @cache

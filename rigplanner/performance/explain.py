@@ -7,7 +7,7 @@ from rigplanner.catalog.schema.parts import GPU
 from rigplanner.evidence import Estimate, Step
 from rigplanner.performance.anchors.anchors import cite
 from rigplanner.performance.anchors.points import Anchored
-from rigplanner.performance.answer import Anchor, Bound, SpeedEstimate
+from rigplanner.performance.answer import Anchor, Bound, Evidence, SpeedEstimate, Unmeasured
 from rigplanner.performance.job import Job
 from rigplanner.performance.limits.input_pipeline import Feed
 from rigplanner.performance.metrics import per_metric
@@ -62,6 +62,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     power: Estimate | None
     heat: Estimate | None
     feed: Feed | None
+    evidence: Evidence = ""
+    unmeasured: tuple[Unmeasured, ...] = ()
 
 
 def _efficiency(found: Finding) -> float | None:
@@ -126,6 +128,8 @@ def estimate(found: Finding) -> SpeedEstimate:
         first_token_ms=first_ms,
         next_token_ms=next_ms,
         serving=served,
+        evidence=found.evidence,
+        unmeasured=found.unmeasured,
     )
 
 

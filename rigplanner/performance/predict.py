@@ -19,7 +19,8 @@ from rigplanner.performance.anchors.anchors import find_gpu, place
 from rigplanner.performance.anchors.monotonicity import at_least
 from rigplanner.performance.anchors.own import kept_evidence
 from rigplanner.performance.anchors.points import Anchored, Placed, Point
-from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.performance.answer import Evidence as Novelty
+from rigplanner.performance.answer import SpeedEstimate, Unmeasured
 from rigplanner.performance.capacity import exceeding, surely_exceeds
 from rigplanner.performance.constants import Nearness, speed_model
 from rigplanner.performance.explain import Finding, cited, estimate
@@ -279,16 +280,11 @@ def _found(
     ceiling."""
     modelled, point = model_speed(job), place(job)
     anchored = known.correct(point, NEIGHBOURS, allowed)
+    near = nearness(point, anchored)
     samples_s = at_least(
         modelled.samples_s * math.exp(anchored.correction.mean), job, point, metric, anchored.rows
     )
-    waited = doubt(modelled.waits.total_s, job.batch * job.count / modelled.samples_s)
-    width = math.hypot(
-        _half_width(job, point, anchored, known),
-        waited,
-        guessed(job, modelled),
-        variants.doubt(job, modelled.times) if modelled.times else 0,
-    )
+    width = math.hypot(_half_width(job, point, anchored, known, near), _unsure(job, modelled))
     alone = _alone(job, known, allowed)
     samples_s = min(samples_s, job.count * alone * MOST_EFFICIENCY) if alone else samples_s
     most = (
@@ -316,6 +312,8 @@ def _found(
         power=None,
         heat=None,
         feed=None,
+        evidence=_evidence(job, point, anchored, near),
+        unmeasured=_unmeasured(job, anchored, known),
     )
 
 
@@ -360,9 +358,46 @@ def uncrowded(job: Job, modelled: Modelled) -> float:
     return model_speed(replace(job, lane=OWN_WAY)).samples_s / modelled.samples_s
 
 
-def _half_width(job: Job, point: Point, anchored: Anchored, known: "Evidence") -> float:
+LEVELS: dict[Nearness, Novelty] = {
+    "GPU": "same job",
+    "one source": "one source",
+    "network": "other GPU",
+    "stack": "other network",
+}
+
+
+def _evidence(job: Job, point: Point, anchored: Anchored, near: Nearness) -> Novelty:
+    """Return what the nearest rows share with a job, as the answer tells it."""
+    if near in LEVELS and not job.named.kin:
+        return LEVELS[near]
+    alike = any(
+        item.point.kind == point.kind and item.point.task == point.task for item in anchored.rows
+    )
+    return "other stack" if alike else "nothing alike"
+
+
+def _unmeasured(job: Job, anchored: Anchored, known: "Evidence") -> tuple[Unmeasured, ...]:
+    """Return what of a job no measurement has."""
+    found: list[Unmeasured] = ["stack"] if job.named.kin else []
+    if anchored.strange:
+        found.append(anchored.strange)
+    if job.silicon.generation not in known.generations:
+        found.append("generation")
+    return tuple(found)
+
+
+def _unsure(job: Job, modelled: Modelled) -> float:
+    """Return by how much waits, guesses and variants widen half the interval, in log units."""
+    waited = doubt(modelled.waits.total_s, job.batch * job.count / modelled.samples_s)
+    varied = variants.doubt(job, modelled.times) if modelled.times else 0.0
+    return math.hypot(waited, guessed(job, modelled), varied)
+
+
+def _half_width(
+    job: Job, point: Point, anchored: Anchored, known: "Evidence", near: Nearness
+) -> float:
     """Return half the width of the 80 % interval in log units, before caps and heat."""
-    near, deviation = nearness(point, anchored), anchored.correction.deviation
+    deviation = anchored.correction.deviation
     width = speed_model().half_width(near, deviation, point.task, anchored.strange, point.family)
     if job.silicon.generation == "unknown":
         width = math.hypot(width, math.log(STRANGE_SILICON))

@@ -71,6 +71,8 @@ def predict_preference(
         first_token_ms=None,
         next_token_ms=None,
         serving=None,
+        evidence="nothing alike",
+        unmeasured=("task", *trained.unmeasured),
     )
 
 

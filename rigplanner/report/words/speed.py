@@ -103,6 +103,38 @@ def step_line(step: Step) -> str:
     )
 
 
+EVIDENCE_WORDS = Words(
+    {
+        "same job": "nearest measurements: this job, by several sources",
+        "one source": "nearest measurements: this job, by one source",
+        "other GPU": "nearest measurements: this network on other GPUs",
+        "other network": "nearest measurements: other networks by this software",
+        "other stack": "nearest measurements: such jobs by other software",
+        "nothing alike": "nearest measurements: nothing alike",
+    }
+)
+UNMEASURED_WORDS = Words(
+    {
+        "task": "never measured: such a task",
+        "kind": "never measured: this software on such a network or task",
+        "precision": "never measured: this software in this precision",
+        "generation": "never measured: such a GPU architecture",
+        "stack": "never measured: this software",
+    }
+)
+
+
+def _novelty(speed: SpeedEstimate) -> list[tuple[str, str]]:
+    """How near the nearest measurements are, and what none of them has."""
+    if not speed.evidence:
+        return []
+    tip = tr("The less the nearest measurements share with the job, the wider the interval.")
+    return [
+        (EVIDENCE_WORDS[speed.evidence], tip),
+        *((UNMEASURED_WORDS[what], tip) for what in speed.unmeasured),
+    ]
+
+
 def speed_facts(speed: SpeedEstimate) -> list[tuple[str, str]]:
     """Return the figures beside the speed, each with what it means."""
     made = []
@@ -145,7 +177,7 @@ def speed_facts(speed: SpeedEstimate) -> list[tuple[str, str]]:
                 tr("Arithmetic used over the dense peak of the precision."),
             )
         )
-    return made
+    return made + _novelty(speed)
 
 
 def _served(told: ServingAnswer) -> list[tuple[str, str]]:
