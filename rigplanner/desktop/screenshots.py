@@ -183,12 +183,18 @@ def _settings(window: "Window") -> "QWidget":
     return dialog
 
 
+def _map(window: "Window") -> None:
+    window.show_tab("Map")
+    window.view("Map").cards.views.setCurrentIndex(2)
+
+
 VIEWS: dict[str, "Callable[[Window], QWidget | None]"] = {
     "start": _tab("Start"),
     "parts": _parts,
     "machine": _machine,
     "slots": _slots,
     "workloads": _tab("Workloads"),
+    "map": _map,
     "compare": _tab("Compare"),
     "quote": _tab("Quote"),
     "palette": _palette,

@@ -47,6 +47,7 @@ from rigplanner.report.language import tr
 if TYPE_CHECKING:
     from rigplanner.desktop.panels.palette import PaletteBox
     from rigplanner.planning.limits import Limit
+    from rigplanner.rig.document import Rig
 
 FRAME_PX, TITLE_PX = 8, 40
 """What a window manager's frame takes at most of usual themes, before it has told its own."""
@@ -55,7 +56,7 @@ INDEX_DELAY_MS = 300
 _successor: list["Window"] = []
 """The window that took the former one's place when the language changed; the program has no other
 hold on it."""
-TABS = ("Start", "Parts", "Machine", "Workloads", "Compare", "Quote")
+TABS = ("Start", "Parts", "Machine", "Workloads", "Map", "Compare", "Quote")
 
 
 class Window(QMainWindow):
@@ -104,6 +105,7 @@ class Window(QMainWindow):
             "Start": Later(self._make_start),
             "Machine": Later(self._make_machine),
             "Workloads": Later(self._make_workloads),
+            "Map": Later(self._make_map),
             "Compare": Later(self._make_compare),
             "Quote": Later(self._make_quote),
         }
@@ -150,6 +152,17 @@ class Window(QMainWindow):
         from rigplanner.desktop.workloads.view import WorkloadsView
 
         return WorkloadsView(self.session)
+
+    def _make_map(self) -> QWidget:
+        from rigplanner.desktop.map.view import MapView
+
+        made = MapView(self.session)
+        made.cards.compare_asked.connect(self._compare_rigs)
+        return made
+
+    def _compare_rigs(self, made: list[tuple[str, "Rig"]]) -> None:
+        self.show_tab("Compare")
+        self.view("Compare").add_rigs(made)
 
     def _make_compare(self) -> QWidget:
         from rigplanner.desktop.compare.view import CompareView

@@ -1,6 +1,7 @@
 """A workload from a file of a model on this computer: what the file decides, and a task to begin
 with."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from rigplanner.rig.workload import Workload
 from rigplanner.workload.readers import model_fields
 
 LONGEST_NAME = 80
+MOST_FILES = 2_000
+_LATER_PART = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.")
 SUFFIXES = (".json", ".gguf", ".safetensors")
 
 
@@ -36,6 +39,38 @@ def workload_of_file(path: Path) -> Workload:
     name = _name(path, fields)
     known = {key: value for key, value in fields.items() if key != "model"}
     return replace(Workload(**{**_begun(fields), **known}), name=name[:LONGEST_NAME])
+
+
+def works_of_folder(folder: Path) -> tuple[list[Workload], list[str]]:
+    """Return a workload for each model in a folder: GGUF and safetensors files, and sub-folders
+    with a config.json or model_index.json (the folder itself where it is one); and a sentence on
+    each that cannot be read. Parts of a split GGUF count as one."""
+    works: list[Workload] = []
+    faults: list[str] = []
+    for path in _models_in(folder):
+        try:
+            works.append(workload_of_file(path))
+        except WorkloadFault as fault:
+            faults.append(str(fault))
+    return works, faults
+
+
+def _models_in(folder: Path) -> list[Path]:
+    if _is_model(folder):
+        return [folder]
+    found = []
+    for path in sorted(folder.iterdir())[:MOST_FILES]:
+        if path.is_dir():
+            found += [path] if _is_model(path) else []
+        elif path.suffix.casefold() in (".gguf", ".safetensors") and not _LATER_PART.search(
+            path.name
+        ):
+            found.append(path)
+    return found
+
+
+def _is_model(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in ("config.json", "model_index.json"))
 
 
 def _begun(fields: dict[str, Any]) -> dict[str, Any]:

@@ -225,7 +225,7 @@ def test_the_largest_of_a_purpose_that_runs_well_is_marked_once() -> None:
         Run(
             model=name,
             name=name,
-            purpose="language",
+            purpose="chat",
             params_b=size,
             precision="q4_k_m",
             whole=True,
@@ -237,5 +237,5 @@ def test_the_largest_of_a_purpose_that_runs_well_is_marked_once() -> None:
     assert [run.model for run in best if run.best] == ["b"]
     assert [run.model for run in best] == ["b", "a", "c"]
     lines = models.text(best, 5)
-    assert lines[0] == "Language: 3 of 3 run"
-    assert lines[2].startswith("*  b")
+    assert lines[0] == "Chat: 3 of 3 run"
+    assert lines[2].split()[:2] == ["*", "b"]

@@ -1,14 +1,27 @@
 """`rigplanner runs`: every model against a machine: what runs, in which format, how fast."""
 
 import argparse
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.catalog.schema.parts import GPU
+from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.hardware import Place, place_of
 from rigplanner.cli.written import written
 from rigplanner.errors import WorkloadFault
-from rigplanner.planning.map.runs import PURPOSES, marked, runs
+from rigplanner.planning.map.runs import (
+    NAMES,
+    TASKS,
+    Run,
+    deepened,
+    file_run,
+    marked,
+    newest_first,
+    runs,
+)
+from rigplanner.planning.model_files import works_of_folder
 from rigplanner.report.map import models
 from rigplanner.rig.workload import Hardware
 
@@ -24,8 +37,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--purpose",
         action="append",
-        choices=tuple(dict.fromkeys(PURPOSES.values())),
-        help="models of this purpose alone; may be given again (default: language)",
+        choices=NAMES,
+        help="models of this purpose alone; may be given again (default: chat)",
+    )
+    parser.add_argument("--task", choices=tuple(TASKS), default="inference")
+    parser.add_argument(
+        "--files", type=Path, metavar="FOLDER", help="model files (GGUF, safetensors) instead"
+    )
+    parser.add_argument(
+        "--newest", action="store_true", help="the newest first, not the largest that runs well"
     )
     parser.add_argument("--most", type=int, default=15, help="models shown of each purpose")
     parser.add_argument("--format", choices=FORMATS, default="text")
@@ -38,8 +58,10 @@ def run(args: argparse.Namespace) -> int:
         raise InputFault(f"--most: expected at least 1, found {args.most}.")
     place = _place(args)
     gpus = place.gpus or ((place.gpu,) * place.count if place.gpu else ())
-    purposes = tuple(args.purpose or ("language",))
-    found = marked(list(runs(gpus, place.machine, shipped_zoo(), purposes)))
+    found = _found(args, gpus, place)
+    zoo = shipped_zoo()
+    if args.task == "inference":
+        found = _deepened(found, gpus, zoo, args.most if args.format == "text" else len(found))
     if args.format == "csv":
         content = models.csv_text(found)
     elif args.format == "json":
@@ -51,6 +73,42 @@ def run(args: argparse.Namespace) -> int:
     else:
         written(args.output, content.encode())
     return FINE if any(each.precision is not None for each in found) else FINDINGS
+
+
+def _found(args: argparse.Namespace, gpus: Sequence[GPU], place: Place) -> list[Run]:
+    """The models of the zoo, or those of a folder, marked and in order. Raises InputFault for a
+    folder without any, and for training without a GPU."""
+    if args.task != "inference" and not gpus:
+        raise InputFault(f"--task {args.task}: this machine has no GPU that is known.")
+    if args.files is not None:
+        found = list(_of_folder(args.files, gpus))
+    else:
+        purposes = tuple(args.purpose or ("chat",))
+        found = list(runs(gpus, place.machine, shipped_zoo(), purposes, args.task))
+    best = marked(found)
+    return newest_first(best) if args.newest else best
+
+
+def _of_folder(folder: Path, gpus: Sequence[GPU]) -> Iterator[Run]:
+    if not folder.is_dir():
+        raise InputFault(f"{folder}: expected a folder of model files.")
+    works, faults = works_of_folder(folder)
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    if not works:
+        raise InputFault(f"{folder}: no GGUF, safetensors or config.json of a model is in it.")
+    for work in works:
+        yield file_run(work, gpus, shipped_zoo())
+
+
+def _deepened(found: Sequence[Run], gpus: Sequence[GPU], zoo: Zoo, most: int) -> list[Run]:
+    """The runs that are shown, with context and users."""
+    seen: dict[str, int] = {}
+    made = []
+    for run in found:
+        seen[run.purpose] = seen.get(run.purpose, 0) + 1
+        made.append(deepened(run, gpus, zoo) if seen[run.purpose] <= most else run)
+    return made
 
 
 def _place(args: argparse.Namespace) -> Place:

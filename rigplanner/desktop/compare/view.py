@@ -1,6 +1,6 @@
 """The Compare tab: two to four rigs side by side, deltas against a chosen one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,7 +46,7 @@ from rigplanner.report.comparison.changes import change_text, with_changes
 from rigplanner.report.comparison.content import Comparison, comparison, markdown, names_apart
 from rigplanner.report.forms import PDF, WORKBOOK, form_title
 from rigplanner.report.language import tr
-from rigplanner.rig.document import Variant
+from rigplanner.rig.document import Rig, Variant
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.rig.variants import states
 
@@ -54,6 +54,10 @@ if TYPE_CHECKING:
     from rigplanner.rules.assess import Assessment
 
 MOST_RIGS, MOST_RECENT = 4, 6
+MOST_MADE = 12
+"""Rigs that were made to be compared (with cards of the map), beside the open one."""
+NARROWEST = 4
+"""Rows of height that a rig's column is wide at least; what has no room is scrolled to."""
 ACROSS = Qt.Orientation.Horizontal
 WRAPPED = Qt.AlignmentFlag(
     Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap
@@ -65,12 +69,13 @@ WITHOUT_STEPS = ("cpus", "nvlink_islands", "gpu_pairs")
 
 
 class Column(Struct, frozen=True):
-    """One rig that is compared: that of a file, a variant of the open rig, or (neither) the open
-    one."""
+    """One rig that is compared: that of a file, a variant of the open rig, one that was made, or
+    (none of these) the open one."""
 
     name: str
     path: Path | None = None
     variant: Variant | None = None
+    made: Rig | None = None
 
 
 class CompareTable(QTableView):
@@ -104,7 +109,7 @@ class CompareTable(QTableView):
             max((metrics.horizontalAdvance(text) for text in words), default=0) + row_px(),
             self.viewport().width() // 3,
         )
-        room = (self.viewport().width() - first) // rigs
+        room = max((self.viewport().width() - first) // rigs, row_px() * NARROWEST)
         for n in range(rigs + 1):
             header.resizeSection(n, room if n else first)
         small = QFontMetrics(small_font())
@@ -132,6 +137,8 @@ class CompareView(QWidget):
         super().__init__()
         self._session = session
         self._files: list[Column] = []
+        self._made: list[Column] = []
+        self._assessed_made: dict[int, Assessment] = {}
         self._left_out: set[str] = set()
         self._kept: dict[int, tuple[Variant, Assessment]] = {}
         self._assessed: dict[Path, Assessment] = {}
@@ -154,7 +161,7 @@ class CompareView(QWidget):
         self.table.setAccessibleName(tr("Comparison"))
         self.table.setShowGrid(False)
         self.table.setIconSize(QSize(icons.size_px(), icons.size_px()))
-        self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.table.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.table.setTabKeyNavigation(False)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -204,8 +211,11 @@ class CompareView(QWidget):
 
     @property
     def _columns(self) -> list[Column]:
-        """The open rig, its variants but those that were left out, and the rigs of files."""
+        """The open rig, its variants but those that were left out, and the rigs of files; while
+        there are rigs that were made, these alone."""
         rig = self._session.rig
+        if self._made:
+            return [Column(rig.name), *self._made]
         own = [
             Column(each.name, variant=each)
             for each in rig.variants
@@ -256,6 +266,14 @@ class CompareView(QWidget):
         self.refresh()
         return True
 
+    def add_rigs(self, rigs: Sequence[tuple[str, Rig]]) -> None:
+        """Put rigs that were made beside the open one, in the stead of what stood there; without
+        them the former ones come back."""
+        self._assessed_made.clear()
+        self._made = [Column(name, made=rig) for name, rig in rigs[:MOST_MADE]]
+        self._show_chips()
+        self.refresh()
+
     def _show_again(self, name: str) -> None:
         self._left_out.discard(name)
         self._show_chips()
@@ -264,6 +282,8 @@ class CompareView(QWidget):
     def _drop(self, column: Column) -> None:
         if column.variant is not None:
             self._left_out.add(column.name)
+        elif column.made is not None:
+            self._made.remove(column)
         else:
             self._files.remove(column)
         self._show_chips()
@@ -272,7 +292,7 @@ class CompareView(QWidget):
     def _show_chips(self) -> None:
         clear(self._chips)
         for rig in self._columns[1:]:
-            if rig.path is not None or rig.variant is not None:
+            if rig.path is not None or rig.variant is not None or rig.made is not None:
                 self._chips.addWidget(label(shortened(rig.name, 24), "small"))
                 self._chips.addWidget(
                     icon_button(
@@ -286,6 +306,7 @@ class CompareView(QWidget):
     def _rig_changed(self, change: Change) -> None:
         if change.another:
             self._left_out.clear()
+            self._made.clear()
         if change.another or change.before.variants is not change.after.variants:
             self._show_chips()
         if self.isVisible():
@@ -311,7 +332,7 @@ class CompareView(QWidget):
             from rigplanner.rules.assess import assess
 
             for each in new:
-                state = read_rig(each.path) if each.path else kept[id(each.variant)]
+                state = each.made or (read_rig(each.path) if each.path else kept[id(each.variant)])
                 yield each, assess(state, catalog, today)
 
         self._session.tasks.run_task(
@@ -326,6 +347,8 @@ class CompareView(QWidget):
         each, made = answer
         if each.path is not None:
             self._assessed[each.path] = made
+        elif each.made is not None:
+            self._assessed_made[id(each.made)] = made
         elif each.variant is not None:
             self._kept = {
                 id(own): self._kept[id(own)]
@@ -338,6 +361,8 @@ class CompareView(QWidget):
         """What is known of a rig, None while it is worked out."""
         if each.path is not None:
             return self._assessed.get(each.path)
+        if each.made is not None:
+            return self._assessed_made.get(id(each.made))
         if each.variant is not None:
             known = self._kept.get(id(each.variant))
             return known[1] if known else None
@@ -348,7 +373,7 @@ class CompareView(QWidget):
 
         columns, own = self._columns, self._session.path
         found = [self._assessment_of(each) for each in columns]
-        files = [each.path or (None if each.variant else own) for each in columns]
+        files = [each.path or (None if each.variant or each.made else own) for each in columns]
         names = names_apart(
             [shortened(each.name, 40) for each in columns],
             [path.name if path else "" for path in files],
@@ -382,7 +407,7 @@ class CompareView(QWidget):
         """Say of each rig in one sentence what changed against the baseline and what it brought."""
         others = (n for n in range(len(names)) if n != baseline)
         self.said.setText("\n".join(change_text(rows, names, n, baseline) for n in others))
-        self.said.show()
+        self.said.setVisible(len(names) <= MOST_RIGS)
 
     def _reason_at(self, index: QModelIndex) -> tuple[CompareRow, int] | None:
         line = self.model.lines[index.row()]

@@ -11,6 +11,7 @@ class FlowRow(QLayout):
     def __init__(self, *widgets: QWidget, spacing: int = 8) -> None:
         super().__init__()
         self._items: list[QLayoutItem] = []
+        self.setContentsMargins(0, 0, 0, 0)
         self.setSpacing(spacing)
         for widget in widgets:
             self.addWidget(widget)
@@ -111,8 +112,13 @@ def flow_strip(*widgets: QWidget, margins: tuple[int, int, int, int] = (0, 0, 0,
     made = QWidget()
     flow = FlowRow(*widgets)
     flow.setContentsMargins(*margins)
-    made.setLayout(flow)
+    let_flow(made, flow)
+    return made
+
+
+def let_flow(widget: QWidget, flow: FlowRow) -> None:
+    """Give a widget a flowing row, and no more height than its lines."""
+    widget.setLayout(flow)
     policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
     policy.setHeightForWidth(True)
-    made.setSizePolicy(policy)
-    return made
+    widget.setSizePolicy(policy)

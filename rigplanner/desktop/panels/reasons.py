@@ -14,6 +14,7 @@ from rigplanner.desktop.parts.columns import sources_of
 from rigplanner.desktop.words import interval, money, quantity
 from rigplanner.evidence import Step
 from rigplanner.memory.answer import MemoryEstimate
+from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.planning.limits import Limit
 from rigplanner.report.format import unit_text
 from rigplanner.report.language import Words, listed, tr
@@ -106,11 +107,15 @@ def speed_reason(job: Job) -> Reason:
         return Reason(
             tr("Speed"), fault_text(job.speed_fault) or tr("There is no GPU in the rig."), ()
         )
-    headline = (
-        f"{quantity(speed.value, speed.metric)}, {interval(speed.low, speed.high, speed.metric)}"
-    )
+    return estimate_reason(speed)
+
+
+def estimate_reason(speed: SpeedEstimate, of: str = "") -> Reason:
+    """Return what a speed rests on; `of` names what it is the speed of."""
+    value = quantity(speed.value, speed.metric)
+    headline = f"{value}, {interval(speed.low, speed.high, speed.metric)}"
     note = f"{tr('Software: {stack}.', stack=speed.stack)} {assumed_text(speed.assumed)}".strip()
-    return Reason(tr("Speed"), headline, speed.steps, note)
+    return Reason(tr("Speed"), f"{of}: {headline}" if of else headline, speed.steps, note)
 
 
 def price_reason(assessment: Assessment) -> Reason:

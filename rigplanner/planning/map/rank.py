@@ -1,7 +1,7 @@
 """Every card against some work: whether memory holds it, how fast it is, what that costs."""
 
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 from msgspec import Struct
@@ -15,11 +15,15 @@ from rigplanner.memory.capacity.mixed_gpus import card_plan, deals_layers
 from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.usable_memory import usable_gib
 from rigplanner.performance.anchors.anchors import find_gpu
+from rigplanner.performance.anchors.evidence import Evidence
+from rigplanner.performance.anchors.own import kept_evidence
 from rigplanner.performance.answer import TIME_METRICS, SpeedEstimate
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.settled import settled
 from rigplanner.performance.software.readiness import How, ready
+from rigplanner.performance.software.stacks import find_stack
 from rigplanner.planning.map.cards import Card, Kind
+from rigplanner.planning.what_if import split_over
 from rigplanner.rig.workload import Workload
 
 Fit = Literal["fits", "tight", "host", "slow", "no", "unknown"]
@@ -118,16 +122,24 @@ class Row(Struct, frozen=True, kw_only=True):
         return all(answer.known != "unproven" for answer in self.answers)
 
 
+Key = tuple[int, int, str, int]
+"""A work by its index, a GPU by its identity, the link, and the number of GPUs."""
+
+
 def rows(
     works: Sequence[Workload],
     found: Sequence[Card],
     counts: Sequence[int],
     zoo: Zoo,
     least: Sequence[float | None] = (),
+    known: "dict[Key, Answer] | None" = None,
+    own: int = 0,
 ) -> Iterator[Row]:
     """Yield each number of each card with its answers, as they are worked out; no score yet.
-    `least`: the speed that each work must reach, in its own metric (of times: the most)."""
-    known: dict[tuple[int, int, str, int], Answer] = {}
+    `least`: the speed that each work must reach, in its own metric (of times: the most). `known`
+    holds what was answered, for machines with the same GPUs. Works that are split over all `own`
+    GPUs of a rig are split over those of the row."""
+    known = {} if known is None else known
     for card in found:
         for count in card.counts(counts):
             link = card.link or usual_link(card.gpu, count)
@@ -135,7 +147,8 @@ def rows(
             for at, work in enumerate(works):
                 key = at, id(card.gpu), link, count
                 if key not in known:
-                    made = answer(work, card.gpu, count, zoo, link)
+                    asked = split_over(work, own, count) if own else work
+                    made = answer(asked, card.gpu, count, zoo, link)
                     known[key] = _enough(made, least[at]) if least and least[at] else made
                 answers.append(known[key])
             yield _row(card, count, tuple(answers))
@@ -201,22 +214,27 @@ def answer(work: Workload, gpu: GPU, count: int, zoo: Zoo, link: str | None = No
 
 def known_of(speed: SpeedEstimate, gpu: GPU) -> Known:
     """Return how the speed on a GPU is known."""
+    if (_row_stack(speed.stack), gpu.chip_maker.casefold()) not in _published(kept_evidence()):
+        return "unproven"
     if not speed.anchors:
         return "modelled"
-    if all(_maker(anchor.gpu) != gpu.chip_maker for anchor in speed.anchors):
-        return "unproven"
     leading = max(speed.anchors, key=lambda anchor: anchor.weight)
     if _same_chip(leading.gpu, gpu) and leading.weight >= NEAR:
         return "measured"
     return "near" if sum(anchor.weight for anchor in speed.anchors) >= SOME else "modelled"
 
 
+@lru_cache(2)
+def _published(known: Evidence) -> frozenset[tuple[str, str]]:
+    """The stacks of measured rows, each with the makers of chips that it was measured on."""
+    return frozenset((each.point.stack, each.point.maker.casefold()) for each in known.placed)
+
+
 @cache
-def _maker(name: str) -> str:
-    try:
-        return find_gpu(name).chip_maker
-    except WorkloadFault:
-        return ""
+def _row_stack(slug: str) -> str:
+    """The stack that measured rows name in the stead of one of its kin."""
+    stack = find_stack(slug)
+    return stack.kin.like if stack.kin else slug
 
 
 def _same_chip(name: str, gpu: GPU) -> bool:

@@ -1,6 +1,7 @@
 """Every model against a machine: the best format that fits, where it lies, how fast it is."""
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Literal
 
 from msgspec import Struct
@@ -8,30 +9,47 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Model, Zoo
+from rigplanner.data import data_path
+from rigplanner.decoding import read_json
 from rigplanner.errors import WorkloadFault
 from rigplanner.machine.model import Machine
+from rigplanner.memory.capacity.capacity_search import reach
 from rigplanner.memory.capacity.host_fit import held_gib, room_of
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.best_format import GOOD_BITS, proposals
 from rigplanner.planning.map.rank import answer
 from rigplanner.rig.workload import Workload
+from rigplanner.workload.network import resolve
 from rigplanner.workload.quant import BITS
 
-Purpose = Literal["language", "vision-language", "image", "speech", "text-encoder", "vision"]
+Purpose = Literal["chat", "code", "vision", "image", "video", "speech", "embedding", "recognition"]
+"""What people want a model for. vision: text about pictures; recognition: classes, boxes, masks."""
 
 PURPOSES: dict[str, Purpose] = {
-    "llm": "language",
-    "moe": "language",
-    "encoder_decoder": "language",
-    "vlm": "vision-language",
+    "llm": "chat",
+    "moe": "chat",
+    "encoder_decoder": "chat",
+    "vlm": "vision",
     "diffusion_transformer": "image",
     "diffusion_unet": "image",
     "asr": "speech",
-    "encoder": "text-encoder",
-    "cnn": "vision",
-    "vit": "vision",
-    "detector": "vision",
-    "segmenter": "vision",
+    "encoder": "embedding",
+    "cnn": "recognition",
+    "vit": "recognition",
+    "detector": "recognition",
+    "segmenter": "recognition",
+}
+"""The purpose of each kind, where `model_facts.json` names no other for the model."""
+NAMES: tuple[Purpose, ...] = (
+    "chat", "code", "vision", "image", "video", "speech", "embedding", "recognition",
+)  # fmt: skip
+Task = Literal["inference", "serve", "lora", "qlora", "full"]
+TASKS: dict[Task, str] = {
+    "inference": "inference",
+    "serve": "serve",
+    "lora": "train_lora",
+    "qlora": "train_qlora",
+    "full": "train_full",
 }
 WRITES = ("llm", "moe", "vlm")
 WELL_TOKENS_S = 10.0
@@ -39,6 +57,33 @@ WELL_TOKENS_S = 10.0
 English: about 238 words a minute, Brysbaert 2019, and 1.3 tokens a word, both recalled; twice for
 skimming: judgement)."""
 SMALL_FORMAT = "q4_k_m"
+USUAL_PROMPT, USUAL_ANSWER = 1024, 256
+"""Tokens that a user asks and is answered, where the most users are counted."""
+
+
+class _Facts(Struct, frozen=True, forbid_unknown_fields=True):
+    note: str
+    purposes: dict[Purpose, tuple[str, ...]]
+    released: dict[str, str]
+
+
+@cache
+def _facts() -> _Facts:
+    path = data_path("catalog") / "architectures" / "model_facts.json"
+    return read_json(path.read_bytes(), _Facts)
+
+
+def purpose_of(model: Model) -> Purpose:
+    """Return what a model of the zoo is made for."""
+    return next(
+        (purpose for purpose, slugs in _facts().purposes.items() if model.slug in slugs),
+        PURPOSES[model.kind],
+    )
+
+
+def released(slug: str) -> str | None:
+    """Return the month in which a model came out, as 2024-07; None where it is not known."""
+    return _facts().released.get(slug)
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -46,6 +91,8 @@ class Run(Struct, frozen=True, kw_only=True):
     to read along and kept in four bits or more; `best` marks the largest of its purpose that runs
     well. `lacks_gib`: what the cards lack to hold it wholly in four bits, 0 where they do, None
     where it is not known. Without `precision` nothing of it fits; `fault` says what else is wrong.
+    `released` is a month; `context` the longest in tokens and `users` the most at once that the
+    cards hold in this format, where they were asked for.
     """
 
     model: str
@@ -64,25 +111,53 @@ class Run(Struct, frozen=True, kw_only=True):
     best: bool = False
     lacks_gib: float | None = None
     fault: str = ""
+    released: str | None = None
+    context: int | None = None
+    users: int | None = None
 
 
 def runs(
-    gpus: Sequence[GPU], machine: Machine | None, zoo: Zoo, purposes: Sequence[Purpose] = ()
+    gpus: Sequence[GPU],
+    machine: Machine | None,
+    zoo: Zoo,
+    purposes: Sequence[Purpose] = (),
+    task: Task = "inference",
 ) -> Iterator[Run]:
-    """Yield how each model of the zoo runs, in the order of the zoo."""
+    """Yield how each model of the zoo runs, or is trained or served, in the order of the zoo."""
     for model in zoo.models.values():
-        purpose = PURPOSES[model.kind]
-        if not purposes or purpose in purposes:
-            yield run_of(model, gpus, machine, zoo)
+        if not purposes or purpose_of(model) in purposes:
+            yield run_of(model, gpus, machine, zoo, task)
 
 
-def run_of(model: Model, gpus: Sequence[GPU], machine: Machine | None, zoo: Zoo) -> Run:
+def run_of(
+    model: Model,
+    gpus: Sequence[GPU],
+    machine: Machine | None,
+    zoo: Zoo,
+    task: Task = "inference",
+) -> Run:
     """Return how one model runs: networks that write text in the format that suits the machine
-    best, all others as their usual stack runs them on the first card."""
-    purpose, size = PURPOSES[model.kind], _params_b(model, zoo)
-    work = Workload(model=model.slug, task="inference")
-    if model.kind not in WRITES:
-        return _plain(model, purpose, size, work, gpus, zoo)
+    best, all others as their usual stack runs them on the first card; trained and served on all
+    cards alike, in the usual format of the task."""
+    purpose, size = purpose_of(model), _params_b(model, zoo)
+    work = Workload(model=model.slug, task=TASKS[task])
+    if model.kind not in WRITES or task != "inference":
+        count = 1 if task == "inference" else len(gpus)
+        made = run_of_work(work, model.name, purpose, gpus, zoo, count)
+        return replace(made, params_b=size, released=released(model.slug))
+    made = _written(model, purpose, size, work, gpus, machine, zoo)
+    return replace(made, released=released(model.slug))
+
+
+def _written(
+    model: Model,
+    purpose: Purpose,
+    size: float | None,
+    work: Workload,
+    gpus: Sequence[GPU],
+    machine: Machine | None,
+    zoo: Zoo,
+) -> Run:
     try:
         ways = proposals(work, gpus, machine, zoo)
     except WorkloadFault as fault:
@@ -115,38 +190,93 @@ def run_of(model: Model, gpus: Sequence[GPU], machine: Machine | None, zoo: Zoo)
     )
 
 
-def _plain(
-    model: Model,
-    purpose: Purpose,
-    size: float | None,
+def run_of_work(
     work: Workload,
+    name: str,
+    purpose: Purpose,
     gpus: Sequence[GPU],
     zoo: Zoo,
+    count: int,
 ) -> Run:
+    """Return how a workload as it stands runs on `count` of the cards, taken as equal to the
+    first."""
+    slug = work.model or name
     if not gpus:
-        return Run(model=model.slug, name=model.name, purpose=purpose, params_b=size)
-    found = answer(work, gpus[0], 1, zoo)
-    fits = found.fit in ("fits", "tight")
-    need, room = found.need_gib, found.room_gib
+        return Run(model=slug, name=name, purpose=purpose, params_b=None)
+    found = answer(work, gpus[0], count, zoo)
+    runs_it = found.fit in ("fits", "tight", "host")
+    need, room, speed = found.need_gib, found.room_gib, found.speed
+    precision = work.precision or (speed.assumed.get("precision", "") if speed else "")
+    fast = speed is not None and (speed.metric != "tokens/s" or speed.value >= WELL_TOKENS_S)
     return Run(
-        model=model.slug,
-        name=model.name,
+        model=slug,
+        name=name,
         purpose=purpose,
-        params_b=size,
-        precision=(found.speed.assumed.get("precision") or "") if fits and found.speed else None,
-        cards=1 if fits else 0,
+        params_b=None,
+        precision=precision if runs_it else None,
+        cards=count if runs_it else 0,
         device_gib=need,
-        speed=found.speed if fits else None,
-        whole=fits,
-        well=fits,
-        lacks_gib=None if need is None or room is None else max(0.0, need - room),
+        speed=speed if runs_it else None,
+        whole=found.fit in ("fits", "tight"),
+        well=found.fit in ("fits", "tight") and fast,
+        lacks_gib=None if need is None or room is None else max(0.0, (need - room) * count),
         fault=found.fault,
     )
 
 
-def _params_b(model: Model, zoo: Zoo) -> float | None:
-    from rigplanner.workload.network import resolve
+def file_run(work: Workload, gpus: Sequence[GPU], zoo: Zoo) -> Run:
+    """Return how the model of a file runs on all the cards."""
+    kind = work.kind or ""
+    try:
+        kind = resolve(work, zoo).kind
+    except WorkloadFault as fault:
+        return Run(
+            model=work.name or "", name=work.name or "", purpose="chat", params_b=None,
+            fault=str(fault),
+        )  # fmt: skip
+    name = work.name or work.model or "model"
+    made = run_of_work(work, name, PURPOSES.get(kind, "chat"), gpus, zoo, max(1, len(gpus)))
+    return replace(made, model=name)
 
+
+def deepened(run: Run, gpus: Sequence[GPU], zoo: Zoo) -> Run:
+    """Return a run that lies wholly on the cards with the longest context and the most users of it
+    that they hold; itself where neither is known."""
+    if not run.whole or run.model not in zoo.models or zoo.models[run.model].kind not in WRITES:
+        return run
+    some = gpus[: max(1, run.cards)]
+    work = Workload(
+        model=run.model,
+        task="inference",
+        precision=run.precision or None,
+        stack=run.speed.stack if run.speed else None,
+        batch_per_gpu=1,
+        input_tokens=USUAL_PROMPT,
+        output_tokens=USUAL_ANSWER,
+    )
+    try:
+        context = reach("context", work, some[0], len(some), zoo, some)
+        users = reach("users", work, some[0], len(some), zoo, some)
+    except WorkloadFault:
+        return run
+    longest = min(context.value, context.positions or context.value)
+    return replace(run, context=longest, users=users.value)
+
+
+def newest_first(found: Sequence[Run]) -> list[Run]:
+    """Return runs by purpose, the newest first, then those whose month is not known, by size."""
+    return sorted(
+        found,
+        key=lambda run: (
+            NAMES.index(run.purpose),
+            run.precision is None,
+            [-int(part) for part in run.released.split("-")] if run.released else [0],
+            -_size(run),
+        ),
+    )
+
+
+def _params_b(model: Model, zoo: Zoo) -> float | None:
     if model.params_m is not None:
         return model.params_m / 1000
     try:
@@ -168,10 +298,9 @@ def _lacks(work: Workload, gpus: Sequence[GPU], zoo: Zoo) -> float | None:
 
 def marked(found: Sequence[Run]) -> list[Run]:
     """Return the runs by purpose, the largest first, the largest of each that runs well marked."""
-    order = list(dict.fromkeys(PURPOSES.values()))
     ranked = sorted(
         found,
-        key=lambda run: (order.index(run.purpose), not run.well, not run.precision, -_size(run)),
+        key=lambda run: (NAMES.index(run.purpose), not run.well, not run.precision, -_size(run)),
     )
     out: list[Run] = []
     seen: set[str] = set()

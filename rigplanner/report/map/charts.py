@@ -19,7 +19,7 @@ from rigplanner.report.map.figures import (
     title_of,
     unit_of,
 )
-from rigplanner.report.map.scatter import Axis, Point, kind_entries, scatter
+from rigplanner.report.map.scatter import Axis, Point, kind_entries, scatter, short
 from rigplanner.report.map.scene import (
     LARGE,
     SIZE,
@@ -71,11 +71,15 @@ def chart(
     width: float = WIDTH,
     measure: Measure = letters,
     most: int = 25,
+    height: float | None = None,
 ) -> Scene:
-    """Return a picture of ranked rows; a spot's row is its index among them."""
+    """Return a picture of ranked rows; a spot's row is its index among them. A scatter takes the
+    height that is wished, bars take what they need."""
     if kind == "bars":
         return bars(rows, heading, sort, width, measure, most)
-    return _scatter(kind, rows, heading, sort, width, measure)
+    counts = {row.count for row in rows if row.score is not None and row.kind == "card"}
+    count = counts.pop() if len(counts) == 1 else 0
+    return _scatter(kind, rows, heading, sort, width, height, measure, count)
 
 
 def bars(
@@ -182,57 +186,71 @@ def said(row: Row, sort: Sort, currency: str) -> str:
 
 
 def _scatter(
-    kind: Chart, rows: Sequence[Row], heading: Heading, sort: Sort, width: float, measure: Measure
+    kind: Chart,
+    rows: Sequence[Row],
+    heading: Heading,
+    sort: Sort,
+    width: float,
+    height: float | None,
+    measure: Measure,
+    count: int,
 ) -> Scene:
+    """`count`: of cards in every row, 0 where rows differ; it is then said once."""
     points = [
-        point for at, row in enumerate(rows) if (point := _point(kind, at, row, heading, sort))
+        point
+        for at, row in enumerate(rows)
+        if (point := _point(kind, at, row, heading, sort, count))
     ]
-    unit = speed_unit(rows)
     left_out = sum(1 for row in rows if row.score is not None) - len(points)
-    speed = Axis(name=unit, log=True, share=is_share(rows, "speed"))
-    if kind == "price":
-        title = tr("Price and speed: {work}", work=heading.work)
-        across = Axis(
-            name=tr("cost of three years, {currency}", currency=heading.currency)
-            if sort == "years"
-            else tr("price, {currency}", currency=heading.currency)
-        )
-        note = tr("{count} without a price are left out.", count=left_out) if left_out else ""
-    elif kind == "memory":
-        title = tr("Memory and speed: {work}", work=heading.work)
-        across, note = Axis(name=tr("GPU memory, GiB"), doubling=True), ""
-    else:
-        title = tr("What a price bought, by year of release: {work}", work=heading.work)
-        across = Axis(name=tr("year of release"), log=False)
-        speed = Axis(
-            name=tr("{unit} per 1,000 {currency} at launch", unit=unit, currency=heading.currency),
-            log=True,
-        )
-        note = (
-            tr("{count} without a launch price are left out.", count=left_out) if left_out else ""
-        )
+    title, across, up, note = _axes(kind, rows, heading, sort, left_out)
+    if count > 1:
+        title = tr("{title}, {count} GPUs", title=title, count=count)
     if not points:
         return _empty(title, note or tr("Nothing runs this work."), width)
     return scatter(
         points,
         across,
-        speed,
+        up,
         title,
         " ".join(part for part in (note, heading.note) if part),
         best="right" if kind == "memory" else "left",
         width=width,
+        height=height,
         measure=measure,
     )
 
 
-def _point(kind: Chart, at: int, row: Row, heading: Heading, sort: Sort) -> Point | None:
+def _axes(
+    kind: Chart, rows: Sequence[Row], heading: Heading, sort: Sort, left_out: int
+) -> tuple[str, Axis, Axis, str]:
+    """Title, both scales, and what is said of the rows that are left out."""
+    unit, currency = speed_unit(rows), heading.currency
+    speed = Axis(name=unit, share=is_share(rows, "speed"))
+    if kind == "memory":
+        title = tr("Memory and speed: {work}", work=heading.work)
+        return title, Axis(name=tr("GPU memory, GiB"), doubling=True), speed, ""
+    if kind == "price":
+        note = tr("{count} without a price are left out.", count=left_out) if left_out else ""
+        price = tr("price, {currency}", currency=currency)
+        years = tr("cost of three years, {currency}", currency=currency)
+        across = Axis(name=years if sort == "years" else price)
+        return tr("Price and speed: {work}", work=heading.work), across, speed, note
+    note = tr("{count} without a launch price are left out.", count=left_out) if left_out else ""
+    up = Axis(name=tr("{unit} per 1,000 {currency} at launch", unit=unit, currency=currency))
+    title = tr("What a price bought, by year of release: {work}", work=heading.work)
+    return title, Axis(name=tr("year of release"), log=False), up, note
+
+
+def _point(
+    kind: Chart, at: int, row: Row, heading: Heading, sort: Sort, count: int
+) -> Point | None:
     if row.score is None or not row.score:
         return None
     x, per = row.memory_gib, 1.0
     if kind == "price":
         x = row.three_years if sort == "years" else row.cost if row.kind != "hire" else None
     elif kind == "time":
-        if row.launch_cost is None or row.released is None or row.count > 1:
+        if row.launch_cost is None or row.released is None or row.count != (count or 1):
             return None
         x, per = year_of(row.released), PER["money"] / row.launch_cost
     if not x:
@@ -242,7 +260,7 @@ def _point(kind: Chart, at: int, row: Row, heading: Heading, sort: Sort) -> Poin
         y=row.score * per,
         low=(row.low or row.score) * per,
         high=(row.high or row.score) * per,
-        name=row.name if row.count == 1 or row.kind != "card" else title_of(row),
+        name=short(row.name if count or row.count == 1 else title_of(row)),
         kind=row.kind,
         hollow=any(each.known not in ("measured", "near") for each in row.answers),
         row=at,

@@ -10,19 +10,27 @@ import msgspec
 
 from rigplanner.planning.map.runs import Run, opened
 from rigplanner.report import format as fmt
+from rigplanner.report.format import columns_of, padded
 from rigplanner.report.language import Words, tr, trn
 
 PURPOSE_WORDS = Words(
     {
-        "language": "Language",
-        "vision-language": "Language with images",
-        "image": "Images and films",
-        "speech": "Speech",
-        "text-encoder": "Text encoders",
-        "vision": "Vision",
+        "chat": "Chat",
+        "code": "Code",
+        "vision": "Text about pictures",
+        "image": "Pictures",
+        "video": "Films",
+        "speech": "Speech and sound",
+        "embedding": "Embeddings and text encoders",
+        "recognition": "Recognition in pictures",
     }
 )
-HEADS = ("", "Model", "Size", "Format", "Where", "GPU memory", "RAM", "Speed", "80 % interval")
+HEADS = (
+    "Best", "Model", "Size", "Released", "Format", "Where", "GPU memory", "RAM", "Context", "Users",
+    "Speed", "80 % interval", "First token",
+)  # fmt: skip
+RIGHT = (2, 6, 7, 8, 9, 10, 11, 12)
+"""Columns of numbers."""
 STEPS_GIB = (8.0, 16.0, 24.0, 48.0)
 """More GPU memory that people can buy in one step."""
 MOST_NAMED = 4
@@ -35,6 +43,7 @@ def record(run: Run) -> dict[str, Any]:
         "model": run.model,
         "name": run.name,
         "purpose": run.purpose,
+        "released": run.released,
         "params_b": run.params_b,
         "runs": run.precision is not None,
         "best": run.best,
@@ -45,6 +54,8 @@ def record(run: Run) -> dict[str, Any]:
         "n_cpu_moe": run.n_cpu_moe,
         "device_gib": run.device_gib,
         "host_gib": run.host_gib,
+        "context": run.context,
+        "users": run.users,
         "metric": speed.metric if speed else None,
         "value": speed.value if speed else None,
         "low": speed.low if speed else None,
@@ -88,11 +99,17 @@ def text(runs: Sequence[Run], most: int) -> list[str]:
             ),
         ]
         lines += _table(running[:most])
-        for step in STEPS_GIB:
-            if found := opened(every, step):
-                lines.append(_more(step, found))
-                break
+        lines += more_lines(every)
     return lines
+
+
+def more_lines(every: Sequence[Run]) -> list[str]:
+    """Return what the smallest step of GPU memory that opens anything would open, in one line; none
+    where no step does."""
+    for step in STEPS_GIB:
+        if found := opened(every, step):
+            return [_more(step, found)]
+    return []
 
 
 def _more(step: float, found: Sequence[Run]) -> str:
@@ -109,29 +126,38 @@ def _more(step: float, found: Sequence[Run]) -> str:
 def _table(runs: Sequence[Run]) -> list[str]:
     if not runs:
         return []
-    rows = [tuple(tr(head) if head else "" for head in HEADS), *map(_cells, runs)]
-    widths = [max(len(row[at]) for row in rows) for at in range(len(HEADS))]
+    rows = [tuple(map(tr, HEADS)), *map(cells, runs)]
+    kept = [at for at in range(len(HEADS)) if any(row[at] for row in rows[1:])]
+    widths = {at: max(columns_of(row[at]) for row in rows) for at in kept}
     return [
         "  ".join(
-            cell.rjust(width) if at in (2, 5, 6, 7, 8) else cell.ljust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+            " " * (widths[at] - columns_of(row[at])) + row[at]
+            if at in RIGHT
+            else padded(row[at], widths[at])
+            for at in kept
         ).rstrip()
         for row in rows
     ]
 
 
-def _cells(run: Run) -> tuple[str, ...]:
+def cells(run: Run) -> tuple[str, ...]:
+    """Return a run in words, in the order of `HEADS`."""
     speed = run.speed
+    first = speed.first_token_ms if speed else None
     return (
         "*" if run.best else "",
         run.model,
         fmt.number(run.params_b, 1) + "B" if run.params_b is not None else "",
+        run.released or "",
         run.precision or "",
-        _where(run),
+        _where(run) if run.precision is not None else tr("does not fit"),
         fmt.quantity(run.device_gib, "GiB", 1) if run.device_gib else "",
         fmt.quantity(run.host_gib, "GiB", 1) if run.host_gib and not run.whole else "",
+        fmt.number(run.context, 0) if run.context else "",
+        fmt.number(run.users, 0) if run.users else "",
         fmt.quantity(speed.value, speed.metric) if speed else "",
         f"{fmt.number(speed.low)} – {fmt.number(speed.high)}" if speed else "",
+        fmt.quantity(first, "ms") if first else "",
     )
 
 

@@ -29,10 +29,12 @@ from rigplanner.report.map.scene import (
 )
 
 MARGIN, BELOW_HEAD, BELOW = 16.0, 16.0, 58.0
-PLOT_HEIGHT = 380.0
+PLOT_HEIGHT, LEAST_HEIGHT = 380.0, 220.0
 RADIUS, REACH = 4.0, 7.0
 """Of a dot, and how far from its middle a pointer still meets it."""
-MOST_LABELS = 26
+MOST_LABELS, MOST_TRIED = 26, 150
+BAND = 12.0
+"""Height of the bands in which taken room is looked up."""
 GAP = 3.0
 KINDS: tuple[Kind, ...] = ("card", "machine", "hire")
 KIND_WORDS = Words({"card": "card", "machine": "whole machine", "hire": "for hire"})
@@ -107,16 +109,21 @@ def scatter(
     note: str,
     best: Literal["left", "right"] = "left",
     width: float = 760.0,
+    height: float | None = None,
     measure: Measure = letters,
 ) -> Scene:
-    """Return the picture. The front's points carry their intervals and are named first."""
+    """Return the picture, of a usual height or of one that is wished. The front's points carry
+    their intervals and are named first."""
     y_low, y_high = _ends([point.y for point in points], up.log)
     x_low, x_high = _ends([point.x for point in points], across.log)
     ticks_up = ticks(y_low, y_high, up)
     left = MARGIN + max((measure(up.said(tick), SMALL, False) for tick in ticks_up), default=20)
     head, last = legend(_entries(points), up.name, MARGIN, width - MARGIN, measure)
     top = last + BELOW_HEAD
-    plot = (left + 8, top, width - MARGIN, top + PLOT_HEIGHT)
+    said = wrapped(note, width - 2 * MARGIN, measure, SMALL)
+    below = BELOW + 13 * len(said) - 8
+    tall = PLOT_HEIGHT if height is None else max(LEAST_HEIGHT, height - top - below)
+    plot = (left + 8, top, width - MARGIN, top + tall)
     x = _Scale(x_low, x_high, plot[0], plot[2], across.log)
     y = _Scale(y_low, y_high, plot[3], plot[1], up.log)
     shapes: list[Rect | Stroke | Dot | Text] = [
@@ -134,7 +141,6 @@ def scatter(
         Dot(x.place(p.x), y.place(p.y), RADIUS, p.kind, FORMS[p.kind], p.hollow) for p in points
     ]
     shapes += [*dots, *_labels(points, edge, dots, lines, plot, measure)]
-    said = wrapped(note, width - 2 * MARGIN, measure, SMALL)
     foot = plot[3] + BELOW - 8
     shapes += [
         Text(MARGIN, foot + 13 * at, line, SMALL, role="quiet") for at, line in enumerate(said)
@@ -240,29 +246,48 @@ def _labels(
     dot is free its name is left to the pointer."""
     order = [*edge, *sorted(points, key=lambda point: -point.y)]
     place = {point.row: dot for point, dot in zip(points, dots, strict=True)}
-    taken: list[Box] = [
-        (dot.x - RADIUS, dot.y - RADIUS, dot.x + RADIUS, dot.y + RADIUS) for dot in dots
-    ]
+    taken = _Taken()
+    for dot in dots:
+        taken.add((dot.x - RADIUS, dot.y - RADIUS, dot.x + RADIUS, dot.y + RADIUS))
     for line in lines:
-        taken += [_along(*ends) for ends in pairwise(line.points) if line.role == "front"]
+        for ends in pairwise(line.points) if line.role == "front" else ():
+            taken.add(_along(*ends))
     thin = [_along(*line.points[:2]) for line in lines if line.role != "front"]
     made: list[Text] = []
     named: set[str] = set()
-    for rank, point in enumerate(order):
+    for rank, point in enumerate(order[: len(edge) + MOST_TRIED]):
         if point.name in named or len(made) >= MOST_LABELS:
             continue
         named.add(point.name)
         tried = [
             (text, box)
-            for text in _places(short(point.name), place[point.row])
-            if _inside(box := box_of(text, measure), plot)
-            and not any(_meet(box, other) for other in taken)
+            for text in _places(point.name, place[point.row])
+            if _inside(box := box_of(text, measure), plot) and not taken.meets(box)
         ]
         clear = [pair for pair in tried if not any(_meet(pair[1], other) for other in thin)]
         for text, box in (clear or (tried if rank < len(edge) else ()))[:1]:
-            taken.append(box)
+            taken.add(box)
             made.append(text)
     return made
+
+
+class _Taken:
+    """The room that is taken, by bands across the picture, so that few boxes are asked."""
+
+    def __init__(self) -> None:
+        self._bands: dict[int, list[Box]] = {}
+
+    def _of(self, box: Box) -> range:
+        return range(int(box[1] // BAND) - 1, int(box[3] // BAND) + 2)
+
+    def add(self, box: Box) -> None:
+        for band in range(int(box[1] // BAND), int(box[3] // BAND) + 1):
+            self._bands.setdefault(band, []).append(box)
+
+    def meets(self, box: Box) -> bool:
+        return any(
+            _meet(box, other) for band in self._of(box) for other in self._bands.get(band, ())
+        )
 
 
 def _along(one: tuple[float, float], two: tuple[float, float]) -> Box:
@@ -280,9 +305,9 @@ MAKERS = ("NVIDIA ", "GeForce ", "AMD ", "Intel ")
 
 
 def short(name: str) -> str:
-    """Return a name without its maker and line, as people say it."""
+    """Return a name without its maker and line, as people say it: "4 × RTX 4090"."""
     for maker in MAKERS:
-        name = name.removeprefix(maker)
+        name = name.replace(f"× {maker}", "× ").removeprefix(maker)
     return name
 
 

@@ -138,7 +138,7 @@ def text(
     """Return the first rows as lines of text, then what was left out. Columns that no row fills are
     left out."""
     shown_rows = [row for row in rows if row.score is not None][:most]
-    table = [tuple(map(tr, TEXT_HEADS)), *(_cells(row, works, currency) for row in shown_rows)]
+    table = [tuple(map(tr, TEXT_HEADS)), *(cells(row, currency) for row in shown_rows)]
     kept = [at for at in range(len(TEXT_HEADS)) if any(line[at] for line in table[1:])]
     widths = {at: max(columns_of(line[at]) for line in table) for at in kept}
     lines = [
@@ -154,8 +154,9 @@ def text(
     return [*lines, *_left_out(rows, len(shown_rows)), *_notes(shown_rows, sort)]
 
 
-def _cells(row: Row, works: Sequence[str], currency: str) -> tuple[str, ...]:
-    several = len(works) > 1
+def cells(row: Row, currency: str) -> tuple[str, ...]:
+    """Return a row in words, in the order of `TEXT_HEADS`."""
+    several = len(row.answers) > 1
     speed = row.answers[0].speed
     per = row.per("money")
     value = shown(row.score, several)

@@ -1,0 +1,1 @@
+"""Which card for my work, and which models for this machine?"""

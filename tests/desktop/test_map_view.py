@@ -1,0 +1,147 @@
+"""The Map tab: rows that grow, pictures that answer the pointer, cards put into the rig."""
+
+from pathlib import Path
+
+import pytest
+from desktop_waiting import settled_session
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialog, QToolTip
+
+from rigplanner.desktop import documents
+from rigplanner.planning.map import asked
+from rigplanner.planning.map.rank import RUNS
+
+
+@pytest.fixture
+def page(qtbot, window, sample_folder):
+    """The page with two workloads of a rig of two RTX 3090, among cards of few names."""
+    documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
+    settled_session(qtbot, window.session)
+    window.resize(1366, 768)
+    made = window.view("Map").cards
+    made.filters.words.setText("rtx 30")
+    window.show_tab("Map")
+    settled_session(qtbot, window.session)
+    return made
+
+
+def choose(page, *names: str) -> None:
+    page.table.clearSelection()
+    model = page.table.selectionModel()
+    for name in names:
+        at = next(n for n, row in enumerate(page.model.rows) if row.name == name)
+        model.select(page.model.index(at, 0), model.SelectionFlag.Select | model.SelectionFlag.Rows)
+
+
+def test_the_map_begins_with_the_rigs_work_and_number_of_gpus(page) -> None:
+    rows = page.model.rows
+    assert rows and {row.count for row in rows} == {2}
+    assert any(row.name == "GeForce RTX 3090" and row.score for row in rows)
+    assert page.model.columnCount() == len(page.model.cells_of(0))
+    assert "run it" in page.note.text()
+    idle = [at for at, row in enumerate(rows) if row.fit not in RUNS]
+    assert all(page.model.index(at, 3).data() == "" for at in idle)
+
+
+def test_another_model_is_named_and_told_when_unknown(qtbot, page) -> None:
+    page.chooser.field.setText("resnet-50")
+    page.chooser._take_field()
+    settled_session(qtbot, page._session)
+    assert page.model.rows[0].answers[0].speed.metric == "images/s"
+    told = []
+    page._session.message_given.connect(told.append)
+    page.chooser.field.setText("no-such-model-at-all")
+    page.chooser._take_field()
+    assert "no-such-model-at-all" in told[0].text
+
+
+def test_pictures_name_a_row_under_the_pointer_and_open_its_steps(qtbot, page) -> None:
+    for at in range(1, page.views.count()):
+        page.views.setCurrentIndex(at)
+        scene = page.scene.scene
+        assert scene is not None and scene.spots
+        assert scene.width * page.scene._scale() == pytest.approx(page.scene.width())
+        spot, scale = scene.spots[0], page.scene._scale()
+        middle = QPoint(
+            round((spot.x + spot.width / 2) * scale), round((spot.y + spot.height / 2) * scale)
+        )
+        met = scene.at(middle.x() / scale, middle.y() / scale)
+        help_event = QHelpEvent(QEvent.Type.ToolTip, middle, page.scene.mapToGlobal(middle))
+        QApplication.sendEvent(page.scene, help_event)
+        assert page.model.rows[met.row].name in QToolTip.text().replace("&nbsp;", " ")
+    QTest.mouseClick(page.scene, Qt.MouseButton.LeftButton, pos=middle)
+    dialog = next(each for each in page.findChildren(QDialog) if each.isVisible())
+    assert dialog.windowTitle() == "Speed"
+    dialog.close()
+    QToolTip.hideText()
+
+
+def test_a_card_is_put_into_the_rig_and_comes_out_again(qtbot, page) -> None:
+    session = page._session
+    choose(page, "GeForce RTX 3080 12GB")
+    page.put.click()
+    settled_session(qtbot, session)
+    joined = [item for item in session.rig.items if item.part.startswith("nvidia.")]
+    assert [(item.part, item.quantity) for item in joined] == [("nvidia.geforce.rtx-3080-12gb", 2)]
+    session.undo()
+    assert sum("3090" in item.part for item in session.rig.items) == 2, "the cards and their bridge"
+
+
+def test_several_cards_stand_beside_the_rig_in_compare(qtbot, window, page) -> None:
+    names = ["GeForce RTX 3090", "GeForce RTX 3080 12GB", "GeForce RTX 3060 12GB",
+             "GeForce RTX 3090 Ti", "NVIDIA RTX A2000 12GB"][:4]  # fmt: skip
+    choose(page, *names)
+    page.compare.click()
+    settled_session(qtbot, window.session)
+    compare = window.view("Compare")
+    assert compare.isVisible()
+    assert {f"2 × {name}" for name in names} <= set(compare.model.names)
+    assert compare.table.horizontalHeader().sectionSize(1) >= 60
+
+
+def test_work_that_nothing_runs_says_what_is_missing(qtbot, page) -> None:
+    page.chooser.field.setText("llama-3.1-405b")
+    page.chooser._take_field()
+    settled_session(qtbot, page._session)
+    assert not any(row.score for row in page.model.rows)
+    assert "no memory holds it; the nearest" in page.note.text()
+    page.filters.words.setText("zorg")
+    page.refresh()
+    settled_session(qtbot, page._session)
+    assert page.model.rows == []
+
+
+def test_cancel_stops_the_work_and_keeps_what_is_shown(qtbot, page, monkeypatch) -> None:
+    monkeypatch.setattr(asked, "EVERY_S", 0.0)
+    page.filters.words.clear()
+    page.refresh()
+    qtbot.waitUntil(lambda: page.progress.value() > 0, timeout=30_000)
+    page.cancel.click()
+    shown = len(page.model.rows)
+    settled_session(qtbot, page._session)
+    assert len(page.model.rows) == shown > 0
+    assert not page.cancel.isVisible()
+
+
+@pytest.mark.parametrize("form", ["png", "svg", "html", "csv", "json", "text"])
+def test_the_map_is_written_in_every_form(page, tmp_path: Path, form: str) -> None:
+    page.views.setCurrentIndex(2)
+    path = tmp_path / f"map.{form}"
+    page.save(path, form)
+    content = path.read_bytes()
+    assert content.startswith(b"\x89PNG") if form == "png" else b"RTX 3090" in content
+
+
+def test_without_a_rig_the_page_says_what_to_do(qtbot, window) -> None:
+    window.show_tab("Map")
+    settled_session(qtbot, window.session)
+    page = window.view("Map").cards
+    assert "name a model above" in page.note.text()
+    page.chooser.field.setText("sdxl")
+    page.filters.words.setText("4090")
+    page.chooser._take_field()
+    settled_session(qtbot, window.session)
+    assert page.model.rows
+    assert not page.compare.isEnabled()
