@@ -137,7 +137,7 @@ class CompareView(QWidget):
         super().__init__()
         self._session = session
         self._files: list[Column] = []
-        self._made: list[Column] = []
+        self._swapped: list[Column] = []
         self._assessed_made: dict[int, Assessment] = {}
         self._left_out: set[str] = set()
         self._kept: dict[int, tuple[Variant, Assessment]] = {}
@@ -214,8 +214,8 @@ class CompareView(QWidget):
         """The open rig, its variants but those that were left out, and the rigs of files; while
         there are rigs that were made, these alone."""
         rig = self._session.rig
-        if self._made:
-            return [Column(rig.name), *self._made]
+        if self._swapped:
+            return [Column(rig.name), *self._swapped]
         own = [
             Column(each.name, variant=each)
             for each in rig.variants
@@ -270,7 +270,7 @@ class CompareView(QWidget):
         """Put rigs that were made beside the open one, in the stead of what stood there; without
         them the former ones come back."""
         self._assessed_made.clear()
-        self._made = [Column(name, made=rig) for name, rig in rigs[:MOST_MADE]]
+        self._swapped = [Column(name, made=rig) for name, rig in rigs[:MOST_MADE]]
         self._show_chips()
         self.refresh()
 
@@ -283,7 +283,7 @@ class CompareView(QWidget):
         if column.variant is not None:
             self._left_out.add(column.name)
         elif column.made is not None:
-            self._made.remove(column)
+            self._swapped.remove(column)
         else:
             self._files.remove(column)
         self._show_chips()
@@ -306,7 +306,7 @@ class CompareView(QWidget):
     def _rig_changed(self, change: Change) -> None:
         if change.another:
             self._left_out.clear()
-            self._made.clear()
+            self._swapped.clear()
         if change.another or change.before.variants is not change.after.variants:
             self._show_chips()
         if self.isVisible():
