@@ -11,7 +11,7 @@ from PySide6.QtPdf import QPdfDocument
 from PySide6.QtPrintSupport import QPrinter
 from PySide6.QtWidgets import QApplication, QDialog, QLabel
 
-from rigplanner.catalog.imports import community, fetch, updating
+from rigplanner.catalog.imports import community, editions, fetch, updating
 from rigplanner.catalog.imports.foreign_files import ForeignFile
 from rigplanner.catalog.imports.user_catalog import newest_rates
 from rigplanner.catalog.prices.exchange import convert, shipped_rates
@@ -266,6 +266,47 @@ def test_more_parts_come_with_one_click_and_go_again(qtbot, window, monkeypatch)
     settled_session(qtbot, window.session)
     assert "checksum" in dialog.outcome.text()
     assert "Nothing was changed" in dialog.outcome.text()
+    dialog.close()
+
+
+def test_newer_data_are_looked_for_when_asked_and_taken_when_asked_again(
+    qtbot, window, monkeypatch, tmp_path
+):
+    assert not update_dialog(window).data_button.isEnabled()  # a checkout names no place
+    index = editions.Index(
+        edition="2099.01.01", archive="a.zip", sha256="", least_program="1.0.0", program="1.0.0"
+    )
+    place = editions.Place(index="https://example.org/index.json", public_key="00")
+    asked = []
+
+    def look(place, cache, go_on):
+        asked.append("look")
+        return index
+
+    def take(found, address, go_on):
+        asked.append(found.edition)
+        return tmp_path / found.edition
+
+    monkeypatch.setattr(editions, "shipped_place", lambda: place)
+    monkeypatch.setattr(editions, "look", look)
+    monkeypatch.setattr(editions, "take", take)
+    dialog = update_dialog(window)
+    assert asked == []
+    for said in ("2099.01.01 are there", "from the next start on"):
+        dialog.data_button.click()
+        settled_session(qtbot, window.session)
+        assert said in dialog.outcome.text()
+    assert asked == ["look", "2099.01.01"]
+
+    def unsigned(place, cache, go_on):
+        raise editions.EditionFault("The signature is not of RigPlanner's key.")
+
+    monkeypatch.setattr(editions, "look", unsigned)
+    dialog.data_button.click()
+    settled_session(qtbot, window.session)
+    assert dialog.outcome.text() == (
+        "The signature is not of RigPlanner's key. Nothing was changed."
+    )
     dialog.close()
 
 

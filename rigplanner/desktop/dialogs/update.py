@@ -1,13 +1,15 @@
-"""Catalog updates: exchange rates, a file of parts or prices, and an open database of many more
-parts, fetched aside with progress and Stop."""
+"""Catalog updates: exchange rates, a file of parts or prices, a newer edition of the shipped data,
+and an open database of many more parts, fetched aside with progress and Stop."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton
 
-from rigplanner.catalog.imports import community
+from rigplanner.catalog.imports import community, editions
 from rigplanner.catalog.imports.fetch import Fetched, FetchFault, GoOn, read_stamp
 from rigplanner.catalog.imports.updating import fetch_file, fetch_rates, target
 from rigplanner.catalog.imports.user_catalog import newest_rates
@@ -44,6 +46,11 @@ class UpdateDialog(QDialog):
             tr("Fetch"), self.fetch_rates, name=tr("Fetch the exchange rates")
         )
         self.file_button = button(tr("Fetch"), self.fetch_file, name=tr("Fetch parts or prices"))
+        self._data_state = label("", "small", wrap=True)
+        self.data_button = button(
+            tr("Look"), self.look_for_data, name=tr("Look for newer data and a newer program")
+        )
+        self._found: editions.Index | None = None
         self._more_state = label("", "small", wrap=True)
         self.more_button = button(tr("Get 26,000 more parts"), self.fetch_more)
         self.remove_button = button(tr("Remove them"), self.remove_more)
@@ -73,6 +80,8 @@ class UpdateDialog(QDialog):
                     self.file_button,
                 ),
                 rule(),
+                self._line(tr("Newer data of RigPlanner"), self._data_state, self.data_button),
+                rule(),
                 self._line(
                     tr("BuildCores OpenDB, kept apart from the shipped parts"),
                     self._more_state,
@@ -101,6 +110,7 @@ class UpdateDialog(QDialog):
             tr("Rates of {day}, {age} old.", day=day(rates.day), age=age(rates.day, today))
         )
         self._show_more()
+        self._show_data()
         now = self._session.preferences.now
         self.file_button.setEnabled(bool(now.update_url))
         if not now.update_url:
@@ -132,6 +142,49 @@ class UpdateDialog(QDialog):
         self._more_state.setToolTip(plain(community.NOTICE))
         self.more_button.setVisible(stamp is None)
         self.remove_button.setVisible(stamp is not None)
+
+    def _show_data(self) -> None:
+        place, used = editions.shipped_place(), self._session.catalog.version
+        if not place.index or not place.public_key:
+            said = tr("This edition of the program names no place to look for newer data.")
+        else:
+            said = tr("In use: {edition}. Nothing is looked for unasked.", edition=used)
+        self._data_state.setText(said)
+
+    def look_for_data(self) -> None:
+        """Ask what editions there are; on the second press take the one that was found."""
+        found, place = self._found, editions.shipped_place()
+
+        def work(ticket: Ticket) -> editions.Index | Path:
+            def go_on(_done: int, _all: int | None) -> bool:
+                return not ticket.cancelled
+
+            if found is not None:
+                return editions.take(found, place.index or "", go_on)
+            with TemporaryDirectory() as cache:
+                return editions.look(place, Path(cache), go_on)
+
+        self.progress.setRange(0, 0)
+        self.outcome.setText(tr("Asking the server…"))
+        self._session.tasks.run_task(TOPIC, work, self._looked, self._failed)
+        self._rest()
+
+    def _looked(self, found: editions.Index | Path) -> None:
+        self._found = None
+        self.data_button.setText(tr("Look"))
+        if isinstance(found, Path):
+            self.outcome.setText(
+                tr("Data of {edition} are used from the next start on.", edition=found.name)
+            )
+        elif editions.newer(found):
+            self._found = found
+            self.data_button.setText(tr("Take"))
+            self.outcome.setText(tr("Data of {edition} are there.", edition=found.edition))
+        elif editions.newer_program(found):
+            self.outcome.setText(tr("RigPlanner {version} is out.", version=found.program))
+        else:
+            self.outcome.setText(tr("Data and program are the newest."))
+        self._rest()
 
     def fetch_more(self) -> None:
         """Fetch the open database of parts, prove and convert it."""
@@ -223,7 +276,8 @@ class UpdateDialog(QDialog):
         self._rest()
 
     def _failed(self, fault: Exception) -> None:
-        words = str(fault) if isinstance(fault, FetchFault) else f"{type(fault).__name__}: {fault}"
+        plain_words = isinstance(fault, FetchFault | editions.EditionFault)
+        words = str(fault) if plain_words else f"{type(fault).__name__}: {fault}"
         self.outcome.setText(tr("{fault} Nothing was changed.", fault=words))
         self._rest()
 
@@ -239,6 +293,8 @@ class UpdateDialog(QDialog):
         self.stop_button.setVisible(busy)
         self.rates_button.setEnabled(not busy)
         self.file_button.setEnabled(not busy and bool(self._session.preferences.now.update_url))
+        place = editions.shipped_place()
+        self.data_button.setEnabled(not busy and bool(place.index and place.public_key))
         self.more_button.setEnabled(not busy)
         self.remove_button.setEnabled(not busy)
 
