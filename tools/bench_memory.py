@@ -158,7 +158,7 @@ def config_read() -> float:
 def _asked(times: int) -> list[float]:
     """The slowest of the first asks of each network of the zoo after the `times`-th, in seconds."""
     zoo, card, found = shipped_zoo(), _card(), []
-    closed.walked.cache_clear()
+    closed.traced.cache_clear()
     closed._known.clear()
     closed._built_alike.cache_clear()
     for model in _configured():

@@ -12,7 +12,7 @@ import msgspec
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.memory.training_trace import setting_of
 from rigplanner.networks.families.build import builder
-from rigplanner.networks.tracer.step import walk
+from rigplanner.networks.tracer.step import trace_step
 from rigplanner.networks.tracer.tape import CUDA
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.job import read_job as read_speed_job
@@ -54,7 +54,7 @@ def step_svg() -> str:
     network = resolve(TRAINED, shipped_zoo())
     job = read_job(TRAINED, network, 1, True)
     moments: list[tuple[int, int]] = []
-    step = walk(
+    step = trace_step(
         builder(msgspec.json.decode(network.config or b"")),
         setting_of(job, False, memory_stack(job.stack)),
         precision="amp_bf16",

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.schema.parts import GPU, NetworkCard, Storage
-from rigplanner.machine.cache import Kept
+from rigplanner.machine.cache import IdentityCache
 from rigplanner.machine.graph import Graph, graph_of, islands, pairs_between
 from rigplanner.machine.model import (
     CpuNode,
@@ -59,7 +59,7 @@ from rigplanner.machine.topology.uplinks import (
 )
 from rigplanner.rig.document import Rig
 
-_pairs: Kept[Pairs] = Kept(64)
+_pairs: IdentityCache[Pairs] = IdentityCache(64)
 NOWHERE = Location((), "", None, None)
 MOST_HOMELESS = 64
 """GPUs without a place that are still listed; the problems name them all."""

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Kept(Generic[T]):
+class IdentityCache(Generic[T]):
     """The last answers of a pure function. An entry keeps the objects its key speaks of by
     identity, so ids are not reused."""
 

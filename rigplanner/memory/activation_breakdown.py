@@ -1,4 +1,4 @@
-"""Activations at the peak by the kind of layer that made them: the same walk on a tape that looks
+"""Activations at the peak by the kind of layer that made them: the same trace on a tape that looks
 who asks for memory."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.inference import WHOLE_PROMPT
 from rigplanner.memory.training_trace import parameter_type, setting_of, sharded_amp, step_copies
 from rigplanner.networks.families.build import builder
-from rigplanner.networks.tracer.step import contradictions, walk
+from rigplanner.networks.tracer.step import contradictions, trace_step
 from rigplanner.networks.tracer.tape import BF16, CPU_TRACE, CUDA, F32, Semantics, Tape
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.job import Job, read_job
@@ -47,7 +47,7 @@ FUNCTIONS = {
     "activate": "activation functions",
     "grouped": "experts",
 }
-"""Functions of the walk by the kind of layer they stand for."""
+"""Functions of the trace by the kind of layer they stand for."""
 CLASSES = (
     ("Attention", "attention"),
     ("Mlp", "feed-forward"),
@@ -60,7 +60,7 @@ CLASSES = (
     ("Encoder", "logits"),
     ("Classifier", "head"),
 )
-"""Classes of the walk, by a part of their name; what embedding and norms leave of a decoder is its
+"""Classes of the trace, by a part of their name; what embedding and norms leave of a decoder is its
 head."""
 DEEPEST = 40
 
@@ -109,8 +109,10 @@ def kind_of(frame: FrameType | None) -> str:
         code = frame.f_code
         if code.co_name == "pull" and "checkpointed" not in code.co_qualname:
             return "backward"
-        if code.co_name == "walk":
+        if code.co_name == "_trained":
             return "backward" if "loss" in frame.f_locals or "grad" in frame.f_locals else "states"
+        if code.co_name == "trace_step":
+            return "states"
         if code.co_name in FUNCTIONS:
             return FUNCTIONS[code.co_name]
         owner = frame.f_locals.get("self")
@@ -131,7 +133,7 @@ def activation_kinds(workload: Workload, gpu: GPU | None, count: int, zoo: Zoo) 
     job = read_job(workload, network, count, gpu is not None)
     if network.config is None or network.kind.startswith("diffusion") or not whole:
         return {"feature maps" if network.figures else "blocks": whole}
-    kinds = _walked(network, job)
+    kinds = _traced(network, job)
     total = sum(kinds.values())
     if total <= 0:
         return {"blocks": whole}
@@ -139,7 +141,7 @@ def activation_kinds(workload: Workload, gpu: GPU | None, count: int, zoo: Zoo) 
     return dict(sorted(shares.items(), key=lambda item: -item[1]))
 
 
-def _walked(network: Network, job: Job) -> dict[str, int]:
+def _traced(network: Network, job: Job) -> dict[str, int]:
     stack = memory_stack(job.stack)
     training = job.task.startswith("train")
     if training:
@@ -170,7 +172,7 @@ def _walked(network: Network, job: Job) -> dict[str, int]:
         make = builder(msgspec.json.decode(network.config or b""))
         copies = training and job.offload == "none" and step_copies(job, stack) > 0
         optimizer = "adamw" if copies else "sgd"
-        done = walk(
+        done = trace_step(
             make, setting, precision=low, optimizer=optimizer, semantics=tape.semantics, tape=tape
         )
     kinds = {kind: size for kind, size in tape.at_peak.items() if kind not in ("weights", "states")}

@@ -1,13 +1,13 @@
-"""The walk of a denoiser whose layers are known: a step of sampling, a step of training."""
+"""The trace of a denoiser whose layers are known: a step of sampling, a step of training."""
 
 from __future__ import annotations
 
 import msgspec
 
 from rigplanner.memory.training_trace import parameter_type
-from rigplanner.networks.closed_form.closed import walked
+from rigplanner.networks.closed_form.closed import traced_step
 from rigplanner.networks.tracer.net import Setting
-from rigplanner.networks.tracer.step import Walk
+from rigplanner.networks.tracer.step import StepTrace
 from rigplanner.networks.tracer.tape import BF16, F32
 from rigplanner.workload.job import Job
 from rigplanner.workload.network import Network
@@ -19,8 +19,8 @@ ADAPTED = ("to_q", "to_k", "to_v", "to_out.0")
 """Layers that LoRA adapts unless told (the training scripts of diffusers)."""
 
 
-def sample_walk(network: Network, job: Job) -> Walk | None:
-    """The walk of one pass of the denoiser over the batch; None where its layers are not known."""
+def sample_trace(network: Network, job: Job) -> StepTrace | None:
+    """The trace of one pass of the denoiser over the batch; None where its layers are not known."""
     if network.denoiser is None:
         return None
     twice = 2 if msgspec.json.decode(network.denoiser)["model_type"] in GUIDED else 1
@@ -34,11 +34,11 @@ def sample_walk(network: Network, job: Job) -> Walk | None:
         training=False,
         eager=job.eager,
     )
-    return walked(network.denoiser, setting, "fp32" if whole else "bf16", "sgd", False)
+    return traced_step(network.denoiser, setting, "fp32" if whole else "bf16", "sgd", False)
 
 
-def train_walk(network: Network, job: Job) -> Walk | None:
-    """The walk of one training step of the denoiser alone: its encoders are frozen, and have run
+def train_trace(network: Network, job: Job) -> StepTrace | None:
+    """The trace of one training step of the denoiser alone: its encoders are frozen, and have run
     before. Gradients that are summed over several passes are left out, as they are there all the
     time. The training scripts of diffusers run under autocast whatever the weights are, so that
     norms write floats, unless all is to be fp32. None where layers are not known, or compiled."""
@@ -61,7 +61,9 @@ def train_walk(network: Network, job: Job) -> Walk | None:
         eager=job.eager,
     )
     low = dtype == BF16 or job.precision.startswith("amp")
-    return walked(network.denoiser, setting, "amp_bf16" if low else "fp32", "adamw_fused", False)
+    return traced_step(
+        network.denoiser, setting, "amp_bf16" if low else "fp32", "adamw_fused", False
+    )
 
 
 def _targets(job: Job) -> tuple[str, ...]:

@@ -3,7 +3,7 @@ generation of images and video."""
 
 from __future__ import annotations
 
-from rigplanner.memory.denoiser_trace import sample_walk, train_walk
+from rigplanner.memory.denoiser_trace import sample_trace, train_trace
 from rigplanner.memory.host import DIFFUSERS, HostNeed, waiting
 from rigplanner.memory.training import Demand
 from rigplanner.memory.training_trace import parameter_type
@@ -102,7 +102,7 @@ def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
     )
     beside += (4 if whole else 2) * vae
     decode = _decode_bytes(network, job, whole)
-    step = sample_walk(network, job)
+    step = sample_trace(network, job)
     working = float(step.working) if step is not None else tokens * hidden * 2 * 12
     waits = waiting(
         "components", "denoiser + text encoders + image decoder", base + beside, DIFFUSERS
@@ -182,7 +182,7 @@ def _training(
     whole batch, `beside` those of other networks on the GPU."""
     optimizer = OPTIMIZERS[job.optimizer]
     full = job.task == "train_full"
-    step = train_walk(network, job)
+    step = train_trace(network, job)
     adapters = (
         float(step.trained)
         if step is not None

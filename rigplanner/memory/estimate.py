@@ -38,7 +38,7 @@ NCCL_GIB = 0.3
 """Buffers of one communicator beside the framework's memory (vLLM's logs at two and more GPUs: 0.4
 to 0.45 GiB more than at one)."""
 RELATIVE_SPREAD = 1.5
-"""A network walked as a relative of its family has an interval this much wider."""
+"""A network traced as a relative of its family has an interval this much wider."""
 LEAST = 0.2
 """Of what an interval stretches, the least that its lower end is."""
 SPARSE_FROM = 704
@@ -46,7 +46,7 @@ SPARSE_FROM = 704
 which is the more."""
 STAND_IN_MISS = 0.5
 """The interval of a network of unknown layers, each way, at least (misses of traced relatives
-before they had walks of their own reach 41 %)."""
+before they had traces of their own reach 41 %)."""
 
 
 def estimate_memory(

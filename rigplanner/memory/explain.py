@@ -17,7 +17,9 @@ Inputs = dict[str, float | str | None]
 AUTOGRAD = (
     "PyTorch: one gradient per trained parameter, of its type; sharded as in ZeRO, arXiv 1910.02054"
 )
-WALK = "eager PyTorch's operators and what their derivatives keep (tools/autograd/derivatives.yaml)"
+TRACE = (
+    "eager PyTorch's operators and what their derivatives keep (tools/autograd/derivatives.yaml)"
+)
 FIGURES = (
     "values that layers write, times the tensors kept per value: fitted to batch brackets of timm"
     " on a 24 GB card"
@@ -208,17 +210,17 @@ def _gib(name: str, formula: str, inputs: Inputs, gib: float, source: str = "") 
 
 def _source(network: Network, job: Job) -> str:
     if network.kind.startswith("diffusion"):
-        return DENOISER if network.denoiser is None else WALK
+        return DENOISER if network.denoiser is None else TRACE
     if network.kind == RECOMMENDER:
         return DENSE
     if network.config is None:
         return FIGURES
     if job.task.startswith("train"):
-        return WALK
+        return TRACE
     return (
         DUMMY_RUN
         if memory_stack(job.stack).pool
         else COMPUTE_BUFFER
         if memory_stack(job.stack).slug == "llama.cpp"
-        else WALK
+        else TRACE
     )

@@ -13,7 +13,7 @@ from rigplanner.memory.host import ACCELERATE, LLAMA_CPP, VLLM_OFFLOAD, waiting
 from rigplanner.memory.trained_states import untied_bytes
 from rigplanner.memory.training import Demand
 from rigplanner.memory.usable_memory import process_gib
-from rigplanner.networks.closed_form.closed import walked
+from rigplanner.networks.closed_form.closed import traced_step
 from rigplanner.networks.tracer.net import Setting
 from rigplanner.networks.tracer.tape import BF16, F32
 from rigplanner.units import GIB
@@ -166,7 +166,7 @@ def _activations(network: Network, job: Job, stack: MemoryStack, generates: bool
     precision = (
         "amp_bf16" if job.precision.startswith("amp") else "fp32" if dtype == F32 else "bf16"
     )
-    step = walked(network.config, setting, precision, "sgd", stack.slug == "trace")
+    step = traced_step(network.config, setting, precision, "sgd", stack.slug == "trace")
     if not generates or stack.slug == "trace":
         return float(step.peak - step.weights)
     layers = msgspec.structs.replace(setting, headless=True, frames=1)
@@ -177,7 +177,7 @@ def _activations(network: Network, job: Job, stack: MemoryStack, generates: bool
 
 def _peak_of_layers(network: Network, setting: Setting, precision: str) -> int:
     assert network.config is not None
-    step = walked(network.config, setting, precision, "sgd", False)
+    step = traced_step(network.config, setting, precision, "sgd", False)
     return step.peak - step.weights
 
 

@@ -14,7 +14,7 @@ from rigplanner.decoding import read_json
 from rigplanner.evidence import Source
 
 
-class Kept(Struct, frozen=True, array_like=True):
+class KeptValues(Struct, frozen=True, array_like=True):
     """Millions of bytes that one image of `image_size` pixels an edge keeps, with autocast's casts
     and in single precision, where attention writes its scores; and, where a fused kernel does not,
     what it keeps then (None: the network has no such way)."""
@@ -31,7 +31,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 
     sources: dict[str, Source]
     renamed: dict[str, str]
-    networks: dict[str, tuple[Kept, ...]]
+    networks: dict[str, tuple[KeptValues, ...]]
 
 
 @cache
@@ -39,7 +39,7 @@ def _file() -> _File:
     return read_json((data_path("catalog") / "architectures/kept_values.json").read_bytes(), _File)
 
 
-def _counted(name: str) -> tuple[Kept, ...] | None:
+def _counted(name: str) -> tuple[KeptValues, ...] | None:
     file, plain = _file(), base_name(name)
     names = (
         name,

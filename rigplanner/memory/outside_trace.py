@@ -1,4 +1,4 @@
-"""What training of image networks keeps beside the walk: decoders and logits that label every
+"""What training of image networks keeps beside the trace: decoders and logits that label every
 pixel, workspace of libraries."""
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from rigplanner.workload.network import Network, pixels
 LABELS = {"segformer": 150}
 """Classes that the published weights of a family tell apart (ADE20K)."""
 WHOLE = {"dilated_segmenter", "upernet"}
-"""Families whose decoder and loss are walked with the backbone."""
+"""Families whose decoder and loss are traced with the backbone."""
 FEW_LABELS = 21
 """Classes of the others' published weights (Pascal VOC with its background)."""
 LOGIT_COPIES = 4.3
@@ -26,18 +26,18 @@ projections, three of them resized, the four joined, the fused one and it normal
 
 BESIDE = {"rcnn": 0.09, "retinanet": 0.09, "dilated_segmenter": 0.05}
 """Share of the activations of these families that trainers hold besides: workspaces of
-convolutions, rounded blocks. The tables of MMDetection lie 7 to 11 % above the walk, those of
+convolutions, rounded blocks. The tables of MMDetection lie 7 to 11 % above the trace, those of
 detectron2 9 to 16 %, 80 % of 109 rows of MMSegmentation 0 to 11 %, whatever the head."""
 
 
 def library_factor(network: Network) -> float:
-    """The factor of a walk's activations that a trainer's libraries add."""
+    """The factor of a trace's activations that a trainer's libraries add."""
     return 1.0 + BESIDE.get(network.family, 0.0)
 
 
 def dense_bytes(network: Network, job: Job, width: float) -> float:
     """Bytes kept for the backward pass beside the backbone, `width` bytes a value; 0 for networks
-    that label whole images, and for those whose walk has its head."""
+    that label whole images, and for those whose trace has its head."""
     if network.kind != "segmenter" or network.family in WHOLE:
         return 0.0
     area = pixels(job.image) * job.batch

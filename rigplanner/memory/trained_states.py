@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.memory.training_trace import parameter_type, raises_rest
-from rigplanner.networks.tracer.step import Walk
+from rigplanner.networks.tracer.step import StepTrace
 from rigplanner.networks.tracer.tape import F32
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.network import Network
@@ -27,7 +27,7 @@ class States(Struct, frozen=True, kw_only=True):
     width: float
 
 
-def states_of(network: Network, job: Job, stack: MemoryStack, step: Walk) -> States:
+def states_of(network: Network, job: Job, stack: MemoryStack, step: StepTrace) -> States:
     """The states that one tensor rank of one pipeline stage has, not yet sharded over the
     data-parallel ranks."""
     optimizer = OPTIMIZERS[job.optimizer]
@@ -79,7 +79,9 @@ def shards_of(job: Job, stage: int) -> int:
     return job.data if job.zero >= stage else 1
 
 
-def _base_bytes(network: Network, job: Job, stack: MemoryStack, step: Walk, width: float) -> float:
+def _base_bytes(
+    network: Network, job: Job, stack: MemoryStack, step: StepTrace, width: float
+) -> float:
     params = max(
         float(step.values), network.params + step.trained if job.lora_rank else network.params
     )

@@ -1,4 +1,4 @@
-"""Memory of a training step: the walk of one GPU's share beside the states it holds, gathered
+"""Memory of a training step: the trace of one GPU's share beside the states it holds, gathered
 layers, quantised bases."""
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from rigplanner.memory.training_trace import (
     FUSED_LOSS,
     IN_BACKWARD,
     NARROW_LOSS,
-    WALKED_OPTIMIZERS,
+    TRACED_OPTIMIZERS,
     computed_type,
     on_bitsandbytes,
     raises_rest,
     step_copies,
-    step_walk,
-    walked_width,
+    step_trace,
+    traced_width,
 )
-from rigplanner.networks.tracer.step import Walk
+from rigplanner.networks.tracer.step import StepTrace
 from rigplanner.networks.tracer.tape import F32
 from rigplanner.units import GIB
 from rigplanner.workload.job import Job
@@ -62,7 +62,7 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
     """The demand of one training step on the fullest GPU: its shard of the states all the time, and
     what comes and goes at the largest of three moments."""
     job, stack = _with_masters(job, stack)
-    step, share = step_walk(network, job, stack)
+    step, share = step_trace(network, job, stack)
     if _as_traced(job, stack, share):
         return Demand(
             weights=step.weights,
@@ -121,23 +121,23 @@ def _with_masters(job: Job, stack: MemoryStack) -> tuple[Job, MemoryStack]:
 
 
 def _as_traced(job: Job, stack: MemoryStack, share: float) -> bool:
-    """Whether the step is the walk's own: one device, nothing quantised, saved apart or
+    """Whether the step is the trace's own: one device, nothing quantised, saved apart or
     accumulated, of the operators alone."""
     alone = (
         job.data == job.tensor == job.pipeline == job.accumulation == 1
         and job.offload == "none"
         and share == 1.0
     )
-    known = job.optimizer in WALKED_OPTIMIZERS and job.task != "train_qlora"
+    known = job.optimizer in TRACED_OPTIMIZERS and job.task != "train_qlora"
     return alone and known and not job.saves_embedding and stack.slug == "trace"
 
 
-def _at_peak(network: Network, job: Job, stack: MemoryStack, walked: float, width: float) -> float:
-    """Bytes of activations at the peak of the walk: what it says, `walked`, less what kernels spare
-    and what waits in the host, with what libraries add and what is kept beside it, `width` bytes a
-    value."""
+def _at_peak(network: Network, job: Job, stack: MemoryStack, traced: float, width: float) -> float:
+    """Bytes of activations at the peak of the trace: what it says, `traced`, less what kernels
+    spare and what waits in the host, with what libraries add and what is kept beside it, `width`
+    bytes a value."""
     spared, waits = _spared(network, job, stack), waiting_checkpoints(network, job, stack)
-    activations = _shared_activations(max(0.0, walked - spared - waits), network, job)
+    activations = _shared_activations(max(0.0, traced - spared - waits), network, job)
     activations = activations * library_factor(network) + dense_bytes(network, job, width)
     beside = _held_outputs(network, job, stack) + _on_last_card(network, job, stack, activations)
     return max(activations, _beside_frozen(network, job, stack) - spared - waits) + beside
@@ -158,11 +158,11 @@ LOGIT_BYTES = 14.0
 its gradient (transformers' loss functions; torch.nn.functional.cross_entropy)."""
 
 
-def _there(job: Job, stack: MemoryStack, step: Walk, width: float) -> float:
-    """The share of the gradients that is there at the peak of the walk: all while they are
+def _there(job: Job, stack: MemoryStack, step: StepTrace, width: float) -> float:
+    """The share of the gradients that is there at the peak of the trace: all while they are
     accumulated."""
-    walked_bytes = max(1.0, step.trained * walked_width(job, stack, width))
-    return 1.0 if job.accumulation > 1 else min(1.0, step.working_gradients / walked_bytes)
+    traced_bytes = max(1.0, step.trained * traced_width(job, stack, width))
+    return 1.0 if job.accumulation > 1 else min(1.0, step.working_gradients / traced_bytes)
 
 
 def _as_it_begins(
@@ -178,10 +178,10 @@ def _as_it_begins(
         and SHIFTED not in job.flags
     ):
         return 0.0
-    walk, share = step_walk(network, job, stack, sheds=True)
+    traced, share = step_trace(network, job, stack, sheds=True)
     less = _spared(network, job, stack) + waiting_checkpoints(network, job, stack)
     activations = _shared_activations(
-        max(0.0, walk.working * share - less), network, job
+        max(0.0, traced.working * share - less), network, job
     ) + dense_bytes(network, job, whole.width)
     shifted = 4.0 * job.batch * job.length / job.context * network.vocab * (SHIFTED in job.flags)
     activations += shifted + _held_outputs(network, job, stack)
@@ -211,9 +211,9 @@ def _beside_frozen(network: Network, job: Job, stack: MemoryStack) -> float:
         or job.checkpointing != "full"
     ):
         return 0.0
-    walk, share = step_walk(network, job, msgspec.structs.replace(stack, loss="fused"))
+    traced, share = step_trace(network, job, msgspec.structs.replace(stack, loss="fused"))
     row = 2.0 * job.batch * job.length / job.context * network.hidden
-    return _shared_activations(walk.working * share + row * network.layers, network, job)
+    return _shared_activations(traced.working * share + row * network.layers, network, job)
 
 
 def waiting_checkpoints(network: Network, job: Job, stack: MemoryStack) -> float:
@@ -228,7 +228,7 @@ def waiting_checkpoints(network: Network, job: Job, stack: MemoryStack) -> float
 
 
 def _spared(network: Network, job: Job, stack: MemoryStack) -> float:
-    """Bytes of the walk that this stack does not keep."""
+    """Bytes of the trace that this stack does not keep."""
     return _narrow_logits(network, job, stack) + (
         _gated_in_place(network, job, stack) - _float_checkpoints(network, job, stack)
     )

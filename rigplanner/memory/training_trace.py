@@ -1,13 +1,13 @@
-"""The walk of a training step as its stack runs it: types, adapters, loss, and what is
+"""The trace of a training step as its stack runs it: types, adapters, loss, and what is
 recomputed."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from rigplanner.networks.closed_form.closed import walked
+from rigplanner.networks.closed_form.closed import traced_step
 from rigplanner.networks.tracer.net import Setting
-from rigplanner.networks.tracer.step import Walk
+from rigplanner.networks.tracer.step import StepTrace
 from rigplanner.networks.tracer.tape import BF16, F32
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.network import Network
@@ -27,7 +27,7 @@ def setting_of(
     eager: bool | None = None,
     sheds: bool = False,
 ) -> Setting:
-    """The setting of the walk: this GPU's samples and its share of the sequence; attention is
+    """The setting of the trace: this GPU's samples and its share of the sequence; attention is
     `eager` as the job or the stack says, unless told. FSDP computes in the low type itself."""
     return Setting(
         batch=job.batch,
@@ -80,9 +80,9 @@ def _adapters(job: Job, stack: MemoryStack) -> Literal["", "float", "cast"]:
 
 
 def _loss(job: Job, stack: MemoryStack) -> str:
-    """The loss of the walk: one that is asked for, else the stack's. Cross-entropy of 16-bit logits
-    outside autocast keeps them as they are (torch.nn.functional.cross_entropy), unless a model of
-    transformers brings them to float first."""
+    """The loss of the trace: one that is asked for, else the stack's. Cross-entropy of 16-bit
+    logits outside autocast keeps them as they are (torch.nn.functional.cross_entropy), unless a
+    model of transformers brings them to float first."""
     if job.flags & FUSED_LOSS and not stack.writes_logits:
         return "fused"
     if WRITTEN in job.flags and stack.loss == "fused":
@@ -94,8 +94,8 @@ def _loss(job: Job, stack: MemoryStack) -> str:
     return "compiled" if "compiled_loss" in job.flags else "chunked"
 
 
-def walked_width(job: Job, stack: MemoryStack, width: float) -> float:
-    """Bytes of a value's gradient in the walk."""
+def traced_width(job: Job, stack: MemoryStack, width: float) -> float:
+    """Bytes of a value's gradient in the trace."""
     return 4.0 if _adapters(job, stack) or computed_type(job, stack) == F32 else width
 
 
@@ -171,7 +171,7 @@ ALL_LINEAR = (
 )
 
 
-WALKED_OPTIMIZERS = ("adamw", "adamw_fused", "sgd", "sgd_momentum")
+TRACED_OPTIMIZERS = ("adamw", "adamw_fused", "sgd", "sgd_momentum")
 ACTIVATIONS_LEFT = 0.5
 """Share of activations that stays on the card when they are off-loaded: logits and the layers in
 flight."""
@@ -192,16 +192,17 @@ def step_copies(job: Job, stack: MemoryStack) -> int:
     )
 
 
-def step_walk(
+def step_trace(
     network: Network, job: Job, stack: MemoryStack, sheds: bool = False
-) -> tuple[Walk, float]:
-    """The walk of the step, and the share of its activations that remains (selective recomputation;
-    a compiled graph keeps about as much as an eager one in the measurements there are)."""
+) -> tuple[StepTrace, float]:
+    """The trace of the step, and the share of its activations that remains (selective
+    recomputation; a compiled graph keeps about as much as an eager one in the measurements there
+    are)."""
     assert network.config is not None
     low = "amp_bf16" if job.precision.startswith("amp") and not sharded_amp(job) else "bf16"
     low = "fp32" if computed_type(job, stack) == F32 and low == "bf16" else low
     optimizer = job.optimizer
-    if optimizer not in WALKED_OPTIMIZERS:
+    if optimizer not in TRACED_OPTIMIZERS:
         optimizer = "adamw" if OPTIMIZERS[optimizer].copies else "adamw_fused"
     if optimizer == "adamw" and LOOPED in job.flags:
         optimizer = "adamw_fused"
@@ -211,9 +212,9 @@ def step_walk(
     )
     share = ACTIVATIONS_LEFT if "activation_offload" in job.flags else 1.0
 
-    def run(checkpointing: bool, eager: bool | None = None) -> Walk:
+    def run(checkpointing: bool, eager: bool | None = None) -> StepTrace:
         setting = setting_of(job, checkpointing, stack, eager, sheds)
-        return walked(network.config or b"", setting, low, optimizer, traced)
+        return traced_step(network.config or b"", setting, low, optimizer, traced)
 
     if checkpointing == "full":
         return run(True), share
@@ -230,11 +231,11 @@ def step_walk(
 
 
 def adapter_inputs(network: Network, job: Job, stack: MemoryStack) -> float:
-    """Bytes that layers keep besides the walk in a run of adapters: with dropout before the adapter
-    of the joint projection, the copy and its mask of one byte; and the inputs of products whose
-    frozen matrix is quantised, which the walk lets go: of query, key and value, of the projection,
-    and of the feed-forward part's two sides, in float, the type bitsandbytes computes in unless
-    told."""
+    """Bytes that layers keep besides the trace in a run of adapters: with dropout before the
+    adapter of the joint projection, the copy and its mask of one byte; and the inputs of products
+    whose frozen matrix is quantised, which the trace lets go: of query, key and value, of the
+    projection, and of the feed-forward part's two sides, in float, the type bitsandbytes computes
+    in unless told."""
     tokens = float(job.batch * job.length) / job.context * network.layers
     dropped = 3.0 * tokens * network.hidden if stack.lora_dropout and job.lora_rank else 0.0
     quantised = (

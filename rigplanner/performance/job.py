@@ -442,7 +442,7 @@ def _from_variant(workload: Workload, key: str) -> int | None:
 
 def _language_task(task: str, shape: Shape, workload: Workload) -> str:
     """Inference of a language model is its generation: one stream is decode, more are served
-    together by stacks that can, else they walk in step. Stacks that are measured in forward passes
+    together by stacks that can, else they trace in step. Stacks that are measured in forward passes
     alone count those, unless tokens are to be written."""
     if (
         task != "inference"

@@ -14,7 +14,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import GPU, Bridge
 from rigplanner.economics.totals import Totals
 from rigplanner.errors import WorkloadFault
-from rigplanner.machine.cache import Kept
+from rigplanner.machine.cache import IdentityCache
 from rigplanner.machine.model import Machine
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.usable_memory import visible_gib
@@ -115,12 +115,12 @@ def unfed_speed(
     return _speed(bare, machine, remembered)[0]
 
 
-_machines: Kept[tuple[Site, Machine]] = Kept(REMEMBERED)
-_powered: Kept[Machine] = Kept(REMEMBERED)
-_memories: Kept[MemoryEstimate | str] = Kept(REMEMBERED)
-_places: Kept[Workload] = Kept(REMEMBERED)
-_dealt: Kept[tuple[MemoryEstimate, ...]] = Kept(REMEMBERED)
-_speeds: Kept[SpeedEstimate | str] = Kept(REMEMBERED)
+_machines: IdentityCache[tuple[Site, Machine]] = IdentityCache(REMEMBERED)
+_powered: IdentityCache[Machine] = IdentityCache(REMEMBERED)
+_memories: IdentityCache[MemoryEstimate | str] = IdentityCache(REMEMBERED)
+_places: IdentityCache[Workload] = IdentityCache(REMEMBERED)
+_dealt: IdentityCache[tuple[MemoryEstimate, ...]] = IdentityCache(REMEMBERED)
+_speeds: IdentityCache[SpeedEstimate | str] = IdentityCache(REMEMBERED)
 
 
 def machine_of(rig: Rig, catalog: Catalog) -> Machine:

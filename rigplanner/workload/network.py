@@ -20,7 +20,7 @@ from rigplanner.catalog.zoo import (
     timed_networks,
 )
 from rigplanner.errors import WorkloadFault
-from rigplanner.networks.closed_form.closed import walked
+from rigplanner.networks.closed_form.closed import traced_step
 from rigplanner.networks.config.config import SAME_AS, VISION_PARTS, defaults, full_config, pick
 from rigplanner.networks.config.older_configs import TEXT_OF, of_today
 from rigplanner.networks.counting import counted, made_of, parameters_of, values_of, values_seeing
@@ -48,9 +48,9 @@ from rigplanner.workload.limits import check_image
 
 class Network(Struct, frozen=True, kw_only=True):
     """One network. `params` and `active_params` (used by one token) in values; `config` is there
-    when its layers can be walked; `figures` when only published figures are known; `relative` names
+    when its layers can be traced; `figures` when only published figures are known; `relative` names
     the family whose layers stand in for unknown ones; `denoiser`: the configuration of a denoiser
-    whose layers can be walked; it is a `stand_in` where nothing is known of the layers, `weighed`
+    whose layers can be traced; it is a `stand_in` where nothing is known of the layers, `weighed`
     where its parameters are. `side_params` stay in 16 bits whatever the format (a vision tower);
     `sees`: it is known how the model reads images. `heard` positions of the sound are cached by
     every layer; layers with a state hold `state_values` of 16 bits for a sequence of any length.
@@ -145,7 +145,7 @@ def _flops(
     setting = Setting(
         batch=1, length=length, dtype=BF16, training=False, images=images, sides=sides
     )
-    return walked(config, setting, "bf16", "sgd", False).forward_flops
+    return traced_step(config, setting, "bf16", "sgd", False).forward_flops
 
 
 def pixels(size: int | tuple[int, ...] | list[int]) -> float:

@@ -59,8 +59,8 @@ def pipeline_fields(folder: Path, index: dict[str, Any], size: Size, read: Read)
     main = denoisers[0]
     config = read(folder / main) or {}
     shape = _shape(folder / main, config)
-    walked = denoiser_config(config)
-    counted = parameters_of(walked) if walked is not None else 0.0
+    traced = denoiser_config(config)
+    counted = parameters_of(traced) if traced is not None else 0.0
     params = size(folder / main) or counted or _denoiser_params(folder / main, config, shape)
     components = {name: float(size(folder / name) or 0) for name in denoisers[1:]}
     components |= {
@@ -68,7 +68,7 @@ def pipeline_fields(folder: Path, index: dict[str, Any], size: Size, read: Read)
         for name, kind in parts.items()
         if name.startswith(("text_encoder", "vae", "image_encoder"))
     }
-    shape = shape if walked is None else {**shape, "denoiser": walked}
+    shape = shape if traced is None else {**shape, "denoiser": traced}
     kind = "diffusion_unet" if main == "unet" else "diffusion_transformer"
     return {
         "model": folder.resolve().name,

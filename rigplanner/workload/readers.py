@@ -104,7 +104,7 @@ def model_fields(path: Path) -> dict[str, Any]:
 
 def _component(path: Path, config: dict[str, Any]) -> dict[str, Any]:
     """The configuration, or what a diffusers component says of a denoiser; raises WorkloadFault for
-    a class that is not walked."""
+    a class that is not traced."""
     if config.get("model_type") or not config.get("_class_name"):
         return config
     denoiser = denoiser_config(config)

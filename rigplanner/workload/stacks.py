@@ -46,7 +46,7 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     `eager`: attention writes its scores. `stored_fp32`: weights stay in fp32 whatever the
     precision; `loaded_beside`: the 16-bit file lay on the GPU beside them. `beams`: hypotheses that
     each sample has in work. `pool`: the engine keeps a share of the card, `utilization` unless
-    told, and how that share is counted (see engines.pool_gib). `loss` as in the walk;
+    told, and how that share is counted (see engines.pool_gib). `loss` as in the trace;
     `writes_logits`: its fused cross-entropy reads logits that are there whole. `unties_head`: a
     head tied to the embedding is stored once more. `fused_optimizer`: the step needs no copies of
     the gradients. `reduces_fp32`: sharded gradients are brought to fp32 before they are summed over

@@ -33,7 +33,7 @@ from rigplanner.catalog.schema.parts import (
 )
 from rigplanner.machine.alternatives import alternatives
 from rigplanner.machine.assemble import assemble
-from rigplanner.machine.placement.bridging import BridgeSeeker, may_join
+from rigplanner.machine.placement.bridging import LooseBridge, may_join
 from rigplanner.machine.placement.placeables import card_of
 from rigplanner.machine.placement.placement import Standing, _Search
 from rigplanner.rig.document import Settings
@@ -278,7 +278,7 @@ def test_a_bridge_joins_only_a_fitting_pair(cards: tuple, reason: str) -> None: 
 )
 def test_a_bridge_waits_only_for_cards_that_it_could_join(cards: list[GPU], may: bool) -> None:
     standing = [card_of(f"gpu.{number}", card, "") for number, card in enumerate(cards)]
-    assert may_join(BridgeSeeker("bridge.0", bridge(3)), [card for card in standing if card]) is may
+    assert may_join(LooseBridge("bridge.0", bridge(3)), [card for card in standing if card]) is may
 
 
 def test_a_search_ends_where_no_placement_can_be_better(monkeypatch: pytest.MonkeyPatch) -> None:

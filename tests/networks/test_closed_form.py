@@ -1,4 +1,4 @@
-"""The closed form of a walk equals the walk."""
+"""The closed form of a trace equals the trace."""
 
 import json
 from typing import Any
@@ -58,7 +58,7 @@ SIZES = [(1, 96), (1, 777), (2, 96), (5, 224), (4, 777), (17, 480)]
 
 @pytest.mark.parametrize("kind", CONFIGS)
 @pytest.mark.parametrize("checkpointing", [False, True])
-def test_equals_the_walk(kind: str, checkpointing: bool) -> None:
+def test_equals_the_trace(kind: str, checkpointing: bool) -> None:
     config, image = msgspec.json.encode(CONFIGS[kind]), kind == "image"
     plain = Setting(batch=1, length=224 if image else 64, checkpointing=checkpointing)
     shape = closed._Shape(config, plain, "fp32", "adamw", True, not image)
@@ -71,8 +71,8 @@ def test_equals_the_walk(kind: str, checkpointing: bool) -> None:
         told = [size for size in sizes if form.holds(*size)]
         assert {size for size in sizes if (size[0] == 1) == (about == 1)} <= set(told)
         for batch, length in told:
-            walked = closed._walk(shape, config, replace(plain, batch=batch, length=length))
-            assert closed._agrees(closed.evaluate(form, batch, length), walked)
+            traced = closed._one_trace(shape, config, replace(plain, batch=batch, length=length))
+            assert closed._agrees(closed.evaluate(form, batch, length), traced)
 
 
 DEEP = {
@@ -115,8 +115,8 @@ def test_two_shallow_networks_tell_the_deep_one(kind: str, checkpointing: bool) 
     form = closed._form(shape, about, closed._measured(shape, cut.few, about), cut)
     assert form is not None
     for batch, length in ((2, 96), (5, 224), (17, 480)):
-        walked = closed._walk(shape, config, replace(plain, batch=batch, length=length))
-        assert closed._agrees(closed.evaluate(form, batch, length), walked)
+        traced = closed._one_trace(shape, config, replace(plain, batch=batch, length=length))
+        assert closed._agrees(closed.evaluate(form, batch, length), traced)
 
 
 @pytest.mark.parametrize(
@@ -135,18 +135,18 @@ def test_two_shallow_networks_tell_the_deep_one(kind: str, checkpointing: bool) 
         CONFIGS["decoder"] | {"num_hidden_layers": 8, "layer_types": ["a", "b"] * 4},
     ],
 )
-def test_halves_shallow_nets_and_mixed_layers_are_walked_whole(config: dict[str, object]) -> None:
+def test_halves_shallow_nets_and_mixed_layers_are_traced_whole(config: dict[str, object]) -> None:
     assert shallow(config) is None
 
 
-def test_a_form_that_misses_a_walk_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_form_that_misses_a_trace_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     config = msgspec.json.encode(CONFIGS["decoder"] | {"num_hidden_layers": 9, "vocab_size": 3001})
     shape = closed._Shape(config, Setting(batch=1, length=64), "fp32", "adamw", True, True)
-    monkeypatch.setattr(closed, "_agrees", lambda found, walked: False)
+    monkeypatch.setattr(closed, "_agrees", lambda found, traced: False)
     monkeypatch.setattr(closed, "_gives", lambda moment, live, basis: False)
     for length in (800, 900, 1000):
-        walked = closed.walked(config, Setting(batch=2, length=length), "fp32", "adamw", True)
-        assert walked.peak == closed._walk(shape, config, Setting(batch=2, length=length)).peak
+        traced = closed.traced_step(config, Setting(batch=2, length=length), "fp32", "adamw", True)
+        assert traced.peak == closed._one_trace(shape, config, Setting(batch=2, length=length)).peak
     assert not closed._known[shape].forms
 
 
@@ -163,18 +163,18 @@ def test_a_comparison_bounds_the_form() -> None:
     )
     assert below and above
     assert (below.lengths[1], above.lengths[0]) == (2047, 2048)
-    walked = closed._walk(shape, config, Setting(batch=4, length=4000))
-    assert closed._agrees(closed.evaluate(above, 4, 4000), walked)
+    traced = closed._one_trace(shape, config, Setting(batch=4, length=4000))
+    assert closed._agrees(closed.evaluate(above, 4, 4000), traced)
 
 
-def test_a_network_that_steps_by_length_is_walked() -> None:
+def test_a_network_that_steps_by_length_is_traced() -> None:
     """A scan by blocks is as many steps as the sequence has blocks: no polynomial, and no endless
-    walk."""
+    trace."""
     config = json.dumps(
         {**CONFIGS["experts"], "model_type": "minimax", "layer_types": ["linear_attention"] * 2}
     ).encode()  # type: ignore[dict-item]
     shape = closed._Shape(config, Setting(batch=1, length=64), "bf16", "adamw", False, True)
-    assert closed._walk(shape, config, Setting(batch=2, length=512)).peak
+    assert closed._one_trace(shape, config, Setting(batch=2, length=512)).peak
     assert closed._form_of_whole(shape, Setting(batch=2, length=512), 3000) is None
 
 
@@ -182,10 +182,10 @@ def test_a_network_that_steps_by_length_is_walked() -> None:
     "slug", ["llama-3.1-8b", "bert-base-uncased", "deepseek-v2-lite", "gemma-2-9b", "gpt-oss-20b"]
 )
 @pytest.mark.parametrize("way", [{}, {"lora_rank": 8, "checkpointing": True}, {"training": False}])
-def test_a_network_of_layers_built_alike_is_walked_as_two_shallow_ones(
+def test_a_network_of_layers_built_alike_is_traced_as_two_shallow_ones(
     slug: str, way: dict[str, Any]
 ) -> None:
-    """Exactly what the whole depth gives; networks whose layers differ are not walked so."""
+    """Exactly what the whole depth gives; networks whose layers differ are not traced so."""
     model = shipped_zoo().models[slug]
     config, setting = json.dumps(model.config).encode(), Setting(batch=2, length=96, **way)
     shape = closed._Shape(
@@ -193,10 +193,10 @@ def test_a_network_of_layers_built_alike_is_walked_as_two_shallow_ones(
     )
     cut = closed._cut(shape)
     assert cut or slug in ("gemma-2-9b", "gpt-oss-20b")
-    whole = replace(closed._walk(shape, config, setting), marks=(0, 0))
+    whole = replace(closed._one_trace(shape, config, setting), marks=(0, 0))
     for misses in (0, closed.MOST_MISSES) if cut else ():
         known = closed._Known(cut, misses=misses)
-        assert closed._walked_by_two(shape, known, setting, cut) == whole
+        assert closed._traced_by_two(shape, known, setting, cut) == whole
         assert bool(known.forms) == (misses == 0)
 
 

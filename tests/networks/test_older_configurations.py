@@ -122,7 +122,7 @@ MOSS = {
 
 
 @pytest.mark.parametrize(
-    ("config", "params", "walked"),
+    ("config", "params", "traced"),
     [
         (BLOOM, 176_247e6, True),
         (FALCON, 41_303e6, True),
@@ -136,11 +136,11 @@ MOSS = {
     ],
 )
 def test_a_published_model_has_its_published_parameters(
-    config: dict[str, Any], params: float, walked: bool, zoo: Zoo
+    config: dict[str, Any], params: float, traced: bool, zoo: Zoo
 ) -> None:
     network = resolve(Workload(config=config, task="inference"), zoo)
     assert network.params == pytest.approx(params, rel=2e-3)
-    assert (network.relative is None) == walked
+    assert (network.relative is None) == traced
 
 
 def test_a_part_that_reads_text_is_found_under_another_name(zoo: Zoo) -> None:

@@ -138,7 +138,7 @@ def test_gradients_summed_over_passes_are_there_all_the_time(zoo: Zoo) -> None:
     assert two - one == pytest.approx(2.3, abs=0.5)
 
 
-def test_a_pipelines_component_is_walked_where_its_class_is_known() -> None:
+def test_a_pipelines_component_is_traced_where_its_class_is_known() -> None:
     told = denoiser_config(
         {"_class_name": "UNet2DConditionModel", "cross_attention_dim": 768, "sample_size": 64}
     )
@@ -209,7 +209,7 @@ def test_labels_of_a_classifier_are_counted(zoo: Zoo) -> None:
     ("kind", "params_m"),
     [("table-transformer", 41.5), ("depth_anything", 24.8), ("clip", 151.3), ("videomae", 86.2)],
 )
-def test_networks_without_a_walk_are_estimated_by_their_parts_and_say_so(
+def test_networks_without_a_trace_are_estimated_by_their_parts_and_say_so(
     zoo: Zoo, kind: str, params_m: float
 ) -> None:
     config: dict[str, Any] = {"model_type": kind}

@@ -16,7 +16,7 @@ from rigplanner.memory.estimate import estimate_memory
 from rigplanner.networks.families.build import builder
 from rigplanner.networks.image_tokens import seen_of
 from rigplanner.networks.tracer.net import Setting
-from rigplanner.networks.tracer.step import Walk, walk
+from rigplanner.networks.tracer.step import StepTrace, trace_step
 from rigplanner.networks.tracer.tape import BF16, CPU_TRACE, F32
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.network import resolve
@@ -35,8 +35,8 @@ def _steps(name: str) -> list[dict[str, Any]]:
 SEEING, DENOISERS = _steps("traced_seeing.jsonl"), _steps("traced_denoisers.jsonl")
 
 
-def _walked(spec: dict[str, Any]) -> Walk:
-    """The walk of a traced step with the semantics of the tracer."""
+def _traced(spec: dict[str, Any]) -> StepTrace:
+    """The trace of a traced step with the semantics of the tracer."""
     images, size = spec.get("images", 0), spec.get("image_size")
     sides = tuple(size) if size else None
     length = spec.get("seq_len", 0) + (
@@ -56,7 +56,7 @@ def _walked(spec: dict[str, Any]) -> Walk:
         frames=spec.get("frames", 1),
         frozen_tower="frozen_tower" in spec.get("flags", ()),
     )
-    return walk(
+    return trace_step(
         builder(spec["config"]),
         setting,
         precision=spec["precision"],
@@ -66,16 +66,18 @@ def _walked(spec: dict[str, Any]) -> Walk:
 
 
 @pytest.fixture(scope="module", params=["seeing", "denoisers"])
-def walked(request: pytest.FixtureRequest) -> list[tuple[dict[str, Any], Walk]]:
+def traced(request: pytest.FixtureRequest) -> list[tuple[dict[str, Any], StepTrace]]:
     steps = SEEING if request.param == "seeing" else DENOISERS
-    return [(step, _walked(step["spec"])) for step in steps]
+    return [(step, _traced(step["spec"])) for step in steps]
 
 
 @pytest.mark.parametrize("held_out", [True, False])
-def test_peaks_are_walked_right(walked: list[tuple[dict[str, Any], Walk]], held_out: bool) -> None:
+def test_peaks_are_traced_right(
+    traced: list[tuple[dict[str, Any], StepTrace]], held_out: bool
+) -> None:
     missed = sorted(
         abs(found.peak / step["peak_bytes"] - 1)
-        for step, found in walked
+        for step, found in traced
         if step["held_out"] is held_out
     )
     assert len(missed) >= 20
@@ -83,14 +85,14 @@ def test_peaks_are_walked_right(walked: list[tuple[dict[str, Any], Walk]], held_
     assert missed[int(0.9 * len(missed))] <= 0.06
 
 
-def test_parameters_are_counted_exactly(walked: list[tuple[dict[str, Any], Walk]]) -> None:
-    assert not [step["id"] for step, found in walked if found.values != step["params"]]
+def test_parameters_are_counted_exactly(traced: list[tuple[dict[str, Any], StepTrace]]) -> None:
+    assert not [step["id"] for step, found in traced if found.values != step["params"]]
 
 
 def test_forward_operations_match_the_counter_of_pytorch(
-    walked: list[tuple[dict[str, Any], Walk]],
+    traced: list[tuple[dict[str, Any], StepTrace]],
 ) -> None:
-    for step, found in walked:
+    for step, found in traced:
         if "forward_flops" in step:
             assert found.forward_flops == pytest.approx(step["forward_flops"], rel=0.02), step["id"]
 

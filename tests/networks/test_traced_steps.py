@@ -1,4 +1,4 @@
-"""The operator walk against steps traced with PyTorch 2.13 and transformers 5.23 (MemTracker under
+"""The operator trace against steps traced with PyTorch 2.13 and transformers 5.23 (MemTracker under
 FakeTensorMode, on a CPU)."""
 
 import statistics
@@ -79,7 +79,7 @@ def test_error_is_small_on_both_halves(
 
 
 @pytest.mark.parametrize("held_out", [True, False])
-def test_random_shapes_of_every_family_are_walked_right(held_out: bool) -> None:
+def test_random_shapes_of_every_family_are_traced_right(held_out: bool) -> None:
     steps = [step for step in RANDOM if step["held_out"] is held_out]
     sizes = _errors(steps)
     assert len(sizes) >= 60
@@ -140,7 +140,7 @@ def test_forward_operations_match_the_counter_of_pytorch() -> None:
 
 
 @pytest.mark.parametrize("held_out", [True, False])
-def test_every_kind_of_network_and_setting_is_walked_right(held_out: bool) -> None:
+def test_every_kind_of_network_and_setting_is_traced_right(held_out: bool) -> None:
     steps = [step for step in KINDS if step["held_out"] is held_out]
     sizes = _errors(steps)
     assert len({step["spec"]["config"]["model_type"] for step in steps}) >= 60
@@ -149,7 +149,7 @@ def test_every_kind_of_network_and_setting_is_walked_right(held_out: bool) -> No
 
 
 @pytest.mark.parametrize("held_out", [True, False])
-def test_layers_that_scan_convolve_or_lie_otherwise_are_walked_right(held_out: bool) -> None:
+def test_layers_that_scan_convolve_or_lie_otherwise_are_traced_right(held_out: bool) -> None:
     steps = [step for step in LAYERS if step["held_out"] is held_out]
     sizes = _errors(steps)
     assert len({step["spec"]["config"]["model_type"] for step in steps}) >= 25
@@ -159,7 +159,7 @@ def test_layers_that_scan_convolve_or_lie_otherwise_are_walked_right(held_out: b
 
 
 @pytest.mark.parametrize("held_out", [True, False])
-def test_random_settings_of_all_families_and_those_that_came_last_are_walked_right(
+def test_random_settings_of_all_families_and_those_that_came_last_are_traced_right(
     held_out: bool,
 ) -> None:
     steps = [step for step in WIDENED if step["held_out"] is held_out]
@@ -306,7 +306,7 @@ def test_parameters_of_a_deep_network_of_unequal_layers_are_counted_by_each_laye
 @pytest.mark.parametrize("held_out", [True, False])
 def test_heads_and_kinds_traced_last(held_out: bool) -> None:
     """Decoders alone, causal heads of encoders, fused attention where relative places or windows
-    are learned, and new kinds; the held-out half was traced after the walks were written."""
+    are learned, and new kinds; the held-out half was traced after the traces were written."""
     steps = [step for step in MORE if step["held_out"] is held_out]
     sizes = _errors(steps)
     assert len(sizes) > 20

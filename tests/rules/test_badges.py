@@ -157,7 +157,7 @@ def test_a_card_beside_a_bridge_gets_a_badge(catalog: Catalog) -> None:
             assert _agrees(rig, catalog, part, trial), part.id
 
 
-def test_no_walk_of_the_collector_comes_between(catalog: Catalog) -> None:
+def test_no_trace_of_the_collector_comes_between(catalog: Catalog) -> None:
     on: list[bool] = []
 
     class Noting(list[AnyPart]):

@@ -14,7 +14,7 @@ MOST_CARDS = 16
 """Cards among which every group is tried for a bridge; racks have more, but no bridges."""
 
 
-class BridgeSeeker(Struct, frozen=True):
+class LooseBridge(Struct, frozen=True):
     """A bridge that wants cards; `wish` names the pieces, "gpu.0+gpu.1", or is ""."""
 
     name: str
@@ -46,7 +46,7 @@ def distance(a: Slot | None, b: Slot | None) -> int | None:
 
 
 def bridged(
-    bridges: list[BridgeSeeker], cards: dict[str, Card], slots: dict[str, Slot]
+    bridges: list[LooseBridge], cards: dict[str, Card], slots: dict[str, Slot]
 ) -> dict[str, tuple[str, ...]]:
     """Return the cards that each bridge joins. `slots` gives the slot of each card; wished groups
     come first, then the cards are joined in the order of their slots; a group carries as many
@@ -62,7 +62,7 @@ def bridged(
 
 
 def _group_for(
-    bridge: BridgeSeeker,
+    bridge: LooseBridge,
     cards: dict[str, Card],
     slots: dict[str, Slot],
     load: dict[tuple[str, ...], int],
@@ -93,7 +93,7 @@ def _groups(names: list[str], size: int) -> list[tuple[str, ...]]:
 
 
 def _reason(
-    bridge: BridgeSeeker, group: tuple[str, ...], cards: dict[str, Card], slots: dict[str, Slot]
+    bridge: LooseBridge, group: tuple[str, ...], cards: dict[str, Card], slots: dict[str, Slot]
 ) -> tuple[str, float | str | None, float | str | None] | None:
     """Return why a bridge cannot join a group, with needed and actual, or None when it can."""
     if len(set(group)) != bridge.part.gpus or not all(
@@ -118,7 +118,7 @@ def _reason(
     return None
 
 
-def may_join(bridge: BridgeSeeker, cards: Iterable[Card]) -> bool:
+def may_join(bridge: LooseBridge, cards: Iterable[Card]) -> bool:
     """Say whether a bridge could join cards wherever they stood: as many of one model as it joins,
     with its connector."""
     gpus = [card.part for card in cards if card.kind == "pcie" and isinstance(card.part, GPU)]
@@ -126,10 +126,10 @@ def may_join(bridge: BridgeSeeker, cards: Iterable[Card]) -> bool:
     return max(fitting.values(), default=0) >= bridge.part.gpus
 
 
-def most_bridges(bridges: list[BridgeSeeker], slots: Iterable[Slot]) -> int:
+def most_bridges(bridges: list[LooseBridge], slots: Iterable[Slot]) -> int:
     """Return how many bridges the board's slots could take at most, by their distances."""
     positions = [slot.position for slot in slots if slot.kind == "pcie"]
-    by_part: dict[str, list[BridgeSeeker]] = {}
+    by_part: dict[str, list[LooseBridge]] = {}
     for bridge in bridges:
         by_part.setdefault(bridge.part.id, []).append(bridge)
     total = 0
@@ -145,7 +145,7 @@ def _reaches(part: Bridge, a: int | None, b: int | None) -> bool:
 
 
 def bridge_problem(
-    bridge: BridgeSeeker,
+    bridge: LooseBridge,
     cards: dict[str, Card],
     slots: dict[str, Slot],
     joined: dict[str, tuple[str, ...]],

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import CPU, DrivePort, LaneMode, Layout, Slot
-from rigplanner.machine.cache import Kept
+from rigplanner.machine.cache import IdentityCache
 from rigplanner.machine.pcie import narrowed
 
 
@@ -64,7 +64,7 @@ class Seating(Struct, frozen=True):
         return offers
 
 
-_seatings: Kept[Seating] = Kept(64)
+_seatings: IdentityCache[Seating] = IdentityCache(64)
 
 
 def seat(layout: Layout, cpus: tuple[CPU | None, ...], bios: dict[str, str]) -> Seating:

@@ -5,7 +5,7 @@ import re
 from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import CPU, Layout
-from rigplanner.machine.cache import Kept
+from rigplanner.machine.cache import IdentityCache
 from rigplanner.machine.nodes import Node
 from rigplanner.machine.pieces import Board
 from rigplanner.machine.placement.lanes import root_of, socket_of
@@ -203,7 +203,7 @@ def _root_on(layout: Layout, switch: str) -> str | None:
     return next((found.root for found in layout.switches if found.id == switch), None)
 
 
-_trees: Kept[Tree] = Kept(64)
+_trees: IdentityCache[Tree] = IdentityCache(64)
 
 
 def tree_of(

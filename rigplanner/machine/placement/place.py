@@ -6,9 +6,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.schema.parts import DrivePort, Slot
-from rigplanner.machine.cache import Kept
+from rigplanner.machine.cache import IdentityCache
 from rigplanner.machine.model import PlacementProblem
-from rigplanner.machine.placement.bridging import BridgeSeeker, bridge_problem, bridged
+from rigplanner.machine.placement.bridging import LooseBridge, bridge_problem, bridged
 from rigplanner.machine.placement.lanes import Offer, Seating
 from rigplanner.machine.placement.placeables import Card, Drive, enters, speaks
 from rigplanner.machine.placement.placement import STEPS, STEPS_OF_ALL, Standing, in_the_way, search
@@ -32,14 +32,14 @@ def settle(
     seating: Seating,
     cards: list[Card],
     drives: list[Drive],
-    bridges: list[BridgeSeeker],
+    bridges: list[LooseBridge],
     plugged: dict[str, str],
     boards: int = 1,
     columns: int | None = None,
 ) -> Settled:
     """Place everything on one of so many boards; a wished place is kept or refused with a reason.
     `plugged` gives the ports that adapters hold, `columns` the expansion columns of the case."""
-    seekers: list[Card | Drive | BridgeSeeker] = [*cards, *drives, *bridges]
+    seekers: list[Card | Drive | LooseBridge] = [*cards, *drives, *bridges]
     if not seekers:
         return Settled(Standing({}, {}, plugged, {}), {}, (), True)
     steps = min(STEPS, max(1, STEPS_OF_ALL // boards))
@@ -52,7 +52,7 @@ def settle(
         )
         for card in cards
     ]
-    others: list[Drive | BridgeSeeker] = [*drives, *bridges]
+    others: list[Drive | LooseBridge] = [*drives, *bridges]
     wanted = [(each.name, id(each.part), each.wish) for each in others]
     key = (id(seating), *fitted, *wanted, *plugged.items(), steps, columns)
     return _settlements.get(
@@ -62,7 +62,7 @@ def settle(
     )
 
 
-_settlements: Kept[Settled] = Kept(64)
+_settlements: IdentityCache[Settled] = IdentityCache(64)
 """Cards that want the same of a board find the same places: without bridges only which of them are
 of one model counts, not which model that is."""
 
@@ -71,7 +71,7 @@ def _settled(
     seating: Seating,
     cards: list[Card],
     drives: list[Drive],
-    bridges: list[BridgeSeeker],
+    bridges: list[LooseBridge],
     plugged: dict[str, str],
     steps: int,
     columns: int | None,

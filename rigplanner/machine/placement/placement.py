@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import Slot
 from rigplanner.machine.pcie import LANE_GBS
-from rigplanner.machine.placement.bridging import BridgeSeeker, bridged, may_join, most_bridges
+from rigplanner.machine.placement.bridging import LooseBridge, bridged, may_join, most_bridges
 from rigplanner.machine.placement.lanes import Offer, Seating
 from rigplanner.machine.placement.placeables import Card, Drive, enters, speaks
 from rigplanner.machine.placement.ports import drive_rate, place_drives, protocols_of
@@ -95,7 +95,7 @@ def search(
     seating: Seating,
     cards: list[Card],
     drives: list[Drive],
-    bridges: list[BridgeSeeker],
+    bridges: list[LooseBridge],
     start: Standing,
     steps: int = STEPS,
     columns: int | None = None,
@@ -130,7 +130,7 @@ class _Search:
         seating: Seating,
         cards: list[Card],
         drives: list[Drive],
-        bridges: list[BridgeSeeker],
+        bridges: list[LooseBridge],
         start: Standing,
         steps: int,
         columns: int | None,
@@ -474,7 +474,7 @@ def _seated_at_most(cards: list[Card], slots: int) -> list[Card]:
 
 
 def _slot_classes(
-    seating: Seating, cards: list[Card], bridges: list[BridgeSeeker], columns: int | None
+    seating: Seating, cards: list[Card], bridges: list[LooseBridge], columns: int | None
 ) -> dict[str, object]:
     """Return a class per slot: slots of one class give a card the same. Lane modes single a slot
     out; so does its position, unless no card is thick enough to reach the next slot or the end of

@@ -17,7 +17,7 @@ from rigplanner.catalog.schema.parts import (
 from rigplanner.machine.model import PlacementProblem
 from rigplanner.machine.pieces import Board, Pieces, home_of, in_turn
 from rigplanner.machine.placement.adapters import Adapter, fit_adapters, is_extension
-from rigplanner.machine.placement.bridging import BridgeSeeker
+from rigplanner.machine.placement.bridging import LooseBridge
 from rigplanner.machine.placement.enclosures import docked, enclosed, is_dock, is_enclosure
 from rigplanner.machine.placement.lanes import Seating, places_of, seat
 from rigplanner.machine.placement.place import Settled, settle
@@ -33,11 +33,11 @@ class Populated(Struct, frozen=True):
     seating: Seating
     cards: tuple[Card, ...]
     drives: tuple[Drive, ...]
-    bridges: tuple[BridgeSeeker, ...]
+    bridges: tuple[LooseBridge, ...]
     settled: Settled
 
 
-Seeker = TypeVar("Seeker", Card, Drive)
+Placeable = TypeVar("Placeable", Card, Drive)
 
 
 class _Waiting(Struct):
@@ -45,7 +45,7 @@ class _Waiting(Struct):
 
     cards: list[Card]
     drives: list[Drive]
-    bridges: list[BridgeSeeker]
+    bridges: list[LooseBridge]
     adapters: list[Adapter]
 
 
@@ -110,9 +110,9 @@ def _adapters_as_cards(
     return slotted, plugged
 
 
-def _at_home(seekers: list[Seeker], places: set[str], last: bool) -> list[Seeker]:
+def _at_home(pieces: list[Placeable], places: set[str], last: bool) -> list[Placeable]:
     """Those that wish for nothing or for a place of this board; on the last board all."""
-    return [each for each in seekers if not each.wish or each.wish in places or last]
+    return [each for each in pieces if not each.wish or each.wish in places or last]
 
 
 def _held_back(
@@ -186,7 +186,7 @@ def _sorted_by_home(
                 (piece.name, piece.part, wish)
             )
         elif isinstance(piece.part, Bridge):
-            group.bridges.append(BridgeSeeker(piece.name, piece.part, wish))
+            group.bridges.append(LooseBridge(piece.name, piece.part, wish))
         elif (card := card_of(piece.name, piece.part, wish)) is not None:
             group.cards.append(card)
         elif (drive := drive_of(piece.name, piece.part, wish)) is not None:

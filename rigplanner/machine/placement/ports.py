@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from rigplanner.catalog.schema.parts import DrivePort, Storage
-from rigplanner.machine.cache import Kept
+from rigplanner.machine.cache import IdentityCache
 from rigplanner.machine.pcie import LANE_GBS
 from rigplanner.machine.placement.lanes import Offer, Seating
 from rigplanner.machine.placement.placeables import Drive, speaks
@@ -41,7 +41,7 @@ def place_drives(
     )
 
 
-_found: Kept[dict[str, str]] = Kept(64)
+_found: IdentityCache[dict[str, str]] = IdentityCache(64)
 
 
 def _plugged(

@@ -5,11 +5,11 @@ from itertools import combinations
 from rigplanner.catalog.schema.parts import GPU, Fabric, NvlinkPort
 from rigplanner.machine.model import GpuNode
 from rigplanner.machine.nodes import Edge, Node, gpu_node, socket_node
-from rigplanner.machine.placement.bridging import BridgeSeeker
+from rigplanner.machine.placement.bridging import LooseBridge
 
 
 def bridge_edges(
-    joined: dict[str, tuple[str, ...]], bridges: list[BridgeSeeker], gpus: list[GpuNode]
+    joined: dict[str, tuple[str, ...]], bridges: list[LooseBridge], gpus: list[GpuNode]
 ) -> list[Edge]:
     """Return the edges that bridges make. Several bridges on one pair (three on A100 and H100 PCIe)
     add up; a bridge of four shares a card's links evenly among its peers."""

@@ -172,7 +172,7 @@ def compare_first(lines: Iterable[bytes]) -> list[Comparison]:
 
 def compare_traced(lines: Iterable[bytes], zoo: Zoo) -> list[Comparison]:
     """Return a comparison for each traced step (`spec`, `peak_bytes`, `held_out`): its peak of live
-    tensors against the walk's."""
+    tensors against the trace's."""
     found = []
     for number, line in enumerate(lines, 1):
         raw = read_tree(line)

@@ -1,12 +1,12 @@
-"""The walk in closed form: live bytes after every operator are polynomials in batch and length, so
+"""The trace in closed form: live bytes after every operator are polynomials in batch and length, so
 the peak is a maximum of few.
 
-One walk with stand-ins for batch and length gives every moment's polynomial
+One trace with stand-ins for batch and length gives every moment's polynomial
 (rigplanner.networks.closed_form.polynomial), and only the moments that can be the peak are kept. A
-form is checked against a walk of real sizes and holds for the sizes between which the network
-decides alike. Of a deep network whose layers are seen to be built alike two shallow ones are walked
+form is checked against a trace of real sizes and holds for the sizes between which the network
+decides alike. Of a deep network whose layers are seen to be built alike two shallow ones are traced
 instead, the form is checked on the shallower one and made with the first answer; other networks are
-walked as they are the first time, and get their form when they are asked again."""
+traced as they are the first time, and get their form when they are asked again."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from rigplanner.networks.config.config import full_config
 from rigplanner.networks.families.build import builder
 from rigplanner.networks.families.state_space.hybrid import STATES
 from rigplanner.networks.tracer.net import Net, Setting
-from rigplanner.networks.tracer.step import Trace, Walk, contradictions, walk
+from rigplanner.networks.tracer.step import StepTrace, Trace, contradictions, trace_step
 from rigplanner.networks.tracer.tape import BF16, CPU_TRACE, CUDA, Tape
 
 WORTH = 8
 """Layers that a shallow network must save."""
 PLAIN_LENGTH = 64
-"""Tokens that stand for any length in what names the shape of a walk."""
+"""Tokens that stand for any length in what names the shape of a trace."""
 
 
 class Form(Struct, frozen=True):
@@ -73,10 +73,10 @@ class _Shape(Struct, frozen=True):
 
 class _Known(Struct):
     """What is known of a shape: the two shallow networks that tell of it, the first size and its
-    walk of so many moments, its closed forms, and how often a form did not give a walk again."""
+    trace of so many moments, its closed forms, and how often a form did not give a trace again."""
 
     cut: Shallow | None
-    first: tuple[int, int, Walk, int] | None = None
+    first: tuple[int, int, StepTrace, int] | None = None
     forms: list[Form] = []
     misses: int = 0
 
@@ -88,8 +88,10 @@ MOST_MISSES = 3
 
 
 @lru_cache(4096)
-def walked(config: bytes, setting: Setting, precision: str, optimizer: str, traced: bool) -> Walk:
-    """The walk of a configuration, itself or by its closed form."""
+def traced_step(
+    config: bytes, setting: Setting, precision: str, optimizer: str, traced: bool
+) -> StepTrace:
+    """The trace of a configuration, itself or by its closed form."""
     sequence = _is_sequence(config)
     general = replace(setting, batch=1, length=PLAIN_LENGTH if sequence else setting.length)
     shape = _Shape(config, general, precision, optimizer, traced, sequence)
@@ -103,12 +105,12 @@ def walked(config: bytes, setting: Setting, precision: str, optimizer: str, trac
                 _known.clear()
             known = _known[shape] = _Known(_cut(shape))
         return (
-            _walked_by_two(shape, known, setting, known.cut) if known.cut else None
-        ) or _walked_whole(shape, known, setting)
+            _traced_by_two(shape, known, setting, known.cut) if known.cut else None
+        ) or _traced_whole(shape, known, setting)
 
 
 def _cut(shape: _Shape) -> Shallow | None:
-    """The two shallow networks that a deep one of layers built alike is walked as; None for
+    """The two shallow networks that a deep one of layers built alike is traced as; None for
     others."""
     cut = shallow(msgspec.json.decode(shape.config)) if shape.sequence else None
     if cut is None or cut.missing < WORTH:
@@ -121,8 +123,10 @@ def _cut(shape: _Shape) -> Shallow | None:
     )
 
 
-def _walked_by_two(shape: _Shape, known: _Known, setting: Setting, cut: Shallow) -> Walk | None:
-    """The walk of a deep network from two shallow ones, and its form where the shallower one has
+def _traced_by_two(
+    shape: _Shape, known: _Known, setting: Setting, cut: Shallow
+) -> StepTrace | None:
+    """The trace of a deep network from two shallow ones, and its form where the shallower one has
     one."""
     few, moments = _measured(shape, cut.few, setting)
     if known.misses < MOST_MISSES:
@@ -139,7 +143,7 @@ def _walked_by_two(shape: _Shape, known: _Known, setting: Setting, cut: Shallow)
     return _peaked(deeper(few, more, cut.missing), deep, setting.training)
 
 
-def _peaked(figures: Walk, moments: Trace, training: bool) -> Walk:
+def _peaked(figures: StepTrace, moments: Trace, training: bool) -> StepTrace:
     at_step, step_gradients = moments.pop() if training else (0, 0)
     before, held = max(moments)
     peak, gradients = (at_step, step_gradients) if at_step > before else (before, held)
@@ -147,15 +151,15 @@ def _peaked(figures: Walk, moments: Trace, training: bool) -> Walk:
     return replace(figures, peak=peak, gradients=gradients, working=working, working_gradients=held)
 
 
-def _walked_whole(shape: _Shape, known: _Known, setting: Setting) -> Walk:
-    """The walk of a network as it is the first time, then by its form where that gives a walk
+def _traced_whole(shape: _Shape, known: _Known, setting: Setting) -> StepTrace:
+    """The trace of a network as it is the first time, then by its form where that gives a trace
     again."""
     if known.first is not None and known.misses < MOST_MISSES:
         batch, length, first, count = known.first
         form = _form_of_whole(shape, setting, count)
         if form is not None:
             again = form.holds(batch, length)
-            truth = first if again else _walk(shape, shape.config, setting)
+            truth = first if again else _one_trace(shape, shape.config, setting)
             found = evaluate(form, setting.batch, setting.length)
             if _agrees(evaluate(form, batch, length) if again else found, truth):
                 known.forms = [*known.forms, form]
@@ -215,24 +219,26 @@ STEPPED = (*(f'"model_type":"{kind}"'.encode() for kind in STATES if not kind.st
 encoded configuration."""
 
 
-def _agrees(found: Walk, walked: Walk) -> bool:
-    """Whether a form gives a walk again; a bit of a flag for each of three samples is a part of a
+def _agrees(found: StepTrace, traced: StepTrace) -> bool:
+    """Whether a form gives a trace again; a bit of a flag for each of three samples is a part of a
     byte."""
     fields = ("weights", "forward_flops", "step_flops", "values", "trained", "optimizer")
-    before = found.working + found.working_gradients - walked.working - walked.working_gradients
-    alike = all(getattr(found, field) == getattr(walked, field) for field in fields)
-    return alike and abs(before) < ROUNDED and abs(found.peak - walked.peak) < ROUNDED
+    before = found.working + found.working_gradients - traced.working - traced.working_gradients
+    alike = all(getattr(found, field) == getattr(traced, field) for field in fields)
+    return alike and abs(before) < ROUNDED and abs(found.peak - traced.peak) < ROUNDED
 
 
 ROUNDED = 64
 """Bytes that a form may differ by."""
 
 
-def _walk(shape: _Shape, config: bytes, setting: Setting, trace: Trace | None = None) -> Walk:
+def _one_trace(
+    shape: _Shape, config: bytes, setting: Setting, trace: Trace | None = None
+) -> StepTrace:
     with contradictions():
         make = builder(msgspec.json.decode(config))
         semantics = CPU_TRACE if shape.traced else CUDA
-        return walk(
+        return trace_step(
             make,
             setting,
             precision=shape.precision,
@@ -244,14 +250,14 @@ def _walk(shape: _Shape, config: bytes, setting: Setting, trace: Trace | None = 
 
 def _measured(
     shape: _Shape, config: dict[str, Any], setting: Setting, most: int = 0
-) -> tuple[Walk, Trace]:
-    """The walk of a configuration at one size and its moments, of which there may be `most`."""
+) -> tuple[StepTrace, Trace]:
+    """The trace of a configuration at one size and its moments, of which there may be `most`."""
     trace: Trace = _Moments(most) if most else []
-    return _walk(shape, msgspec.json.encode(config), setting, trace), trace
+    return _one_trace(shape, msgspec.json.encode(config), setting, trace), trace
 
 
 class _Moments(list[tuple[int, int]]):
-    """A trace that ends a walk whose steps are as many as a stand-in is large."""
+    """A trace that ends a trace whose steps are as many as a stand-in is large."""
 
     def __init__(self, most: int) -> None:
         super().__init__()
@@ -271,8 +277,8 @@ def value(terms: Terms, batch: float, length: float) -> float:
     return one + length * (s + length * ss) + batch * (b + length * (bs + length * bss))
 
 
-def evaluate(form: Form, batch: int, length: int) -> Walk:
-    """The walk at one size."""
+def evaluate(form: Form, batch: int, length: int) -> StepTrace:
+    """The trace at one size."""
     b, s = float(batch), float(length)
     at_step = value(form.at_step, b, s) if form.at_step else 0.0
     if form.sequence:
@@ -289,7 +295,7 @@ def evaluate(form: Form, batch: int, length: int) -> Walk:
     )
     working = round(before) - form.weights - form.optimizer - held
     forward, step = round(value(form.forward, b, s)), round(value(form.step, b, s))
-    return Walk(
+    return StepTrace(
         round(peak),
         form.weights,
         gradients,
@@ -303,9 +309,11 @@ def evaluate(form: Form, batch: int, length: int) -> Walk:
     )
 
 
-def _form(shape: _Shape, setting: Setting, few: tuple[Walk, Trace], cut: Shallow) -> Form | None:
+def _form(
+    shape: _Shape, setting: Setting, few: tuple[StepTrace, Trace], cut: Shallow
+) -> Form | None:
     """The form of a deep network about a size at which the shallower of the two that tell of it was
-    walked; None where that one's moments are no polynomials."""
+    traced; None where that one's moments are no polynomials."""
     sides = _stands(shape, setting)
     general = replace(setting, batch=sides[0], length=sides[1])
     basis = powers(float(setting.batch), float(setting.length), shape.sequence)
@@ -328,7 +336,7 @@ def _gives(moment: tuple[int, int], live: tuple[int, int], basis: Terms) -> bool
 
 def _form_of_whole(shape: _Shape, setting: Setting, count: int) -> Form | None:
     """The form of a network about a size, if it takes not many more moments than the `count` of the
-    first walk."""
+    first trace."""
     sides = _stands(shape, setting)
     general = replace(setting, batch=sides[0], length=sides[1])
     try:
@@ -347,8 +355,8 @@ def _stands(shape: _Shape, setting: Setting) -> tuple[int, int]:
     )
 
 
-def _formed(shape: _Shape, made: Walk, moments: Trace, sides: tuple[int, int]) -> Form:
-    """The form from a walk with stand-ins for its sizes, and what its comparisons left of them."""
+def _formed(shape: _Shape, made: StepTrace, moments: Trace, sides: tuple[int, int]) -> Form:
+    """The form from a trace with stand-ins for its sizes, and what its comparisons left of them."""
 
     def terms(number: int) -> Terms:
         return terms_of(number, shape.sequence)

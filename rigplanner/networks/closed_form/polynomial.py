@@ -1,8 +1,8 @@
 """Polynomials in batch and length, counted as whole numbers.
 
-What a walk counts it makes by adding and multiplying sizes. Walked with powers of two far above
+What a trace counts it makes by adding and multiplying sizes. Traced with powers of two far above
 every coefficient in the place of batch and length (Kronecker's substitution), each of its numbers
-holds the coefficients of a polynomial side by side in its bits: one walk tells what every size
+holds the coefficients of a polynomial side by side in its bits: one trace tells what every size
 takes. Where a network compares a size, the stand-in answers as the size that was asked would, and
 notes between which sizes that answer stays the same."""
 

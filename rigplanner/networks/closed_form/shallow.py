@@ -3,7 +3,7 @@
 What is live after an operator of the forward or the backward pass grows evenly with the layers
 before it. So the moments of a network of 80 layers are those of its first and its last layers,
 moved by what one more layer adds; the layers between lie between them and are never the peak. Who
-asks makes sure that the layers are built alike, or checks the result against one walk of the whole
+asks makes sure that the layers are built alike, or checks the result against one trace of the whole
 depth."""
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from msgspec.structs import replace
 
 from rigplanner.networks.config.config import full_config
 from rigplanner.networks.tracer.net import Net
-from rigplanner.networks.tracer.step import Trace, Walk
+from rigplanner.networks.tracer.step import StepTrace, Trace
 from rigplanner.networks.tracer.tape import Tape, Tensor
 
 DEPTHS = ("num_hidden_layers", "n_layer", "num_layers", "n_layers")
 """Fields that say how many layers there are, the one that decides first."""
 SIDES = ("num_decoder_layers", "encoder_layers", "decoder_layers", "d_ff")
-"""Fields of networks of two halves, which are walked whole."""
+"""Fields of networks of two halves, which are traced whole."""
 FEW = 3
 """Equal layers in the shallower network: a first, a middle and a last one. Dense layers before
 layers of experts ask for as many more, so that the middle of either pass lies among equal layers.
@@ -102,9 +102,11 @@ def built_of(part: object, known: dict[int, tuple[object, object]]) -> object:
     return (type(part), built_of(fields, known)) if fields is not None else object()
 
 
-def deepened(few: Trace, more: Trace, begins: tuple[Walk, Walk], missing: int) -> Trace | None:
+def deepened(
+    few: Trace, more: Trace, begins: tuple[StepTrace, StepTrace], missing: int
+) -> Trace | None:
     """The moments of the deep network's passes from those of the two shallow ones, which begin
-    where their walks say; None where the two do not line up."""
+    where their traces say; None where the two do not line up."""
     found: Trace = []
     for low, high in zip(_passes(few, begins[0]), _passes(more, begins[1]), strict=True):
         added = len(high) - len(low)
@@ -120,12 +122,12 @@ def deepened(few: Trace, more: Trace, begins: tuple[Walk, Walk], missing: int) -
     return found
 
 
-def _passes(trace: Trace, walked: Walk) -> tuple[Trace, Trace]:
-    begins, turns = walked.marks
+def _passes(trace: Trace, traced: StepTrace) -> tuple[Trace, Trace]:
+    begins, turns = traced.marks
     return trace[begins:turns], trace[turns:]
 
 
-def deeper(few: Walk, more: Walk, missing: int) -> Walk:
+def deeper(few: StepTrace, more: StepTrace, missing: int) -> StepTrace:
     """The figures of the deep network that grow evenly with its layers: weights, states,
     operations, values."""
     fields = ("weights", "optimizer", "forward_flops", "step_flops", "values", "trained")
@@ -133,4 +135,4 @@ def deeper(few: Walk, more: Walk, missing: int) -> Walk:
         field: getattr(few, field) + missing * (getattr(more, field) - getattr(few, field))
         for field in fields
     }
-    return Walk(peak=0, gradients=0, **grown)
+    return StepTrace(peak=0, gradients=0, **grown)

@@ -121,7 +121,7 @@ SAME_AS = {
     "vit_msn": "vit",
     "metaclip_2_vision_model": "clip_vision_model",
 }
-"""Families whose blocks we walk as those of a relative; what differs is small beside the interval
+"""Families whose blocks we trace as those of a relative; what differs is small beside the interval
 that is then given."""
 
 

@@ -43,7 +43,7 @@ CONTRADICTIONS = (
     AssertionError,
     StopIteration,
 )
-"""What building or walking a network raises when fields are missing, of the wrong type or do not
+"""What building or tracing a network raises when fields are missing, of the wrong type or do not
 fit together."""
 
 
@@ -69,7 +69,7 @@ class Model(Protocol):
     def loss(self) -> Tensor: ...
 
 
-class Walk(Struct, frozen=True):
+class StepTrace(Struct, frozen=True):
     """Bytes of one step: `peak` of all live tensors, and at that moment weights, gradients,
     optimizer state; the rest is activations. `working` is the peak of forward and backward pass
     alone, without weights, gradients and state, and `working_gradients` those held then.
@@ -93,7 +93,7 @@ class Walk(Struct, frozen=True):
         return self.peak - self.weights - self.gradients - self.optimizer
 
 
-def walk(
+def trace_step(
     make: Callable[[Net], Model],
     setting: Setting,
     *,
@@ -102,7 +102,7 @@ def walk(
     semantics: Semantics = CPU_TRACE,
     trace: Trace | None = None,
     tape: Tape | None = None,
-) -> Walk:
+) -> StepTrace:
     """Run one step of the network that `make` builds; `precision` is fp32, bf16, fp16 or amp_*.
     `trace` takes live and gradient bytes after every allocation; `tape` may be one that watches."""
     tape = tape or Tape(semantics, BF16 if precision.startswith("amp") else None)
@@ -114,7 +114,7 @@ def walk(
     begins, weights = len(trace or ()), tape.live - net.buffer_bytes
     tape.recording = False
     model.loss()
-    return Walk(
+    return StepTrace(
         peak=tape.peak,
         weights=weights,
         gradients=0,
@@ -128,7 +128,7 @@ def walk(
     )
 
 
-def _trained(tape: Tape, net: Net, model: Model, optimizer: str) -> Walk:
+def _trained(tape: Tape, net: Net, model: Model, optimizer: str) -> StepTrace:
     """Forward pass, backward pass and the optimizer's step of a network that is built."""
     weights, trace = tape.live, tape.trace
     begins = len(trace or ())
@@ -154,7 +154,7 @@ def _trained(tape: Tape, net: Net, model: Model, optimizer: str) -> Walk:
         trace.append((at_step, tape.gradient_bytes))
     if at_step > tape.peak:
         tape.peak, tape.gradients_at_peak = at_step, tape.gradient_bytes
-    return Walk(
+    return StepTrace(
         peak=tape.peak,
         weights=weights,
         gradients=tape.gradients_at_peak,

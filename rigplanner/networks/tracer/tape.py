@@ -53,7 +53,7 @@ CUDA = Semantics()
 
 class Tape:
     """Live and peak bytes, operations of matrix products, and the graph that a backward pass will
-    walk."""
+    trace."""
 
     def __init__(self, semantics: Semantics = CUDA, autocast: str | None = None) -> None:
         self.semantics, self.autocast, self.low = semantics, autocast, autocast
@@ -211,7 +211,7 @@ def record(
 
 
 def backward(tape: Tape, node: Node, grad: Tensor, unpacks: bool = False) -> None:
-    """Walk the graph from `node` whose result has gradient `grad`, newest operator first, dropping
+    """Trace the graph from `node` whose result has gradient `grad`, newest operator first, dropping
     what each has kept; leaves end with a `grad`. `unpacks`: what was kept comes out of hooks, as a
     checkpoint's does, and is gone once the operator has worked, before its gradients are fitted to
     its inputs."""
@@ -257,7 +257,7 @@ def backward(tape: Tape, node: Node, grad: Tensor, unpacks: bool = False) -> Non
 
 
 def _spent(_: Tensor) -> Grads:
-    raise RuntimeError("the graph has been walked already")
+    raise RuntimeError("the graph has been traced already")
 
 
 def _dependencies(root: Node) -> dict[Node, int]:

@@ -23,11 +23,11 @@ from rigplanner.performance.geometry.shapes import (
     tables,
     transformer_shape,
 )
-from rigplanner.performance.geometry.walked import (
+from rigplanner.performance.geometry.traced import (
     KERNELS_PER_BLOCK,
     counted_shape,
     network_of,
-    walked_shape,
+    traced_shape,
 )
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.by_parameter_count import STANDS_IN, sized_config
@@ -123,7 +123,7 @@ their layers; what the four take in FP32 on an RTX 2080 Ti agrees within 3 %). I
 pool their whole input and join four branches: beside ResNet-50, Inception v3 takes 1.2 to 1.6 times
 as long as its layers tell in six stacks. Each depthwise layer of a MixNet is split by kernel size
 and joined again (1.2 to 1.4 times on three cards in PyTorch 2.4 and 2.9, 2.3 in 1.5)."""
-WALKED = (
+TRACED = (
     "nemotron_h",
     "segformer",
     "dilated_segmenter",
@@ -134,7 +134,7 @@ WALKED = (
     "squeezebert",
 )
 """Types of configuration whose blocks are no repeated one that a geometry tells: their layers are
-walked as for memory."""
+traced as for memory."""
 VALUES_PER_WIDTH, USUAL_SEEN = 20.0, 512
 """Values written per token and layer in widths (10, and those of the feed-forward block), and the
 edge of an image."""
@@ -194,26 +194,26 @@ def _network_shape(
     slug: str, kind: str, network: Network, workload: Workload, source: str
 ) -> Shape:
     """The shape of a network by its repeated block, or by its layers where only those tell."""
-    if network.family in WALKED or not network.hidden:
-        return _walked(slug, kind, network, workload)
+    if network.family in TRACED or not network.hidden:
+        return _traced(slug, kind, network, workload)
     form = geometry(network, kind, source)
     even = transformer_shape(slug, form, workload.seq_len or workload.input_tokens or form.seq_len)
     return counted_shape(even, network, workload)
 
 
-def _walked(slug: str, kind: str, network: Network, workload: Workload) -> Shape:
-    """The shape of a network whose layers are walked: of images, or of sequences."""
+def _traced(slug: str, kind: str, network: Network, workload: Workload) -> Shape:
+    """The shape of a network whose layers are traced: of images, or of sequences."""
     if not network.hidden and not network.vocab:
         return _seen(slug, kind, network, workload)
     length = workload.seq_len or workload.input_tokens or USUAL_LENGTH.get(kind, 2048)
     values_m = VALUES_PER_WIDTH * network.layers * network.hidden * length / 1e6
-    return walked_shape(
+    return traced_shape(
         slug, kind, network, workload, length, network.layers * KERNELS_PER_BLOCK, values_m
     )
 
 
 def _seen(slug: str, kind: str, network: Network, workload: Workload) -> Shape:
-    """The shape of an image network whose layers are walked; a sample of one of clips is all its
+    """The shape of an image network whose layers are traced; a sample of one of clips is all its
     frames."""
     edge = round((pixels(workload.image_size) or USUAL_SEEN**2) ** 0.5)
     frames = (workload.frames or 1) if network.family == "clip_resnet" else 1

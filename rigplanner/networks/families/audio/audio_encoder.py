@@ -79,7 +79,7 @@ EARS: dict[str, tuple[str, Callable[[Sizes], int], Callable[[Sizes, Sizes, int],
 
 
 WITHIN = {"phi4_multimodal"}
-"""Language models whose walk holds the parts that see and hear."""
+"""Language models whose trace holds the parts that see and hear."""
 SOUND_PARTS = ("audio_config", "encoder_config", "audio", "audio_encoder_config", "speech_config")
 
 

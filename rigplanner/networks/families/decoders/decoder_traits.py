@@ -24,7 +24,7 @@ ACTS = {
     "tanh": "tanh",
     "quick_gelu": "quick_gelu",
 }
-"""Activations by their name in transformers, and how they are walked."""
+"""Activations by their name in transformers, and how they are traced."""
 
 
 def traits_of(config: dict[str, Any], kind: str) -> Traits:

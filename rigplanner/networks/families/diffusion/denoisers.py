@@ -1,4 +1,4 @@
-"""Denoisers whose layers are walked: which diffusers classes those are, and their configuration
+"""Denoisers whose layers are traced: which diffusers classes those are, and their configuration
 with the fields it leaves out."""
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from typing import Any
 
 from rigplanner.networks.tracer.step import contradictions
 
-WALKED = {
+TRACED = {
     **dict.fromkeys(("UNet2DConditionModel", "FlaxUNet2DConditionModel"), "unet_2d_condition"),
     "SD3Transformer2DModel": "sd3_transformer",
     "FluxTransformer2DModel": "flux_transformer",
@@ -18,7 +18,7 @@ WALKED = {
     "LTXVideoTransformer3DModel": "ltx_transformer",
     "HunyuanVideoTransformer3DModel": "hunyuan_video_transformer",
 }
-"""diffusers classes by the kind of network that is walked."""
+"""diffusers classes by the kind of network that is traced."""
 USUAL: dict[str, dict[str, Any]] = {
     "unet_2d_condition": {
         "block_out_channels": [320, 640, 1280, 1280],
@@ -108,21 +108,21 @@ SEEING = (
     "image_condition_type",
     "use_layer3d_rope",
 )
-"""Fields of networks that also see an image and are not walked."""
+"""Fields of networks that also see an image and are not traced."""
 PLAIN_NUMBERS = ("cross_attention_dim",)
-"""Fields that are walked where they are one number for all levels."""
+"""Fields that are traced where they are one number for all levels."""
 LEVELS = {"CrossAttnDownBlock2D", "DownBlock2D", "CrossAttnUpBlock2D", "UpBlock2D"}
 
 
 def denoiser_config(config: dict[str, Any]) -> dict[str, Any] | None:
-    """The configuration of a diffusers component as one that is walked; None for other classes and
+    """The configuration of a diffusers component as one that is traced; None for other classes and
     for levels of other kinds. Raises WorkloadFault for fields that contradict each other."""
     with contradictions():
-        return _walked_form(config)
+        return _traced_form(config)
 
 
-def _walked_form(config: dict[str, Any]) -> dict[str, Any] | None:
-    kind = WALKED.get(str(config.get("_class_name")))
+def _traced_form(config: dict[str, Any]) -> dict[str, Any] | None:
+    kind = TRACED.get(str(config.get("_class_name")))
     levels = [*(config.get("down_block_types") or ()), *(config.get("up_block_types") or ())]
     joins = config.get("patch_size_t") and (
         kind == "cogvideox_transformer" or config["patch_size_t"] != 1

@@ -188,7 +188,7 @@ class Detr:
 
 
 def residual(config: dict[str, Any]) -> bool:
-    """Whether the backbone is one whose layers are walked."""
+    """Whether the backbone is one whose layers are traced."""
     told = config.get("backbone_config") or {}
     return told.get("model_type") == "resnet" or str(told.get("backbone") or "resnet50") in DEPTHS
 

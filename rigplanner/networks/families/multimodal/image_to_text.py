@@ -108,7 +108,7 @@ class PictureWriter:
 
 def _half(config: dict[str, Any], side: str) -> dict[str, Any]:
     """One half with what transformers takes for fields that are left out; raises WorkloadFault for
-    one that is not walked here."""
+    one that is not traced here."""
     told = config.get(side)
     kind = told.get("model_type") if isinstance(told, dict) else None
     known = EYES if side == "encoder" else KIN

@@ -1,4 +1,4 @@
-"""Image networks without a walk of their own, made of parts that have one: a backbone or tower,
+"""Image networks without a trace of their own, made of parts that have one: a backbone or tower,
 transformer layers over its map or over queries, a text encoder. The estimate is of their family,
 and says so."""
 
@@ -69,7 +69,7 @@ PROMPT, QUERIES, DETECTED_EDGE = 77, 300, 640
 
 
 def composite_of(config: dict[str, Any], known: set[str]) -> dict[str, Any] | None:
-    """The parts of a configuration, of which `known` kinds are walked; None where nothing of it is
+    """The parts of a configuration, of which `known` kinds are traced; None where nothing of it is
     an image network."""
     config = {**(defaults().get(str(config.get("model_type"))) or {}), **config}
     part = next(
@@ -152,7 +152,7 @@ def _seen(part: dict[str, Any], known: set[str]) -> dict[str, Any] | None:
 def _levelled(
     config: dict[str, Any], part: dict[str, Any], seen: dict[str, Any]
 ) -> dict[str, Any] | None:
-    """UPerNet on a backbone whose segmenter is walked."""
+    """UPerNet on a backbone whose segmenter is traced."""
     if (
         config.get("model_type") != "upernet"
         or part is config

@@ -36,7 +36,7 @@ def test_windows_end_the_cache() -> None:
     assert long.kv_values < 0.3 * short.kv_values
 
 
-def test_experts_between_states_are_walked() -> None:
+def test_experts_between_states_are_traced() -> None:
     found = resolve_shape(work(model="nvidia-nemotron-3-nano-30b-a3b", task="decode"), None)
     assert 3000 < found.active_m < 4000 and 30_000 < found.params_m < 33_000
 

@@ -1,4 +1,4 @@
-"""Shapes of networks whose layers differ: what the walk of their layers counts, where a block
+"""Shapes of networks whose layers differ: what the trace of their layers counts, where a block
 repeated would mislead."""
 
 from typing import Any
@@ -32,7 +32,7 @@ def cached_values(network: Network, workload: Workload) -> float:
 
 
 def counted_shape(even: Shape, network: Network, workload: Workload) -> Shape:
-    """Return the shape of equal layers with the weights that the walk of the true ones counts, the
+    """Return the shape of equal layers with the weights that the trace of the true ones counts, the
     cache as they keep it, and no attention where a layer has a state instead. Layers that share
     their weights (ALBERT) are multiplied with them as often as they run, so what they hold says
     nothing of the work."""
@@ -58,7 +58,7 @@ def active_millions(network: Network) -> float:
     return (network.active_params - network.side_params - looked_up) / 1e6
 
 
-def walked_shape(
+def traced_shape(
     slug: str,
     kind: str,
     network: Network,
@@ -67,7 +67,7 @@ def walked_shape(
     kernels: float,
     values_m: float,
 ) -> Shape:
-    """Return the shape of one sequence of `length` tokens through a network of which only the walk
+    """Return the shape of one sequence of `length` tokens through a network of which only the trace
     of its layers is known, with `values_m` millions of values written."""
     writes = bool(network.kv_heads) and kind in ("llm", "moe")
     gflop = (
