@@ -57,58 +57,90 @@ def kit_in(text: str, parts: Iterable[Part]) -> MemoryKit | None:
 
 def kits_of_modules(text: str, parts: Iterable[Part]) -> tuple[int, list[MemoryKit]]:
     """Return how many of which kits make up the modules that a text counts ("4x16GB DDR4-3200 ECC",
-    "8x Kingston 64GB DDR5"): kits of equal count, those of most modules first, only those of a
-    maker that the text names; (0, []) where the text counts none or no kit has such modules. A size
-    alone is that of one module, or else what a kit comes to.
+    "8x Kingston 64GB DDR5"): kits of equal count, those of most modules first, of a maker that the
+    text names where he has some; (0, []) where the text counts none or no kit has such modules. A
+    size alone is that of one module, or else what a kit comes to.
 
     ECC alone means registered modules where there are any."""
-    counted, size, kind, words = (
-        _counted_modules(text),
-        _ONE_MODULE.search(text),
-        _TYPE.search(text),
-        set(shop_words(text)),
-    )
-    kits = [part for part in parts if isinstance(part, MemoryKit)]
-    kits = [kit for kit in kits if set(shop_words(kit.vendor)) <= words] or kits
+    words = set(shop_words(text))
+    every = [part for part in parts if isinstance(part, MemoryKit)]
+    named = [kit for kit in every if set(shop_words(kit.vendor)) <= words]
+    return _kits_of(text, words, named or every, any_rate=False)
+
+
+def nearest_kits(text: str, parts: Iterable[Part]) -> tuple[int, list[MemoryKit]]:
+    """Return, as `kits_of_modules`, kits that can stand in where no kit of the text's maker and
+    rate is known: of another maker, else of the nearest rate (`of_another_rate` says so)."""
+    words = set(shop_words(text))
+    every = [part for part in parts if isinstance(part, MemoryKit)]
+    named = [kit for kit in every if set(shop_words(kit.vendor)) <= words]
+    for kits, any_rate in ((every, False), (named, True), (every, True)):
+        count, found = _kits_of(text, words, kits, any_rate)
+        if found:
+            return count, found
+    return 0, []
+
+
+def _kits_of(
+    text: str, words: set[str], kits: list[MemoryKit], any_rate: bool
+) -> tuple[int, list[MemoryKit]]:
+    counted, size, kind = _counted_modules(text), _ONE_MODULE.search(text), _TYPE.search(text)
     own = _OWN_RATE.search(text)
     if (kind is None and (own is None or counted is None)) or (counted is None and size is None):
         return 0, []
     kits = [kit for kit in kits if kind is None or kit.type == f"DDR{kind[1]}"]
-    kits = _of_part_number(text, kits)
-    rates = {int(found) for found in _RATE.findall(text)} & {kit.speed_mts for kit in kits}
+    kits = [kit for kit in _of_part_number(text, kits) if is_of_form(kit, words)]
     before, after = _COUNT.match(text), _COUNT_AFTER.search(text)
-    speed = (
-        int(next(filter(None, own.groups())))
-        if own
-        else int(kind[2])
-        if kind and kind[2]
-        else max(rates, default=None)
-    )
+    speed = _rate_of(text, kits)
     told = next((int(next(filter(None, found.groups()))) for found in (before, after) if found), 1)
     wanted, gib = counted or (told, float(size[1]) if size else 0.0)
     if counted is not None and before is not None:
         wanted *= told
-    kits = [kit for kit in kits if speed in (None, kit.speed_mts) and is_of_form(kit, words)]
+    if speed is not None and any_rate and kind is not None:
+        of_size = [k for k in kits if k.module_gib == gib and wanted % k.modules == 0]
+        rates = {kit.speed_mts for kit in of_size if kit.speed_mts is not None}
+        near = min(rates, key=lambda rate: (abs(rate - (speed or 0)), rate), default=None)
+        kits = [kit for kit in of_size if kit.speed_mts == near]
+    else:
+        kits = [kit for kit in kits if speed in (None, kit.speed_mts)]
     fits = [kit for kit in kits if kit.module_gib == gib and wanted % kit.modules == 0]
     if not fits and counted is None and told == 1:
         total = [kit for kit in kits if kit.modules * kit.module_gib == gib]
-        total.sort(
-            key=lambda kit: (
-                -len(words & set(shop_words(kit.name))),
-                kit.modules != 2,
-                len(kit.name),
-            )
-        )
+        total.sort(key=lambda kit: (_shared(kit, words), kit.modules != 2, len(kit.name)))
         return int(bool(total)), total
     if "ecc" in words and any(kit.module in BUFFERED for kit in fits):
         fits = [kit for kit in fits if kit.module in BUFFERED]
     most = max((kit.modules for kit in fits), default=1)
     whole = sorted(
         (kit for kit in fits if kit.modules == most),
-        key=lambda kit: (-len(words & set(shop_words(kit.name))), len(kit.name)),
+        key=lambda kit: (_shared(kit, words), len(kit.name)),
     )
     very = [kit for kit in whole if is_very_kit(text, kit)]
     return wanted // most if fits else 0, very[:1] or whole
+
+
+def _shared(kit: MemoryKit, words: set[str]) -> int:
+    """Return how many words of a kit's name a text holds, the more the less."""
+    return -len(words & set(shop_words(kit.name)))
+
+
+def _rate_of(text: str, kits: list[MemoryKit]) -> int | None:
+    """Return the transfer rate that a text gives, in MT/s."""
+    own, kind = _OWN_RATE.search(text), _TYPE.search(text)
+    if own:
+        return int(next(filter(None, own.groups())))
+    if kind and kind[2]:
+        return int(kind[2])
+    rates = {int(found) for found in _RATE.findall(text)} & {
+        kit.speed_mts for kit in kits if kit.speed_mts is not None
+    }
+    return max(rates, default=None)
+
+
+def of_another_rate(text: str, kit: MemoryKit) -> bool:
+    """Say whether a text gives a transfer rate that a kit has not."""
+    rate = _rate_of(text, [kit])
+    return rate is not None and rate != kit.speed_mts
 
 
 def _of_part_number(text: str, kits: list[MemoryKit]) -> list[MemoryKit]:

@@ -261,7 +261,11 @@ class StartView(QWidget):
         except ValueError as fault:
             self._say_unmatched(str(fault))
             return
-        missing = [entry.wish.text for entry in entries if not entry.wish.parts]
+        missing = [
+            entry.wish.text
+            for entry in entries
+            if not entry.wish.parts and entry.comes_with is None
+        ]
         if not matched:
             self._say_unmatched(
                 tr(

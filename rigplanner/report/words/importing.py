@@ -74,12 +74,15 @@ def list_notes(entries: Iterable[Entry]) -> list[str]:
                     line=wish.text,
                 )
             )
+        if entry.comes_with is not None:
+            continue
         if not wish.parts:
             notes.append(tr("Not in the catalog: {fact}", fact=f"{wish.quantity} × {wish.text}"))
         elif by_figures(wish):
             notes.append(
                 tr(
-                    "{part} stands for {line}: the same figures; the list names no such part.",
+                    "{part} stands for {line}: the same size or figures; the list names no such"
+                    " part.",
                     part=wish.parts[0].name,
                     line=wish.text,
                 )
@@ -92,7 +95,11 @@ def taken_text(entries: Iterable[Entry]) -> str:
     of the same figures."""
     entries = list(entries)
     matched = [entry for entry in entries if entry.wish.parts]
-    missing = [_short(entry.wish.text) for entry in entries if not entry.wish.parts]
+    missing = [
+        _short(entry.wish.text)
+        for entry in entries
+        if not entry.wish.parts and entry.comes_with is None
+    ]
     alike = [_short(entry.wish.text) for entry in matched if by_figures(entry.wish)]
     said = [trn("{count} line became a part.", "{count} lines became parts.", len(matched))]
     said += [tr("Not in the catalog: {lines}.", lines=listed(missing))] if missing else []

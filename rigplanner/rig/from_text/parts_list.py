@@ -13,13 +13,13 @@ from msgspec import Struct
 from msgspec.structs import replace as struct_replace
 
 from rigplanner.catalog.find.find import PartIndex, words_of
-from rigplanner.catalog.find.kits import is_very_kit
-from rigplanner.catalog.find.naming import LONGEST_LINE
+from rigplanner.catalog.find.kits import is_very_kit, nearest_kits, of_another_rate
+from rigplanner.catalog.find.naming import LONGEST_LINE, in_latin
 from rigplanner.catalog.prices.money import CURRENCY_OF_SIGN, read_amount
-from rigplanner.catalog.schema.parts import GPU, MemoryKit, Part, Price, kind_of
+from rigplanner.catalog.schema.parts import GPU, MemoryKit, Part, Price, System, kind_of
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
-from rigplanner.rig.from_text.from_words import Wish, is_named
+from rigplanner.rig.from_text.from_words import Wish, counted, is_named
 from rigplanner.rig.from_text.line_parts import COUNTED, pieces_of, read_wishes
 from rigplanner.rig.from_text.list_tables import (
     Columns,
@@ -91,12 +91,14 @@ _MONEY = re.compile(
 
 class Entry(Struct, frozen=True, kw_only=True):
     """One part of a list: the wish it is, the kind its label named, its price if it had one, and
-    the price that it has together with the other parts of its line."""
+    the price that it has together with the other parts of its line. What a computer of the list
+    has itself `comes_with` it, and is no part of its own."""
 
     wish: Wish
     kind: str | None = None
     price: Price | None = None
     together: Price | None = None
+    comes_with: System | None = None
 
 
 STAND_INS = ("memory", "storage", "psu", "cooler", "nic")
@@ -123,7 +125,7 @@ def by_figures(wish: Wish) -> bool:
     """Say whether a part was matched by its figures alone: the list names none, or for memory
     another maker or series."""
     if wish.parts and isinstance(kit := wish.parts[0], MemoryKit):
-        return not is_very_kit(wish.text, kit)
+        return not is_very_kit(wish.text, kit) or of_another_rate(wish.text, kit)
     if wish.parts and isinstance(card := wish.parts[0], GPU) and card.vendor == card.chip_maker:
         return bool(PARTNERS.intersection(words_of(wish.text)))
     return bool(wish.parts) and not is_named(wish)
@@ -179,7 +181,50 @@ def read_parts_list(text: str, index: PartIndex, day: str) -> list[Entry]:
             entries += _row_entries(row, index, day, known) if row else []
         elif heading is None:
             entries += _entries(line, index, day, known)
-    return entries
+    return _one_machine(entries)
+
+
+OF_A_COMPUTER = ("motherboard", "psu", "chassis", "cooler", "system", None)
+
+
+def _one_machine(entries: list[Entry]) -> list[Entry]:
+    """Return the entries with those marked that name a part of a computer of the same list: its
+    board, case or supply under its name, or the computer once more."""
+    computers: list[System] = []
+    told: list[Entry] = []
+    for entry in entries:
+        part = entry.wish.parts[0] if entry.wish.parts else None
+        if isinstance(part, System) and part not in computers:
+            computers.append(part)
+    first: set[str] = set()
+    for entry in entries:
+        part = entry.wish.parts[0] if entry.wish.parts else None
+        again = isinstance(part, System) and part.id in first and entry.kind != "system"
+        if isinstance(part, System):
+            first.add(part.id)
+        owner = part if again else _owner(entry, computers) if part is None else None
+        if isinstance(owner, System):
+            entry = struct_replace(
+                entry, wish=struct_replace(entry.wish, parts=()), comes_with=owner
+            )
+        told.append(entry)
+    return told
+
+
+def _owner(entry: Entry, computers: list[System]) -> System | None:
+    """Return the computer whose model a line names that is no part of its own."""
+    if entry.kind not in OF_A_COMPUTER:
+        return None
+    words = set(words_of(entry.wish.text))
+    for computer in computers:
+        models = {word for word in words_of(computer.name) if _is_model(word)}
+        if models and models <= words:
+            return computer
+    return None
+
+
+def _is_model(word: str) -> bool:
+    return len(word) > 2 and any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
 
 
 def _without_markup(text: str) -> str:
@@ -213,7 +258,8 @@ def _row_entries(row: Row, index: PartIndex, day: str, known: Sequence[Part]) ->
     if len(wishes) == 1 and wishes[0].quantity == row.quantity:
         wishes = [struct_replace(wishes[0], quantity=1)]
     wishes = [
-        _sensible(struct_replace(wish, quantity=wish.quantity * row.quantity)) for wish in wishes
+        _sensible(struct_replace(wish, quantity=wish.quantity * row.quantity), index)
+        for wish in wishes
     ]
     priced = row.price if row.each or len(wishes) > 1 or wishes[0].quantity == 1 else None
     price = (
@@ -226,9 +272,9 @@ def _row_entries(row: Row, index: PartIndex, day: str, known: Sequence[Part]) ->
     return [Entry(wish=wishes[0], kind=row.kind, price=price)]
 
 
-def _sensible(wish: Wish) -> Wish:
+def _sensible(wish: Wish, index: PartIndex) -> Wish:
     """Return a wish without parts where its count is beyond sense, or where figures alone matched
-    what has no stand-in."""
+    what has no stand-in; memory that the catalog lacks with what comes nearest."""
     if not 1 <= wish.quantity <= LARGEST_QUANTITY or _BEYOND_COUNT.match(wish.text):
         return Wish(text=wish.text, quantity=1, parts=())
     family = len(wish.parts) >= FAMILY and not any(letter.isdigit() for letter in wish.text)
@@ -239,7 +285,18 @@ def _sensible(wish: Wish) -> Wish:
         or not (is_named(wish) or not wish.parts or _may_stand_in(wish))
     ):
         return struct_replace(wish, parts=())
-    return wish
+    return wish if wish.parts else _with_nearest_memory(wish, index)
+
+
+def _with_nearest_memory(wish: Wish, index: PartIndex) -> Wish:
+    text = in_latin(wish.text)
+    if not _MEMORY_TYPE.search(text):
+        return wish
+    count, kits = nearest_kits(text, index.find("", "memory"))
+    times = wish.quantity // max(1, counted(text)[0])
+    if not kits or not 1 <= count * max(1, times) <= LARGEST_QUANTITY:
+        return wish
+    return Wish(text=wish.text, quantity=count * max(1, times), parts=tuple(kits))
 
 
 def _may_stand_in(wish: Wish) -> bool:
@@ -374,19 +431,17 @@ def _priced(
     label, rest = split_label(text)
     if label and not any(wish.parts for wish in wishes):
         wishes = read_wishes(rest, index, kind_of_label(label), known)
-    wishes = (
-        [struct_replace(wish, quantity=quantity) for wish in wishes] if quantity > 1 else wishes
-    )
+    if quantity > 1:
+        wishes = [struct_replace(wish, quantity=quantity) for wish in wishes]
+    wishes = [_sensible(wish, index) for wish in wishes]
     paid = [paid for _, _, paid in pieces if paid]
     if len(wishes) == 1:
-        return [
-            Entry(wish=_sensible(wishes[0]), kind=kind, price=price or (paid[0] if paid else None))
-        ]
+        return [Entry(wish=wishes[0], kind=kind, price=price or (paid[0] if paid else None))]
     together = price or (paid[0] if len(paid) == 1 and pieces[-1][2] is paid[0] else None)
     own = {piece: paid for piece, _, paid in pieces if paid is not together}
     return [
         Entry(
-            wish=_sensible(wish),
+            wish=wish,
             kind=kind,
             together=together,
             price=next(

@@ -49,9 +49,11 @@ def is_another(part: Part, words: str) -> bool:
         else set()
     )
     if isinstance(part, Storage):
-        return bool(
-            _DRIVE_MODELS & unsaid and not _DRIVE_NUMBER.search(words)
-        ) or _is_of_other_form(part, words)
+        return (
+            bool(_DRIVE_MODELS & unsaid and not _DRIVE_NUMBER.search(words))
+            or _is_of_other_form(part, words)
+            or _is_longer(words_of(words), unsaid)
+        )
     if isinstance(part, PowerSupply):
         label = set(words_of(part.supply.efficiency_label or ""))
         return bool(_EFFICIENCIES & held) and not _EFFICIENCIES & held & (
@@ -80,9 +82,25 @@ def _is_other_model(part: Part, words: str, unsaid: set[str]) -> bool:
         if any(letter.isdigit() for letter in model)
     )
     plain = set(words_of(part.name)) - set(held)
+    if isinstance(part, Motherboard) and _is_longer(held, unsaid):
+        return True
     short = {word for word in plain if len(word) < 3 and word not in _NO_MODELS}
+    others = {word for word in held if len(word) == 1 and word.isalpha()}
+    if isinstance(part, Motherboard) and others - set(words_of(_told(part))) and short:
+        return True
     fresh = any(letter.isdigit() for word in held for letter in word if word not in _told(part))
     return longer or (isinstance(part, Motherboard) and bool(short) and fresh)
+
+
+def _is_longer(held: list[str], unsaid: set[str]) -> bool:
+    """Say whether a part's name has a model of which the words give the beginning alone: "MP44" is
+    no MP44L, "B650" no B650M."""
+    models = [word for word in held if len(word) > 2 and any(c.isdigit() for c in word)]
+    return any(
+        word.startswith(model) and word.removeprefix(model).isalpha()
+        for word in unsaid
+        for model in models
+    )
 
 
 def _told(part: Part) -> str:
