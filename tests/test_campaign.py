@@ -70,4 +70,5 @@ def test_broken_promises_are_seen(code: int, said: str) -> None:
 def test_every_part_has_its_full_size() -> None:
     sizes = {name: size for name, (_, size) in PARTS.items()}
     assert sizes["inputs"] == 12_000 and sizes["kills"] == 600 and sizes["servers"] == 60
-    assert sizes["window"] == 10_000 and sizes["blanked"] == 300 and sizes["first"] == 200
+    assert sizes["window"] == 10_000 and sizes["blanked"] == 2_000 and sizes["first"] == 200
+    assert sizes["orders"] == 1_000

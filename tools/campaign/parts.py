@@ -10,6 +10,7 @@ from tools.campaign.blanked import blanked
 from tools.campaign.figures import Figures
 from tools.campaign.first_assessments import first_assessments
 from tools.campaign.kills import kills
+from tools.campaign.orders import orders
 from tools.campaign.random_user import random_user
 
 Part = Callable[[int, int, Path | None], Figures]
@@ -21,5 +22,6 @@ PARTS: dict[str, tuple[Part, int]] = {
     "disks": (bad_disks, 120),
     "servers": (bad_servers, 60),
     "blanked": (blanked, 2_000),
+    "orders": (orders, 1_000),
     "window": (random_user, 10_000),
 }
