@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 NO_WINDOW = 2
 LONGEST_ASIDE = 300
 """Characters of a sentence on a file that was left aside."""
-SWEEP_MS = 1000
-"""How often the window's thread collects garbage: see `desktop/tasks.py`."""
 SWITCH_S = 0.0005
 """How long a worker may keep the interpreter while the window waits; Python's own 5 ms shows as
 jerks when much is painted."""
@@ -112,7 +110,6 @@ def make_window(path: Path | None = None):  # type: ignore[no-untyped-def]
 
 
 def _made(path: Path | None):  # type: ignore[no-untyped-def]
-    from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
     from rigplanner import __version__
@@ -129,7 +126,7 @@ def _made(path: Path | None):  # type: ignore[no-untyped-def]
     from rigplanner.desktop.locale import speak
     from rigplanner.desktop.look.theme import look
     from rigplanner.desktop.window import Window
-    from rigplanner.garbage import spare_the_living, sweep
+    from rigplanner.garbage import spare_the_living
     from rigplanner.report.language import tr
     from rigplanner.rig.journal import journal_folder
 
@@ -150,9 +147,6 @@ def _made(path: Path | None):  # type: ignore[no-untyped-def]
     spare_the_living()
     sys.setswitchinterval(SWITCH_S)
     session = Session(full.catalog, preferences, journals)
-    sweeper = QTimer(session.tasks)
-    sweeper.timeout.connect(sweep)
-    sweeper.start(SWEEP_MS)
     window = Window(session, journals)
     session.shelf.follow(folder)
     faults.show_in(window)

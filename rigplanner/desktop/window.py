@@ -372,6 +372,7 @@ class Window(QMainWindow):
         _successor[:] = [fresh]
         self.close()
         self.deleteLater()
+        self.session.deleteLater()  # else its signals hold this window's commands for ever
         return fresh
 
     def _ask_page(self, url: str) -> None:

@@ -180,7 +180,8 @@ def test_another_language_makes_the_window_anew_around_the_same_rig(
     window.build.remove_current()
     settled_session(qtbot, window.session)
     rig, history = window.session.rig, window.session.history
-    monkeypatch.setattr(window, "deleteLater", lambda: None)
+    for former in (window, window.session):
+        monkeypatch.setattr(former, "deleteLater", lambda: None)
     fresh = window.use_language("cs")
     qtbot.addWidget(fresh)
     try:

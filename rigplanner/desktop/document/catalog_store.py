@@ -36,6 +36,7 @@ class Shelf(QObject):
         self._index: PartIndex | None = None
         self._ordered: dict[str, list[AnyPart]] = {}
         self._folder: Path | None = None
+        self._follows = False
         self._watch = Watch(self)
         self._watch.changed.connect(self.reload)
 
@@ -116,10 +117,17 @@ class Shelf(QObject):
     def follow(self, folder: Path | None) -> None:
         """Read the user's catalog in a folder (None: the usual one) anew whenever a file of it
         changes."""
-        self._folder = folder
+        self._folder, self._follows = folder, True
         top = folder or user_folder()
         folders = [top, *(top / name for name in ("updates", "imported", "prices"))]
         self._watch.watch([*folders, *(path for place in folders for path in place.glob("*.json"))])
+
+    def take_over(self, former: "Shelf") -> None:
+        """Go on with the index, the order and the watched folder of another window's shelf, whose
+        catalog is the same."""
+        self._index, self._ordered = former._index, former._ordered
+        if former._follows:
+            self.follow(former._folder)
 
     def reload(self) -> None:
         """Read the catalog files aside and use what they give; the present catalog stays when they

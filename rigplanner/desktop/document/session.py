@@ -456,6 +456,7 @@ class Session(QObject):
         fresh._states, fresh._position, fresh._saved = self._states, self._position, self._saved
         fresh._journal, fresh._journals = self._journal, self._journals
         fresh.is_open = self.is_open
+        fresh.shelf.take_over(self.shelf)
         self._journal, path = None, self.path
         self.close()
         fresh.held.follow(path)

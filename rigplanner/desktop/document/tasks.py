@@ -12,8 +12,10 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal
 
-from rigplanner.garbage import collector_paused
+from rigplanner.garbage import collector_paused, sweep
 
+SWEEP_MS = 1000
+"""How often the window's thread collects garbage."""
 PAINTED_MS = 50
 """When the window has usually painted what an edit changed."""
 
@@ -93,6 +95,9 @@ class Tasks(QObject):
         self._closed = False
         self._pause = contextlib.ExitStack()
         self._pause.enter_context(collector_paused())
+        self._sweeper = QTimer(self, interval=SWEEP_MS)
+        self._sweeper.timeout.connect(sweep)
+        self._sweeper.start()
         self._answered.connect(self._deliver)
         self._progressed.connect(self._deliver_piece)
 
@@ -156,6 +161,7 @@ class Tasks(QObject):
             pool.clear()
             pool.waitForDone(5000)
         self._works.clear()
+        self._sweeper.stop()
         self._pause.close()
 
     def _deliver_piece(self, ticket: Ticket, answer: Any) -> None:
