@@ -86,8 +86,10 @@ def open_window(rig_path: str | None) -> int:
             file=sys.stderr,
         )
         return NO_WINDOW
-    window = make_window(Path(rig_path) if rig_path else None)
-    window.show()
+    from rigplanner.desktop.window import held
+
+    held[:] = [make_window(Path(rig_path) if rig_path else None)]
+    held[0].show()
     return int(application.exec())
 
 

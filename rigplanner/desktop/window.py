@@ -53,9 +53,9 @@ FRAME_PX, TITLE_PX = 8, 40
 """What a window manager's frame takes at most of usual themes, before it has told its own."""
 INDEX_DELAY_MS = 300
 """The index of all words is made when the window has been painted."""
-_successor: list["Window"] = []
-"""The window that took the former one's place when the language changed; the program has no other
-hold on it."""
+held: list["Window"] = []
+"""The window that is shown, and its only hold: the former one goes when another takes its place,
+as when the language changes."""
 TABS = ("Start", "Parts", "Machine", "Workloads", "Map", "Compare", "Quote")
 
 
@@ -369,7 +369,7 @@ class Window(QMainWindow):
         fresh.show()
         faults.show_in(fresh)
         fresh.session.refresh()
-        _successor[:] = [fresh]
+        held[:] = [fresh]
         self.close()
         self.deleteLater()
         self.session.deleteLater()  # else its signals hold this window's commands for ever

@@ -123,15 +123,19 @@ def pairs_between(graph: Graph, devices: Sequence[Node]) -> Pairs:
     the PCIe tree."""
     import networkx as nx
 
-    tree, linked = only(graph, TREE), links_between(graph)
-    rows = [[Pair("self")] * len(devices) for _ in devices]
-    for n, a in enumerate(devices):
+    tree, linked = only(graph, TREE).copy(), links_between(graph)
+    order = {device: n for n, device in enumerate(devices)}
+    rows = [[Pair()] * len(devices) for _ in devices]
+    for a, n in order.items():
         ways = nx.single_source_shortest_path(tree, a) if a in tree else {}
-        for m, b in enumerate(devices[:n]):
-            found = linked.get((a, b))
-            if found is None and b in ways:
-                found = pair_between(graph, ways[b])
-            rows[n][m] = rows[m][n] = found or Pair()
+        for b in ways.keys() & order.keys():
+            m = order[b]
+            if m < n:
+                rows[n][m] = rows[m][n] = pair_between(graph, ways[b])
+        rows[n][n] = Pair("self")
+    for (a, b), pair in linked.items():
+        if a in order and b in order:
+            rows[order[a]][order[b]] = pair
     return tuple(map(tuple, rows))
 
 

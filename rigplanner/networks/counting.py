@@ -52,7 +52,9 @@ def values_seeing(given: dict[str, Any], made: Callable[[Net], Any], edge: int) 
 def parameters_of(config: dict[str, Any]) -> float:
     """The parameters of the network that a configuration describes; raises WorkloadFault for one
     that cannot be."""
-    return float(counted(made_of(config), 512))
+    made = made_of(config)
+    with contradictions():
+        return float(counted(made, 512))
 
 
 def counted(made: Callable[[Net], Any], edge: int, images: int = 0) -> int:

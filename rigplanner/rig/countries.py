@@ -1,7 +1,7 @@
 """Countries by their two letters, and the mains circuits that are wired there."""
 
 from difflib import get_close_matches
-from functools import cache
+from functools import lru_cache
 
 Circuit = tuple[float, float]
 """Volts, and the amperes of breaker or plug, whichever is less."""
@@ -78,7 +78,7 @@ def country_code(text: str) -> str | None:
     return code if code in COUNTRIES else None
 
 
-@cache
+@lru_cache(64)
 def near_countries(text: str) -> tuple[str, ...]:
     """Return the countries whose letters are nearest to a text, those with known circuits first."""
     letters = text.strip().upper()

@@ -30,7 +30,7 @@ from rigplanner.rules.jobs.vram import part_seen
 MOST_ADVISED = 40
 """Items of a rig beyond which no fixes are sought: each is tried on the machine, and lists of
 hundreds of parts are no rigs."""
-REMEMBERED = 512
+REMEMBERED = 64
 MOST_DEALT = 64
 """Cards over which layers are dealt one by one."""
 

@@ -68,7 +68,7 @@ class _User:
 
         QDesktopServices.openUrl = lambda *_: True  # type: ignore[method-assign,assignment]
         self.application = make_application()
-        self.first = make_window()
+        self.newest = make_window()
         self.caught: list[str] = []
         sys.excepthook = lambda kind, fault, trace: self.caught.append(_told(fault))
         self.samples = sorted((data_path("resources") / "samples").glob("*.rig"))
@@ -87,7 +87,7 @@ class _User:
     def act(self, count: int) -> Figures:
         """Do `count` things and return what broke."""
         found = Figures("window")
-        warm = 0.0
+        warm = most = 0.0
         self.window.session.open(self.samples[0], sample=True)
         for number in range(count):
             deed = self.dice.choice(self.deeds)
@@ -105,11 +105,11 @@ class _User:
             self.caught.clear()
             if number % 100 == 99:
                 self.settle()
-            if number + 1 in (min(WARM, count // 2), count):
+            if (number + 1) % min(WARM, count // 2) == 0:
                 now = self.memory()
-                found.notes["end_mib" if number + 1 == count else "warm_mib"] = now
-                warm = warm or now
-        grown = found.notes["end_mib"] / warm - 1
+                found.notes[f"mib_at_{number + 1}"] = now
+                warm, most = warm or now, max(most, now)
+        grown = most / warm - 1
         found.notes["grown_percent"] = 100 * grown
         if grown > MOST_GROWTH:
             found.failures.append(Failure("memory", f"grew by {grown:.0%}"))
@@ -127,7 +127,9 @@ class _User:
             for each in QApplication.topLevelWidgets()
             if isinstance(each, Window) and each.isVisible()
         ]
-        return there[-1] if there else self.first
+        if there:
+            self.newest = there[-1]
+        return self.newest
 
     def pause(self) -> None:
         """Let the window do what it has put off, deleting included: that waits for an event loop
@@ -228,13 +230,18 @@ class _User:
         return f"{chosen.name} in {type(widget).__name__}"
 
     def click(self) -> str:
-        """Click any button that is seen."""
-        from PySide6.QtWidgets import QAbstractButton
+        """Click any button that is seen. All widgets are looked through: `findChildren` of a window
+        that lives on keeps a wrapper of each button for ever, long after the button has gone."""
+        from PySide6.QtWidgets import QAbstractButton, QApplication
 
+        window = self.window
         buttons = [
             each
-            for each in self.window.findChildren(QAbstractButton)
-            if each.isVisible() and each.isEnabled()
+            for each in QApplication.allWidgets()
+            if isinstance(each, QAbstractButton)
+            and each.window() is window
+            and each.isVisible()
+            and each.isEnabled()
         ]
         if not buttons:
             return ""

@@ -21,10 +21,12 @@ from rigplanner.rig.from_text.parts_list import Entry, read_parts_list
 
 
 def paste_data(
-    session: Session, data: QMimeData, ask_page: Callable[[str], object] | None = None
+    session: Session, data: QMimeData | None, ask_page: Callable[[str], object] | None = None
 ) -> None:
     """Add what came to the rig as one step, and say what became of it; the address of a page is
-    handed to `ask_page`, which reads its price."""
+    handed to `ask_page`, which reads its price. A clipboard that another program is changing has
+    no data at all."""
+    data = data or QMimeData()
     if not data.hasFormat(ITEMS) and (link := link_of(data)):
         take_link(session, link) if ask_page is None else ask_page(link)
         return

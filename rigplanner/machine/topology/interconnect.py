@@ -103,13 +103,12 @@ def of_machine(machine: Machine, indices: tuple[int, ...] | None = None) -> Inte
     above = {edge.b: edge for edge in machine.edges if edge.kind in ("pcie", "chipset")}
     nvlink, switched = _nvlinks(machine.edges, order, gpus)
     nodes = nodes_of(machine, chosen)
-    outside = [
-        machine.p2p[a][b]
+    staged = any(
+        machine.p2p[a][b] in ("GNS", "CNS", "NS") and not machine.pairs[a][b].linked
         for a in chosen
         for b in chosen
-        if a != b and not machine.pairs[a][b].linked
-    ]
-    staged = any(word in ("GNS", "CNS", "NS") for word in outside)
+        if a != b
+    )
     return Interconnect(
         gpus=gpus,
         nvlink=nvlink,
@@ -134,15 +133,15 @@ def _host_rate(machine: Machine, chosen: tuple[int, ...]) -> float | None:
     """Return the slowest link to the CPU when all GPUs have NVLink or C2C to theirs, as on POWER9
     and Grace, else None."""
     rates: list[float] = []
+    links = {
+        edge.a: edge.links
+        for edge in reversed(machine.edges)
+        if edge.a.kind == "gpu" and edge.b.kind == "socket"
+    }
     for index in chosen:
-        port = machine.gpus[index].gpu.nvlink
-        found = [
-            edge.links
-            for edge in machine.edges
-            if edge.a == gpu_node(index) and edge.b.kind == "socket"
-        ]
-        if port is not None and found:
-            rates.append(found[0] * link_rate(port))
+        port, found = machine.gpus[index].gpu.nvlink, links.get(gpu_node(index))
+        if port is not None and found is not None:
+            rates.append(found * link_rate(port))
     return min(rates) if len(rates) == len(chosen) and rates else None
 
 
