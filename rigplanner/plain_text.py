@@ -22,10 +22,10 @@ STEERING = frozenset(
 )
 """Control characters, overrides of the writing direction and characters without a shape (Unicode TR
 36)."""
-SHOWN = {code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" for code in STEERING}
-"""As they are written in source text."""
+SHOWN = {code: f"\\u{code:04x}" for code in STEERING}
+"""As they are written in source text, and within the strings of JSON."""
 _AWAY: dict[int, str | None] = {code: None for code in STEERING if code not in JOINERS}
-_IN_JSON = {code: f"\\u{code:04x}" for code in STEERING if code not in JOINERS}
+_IN_JSON = {code: shown for code, shown in SHOWN.items() if code not in JOINERS}
 
 
 def without_steering(text: str) -> str:
@@ -36,6 +36,11 @@ def without_steering(text: str) -> str:
 def cleaned(write: Callable[[T], str]) -> Callable[[T], str]:
     """Return a writer of text whose text carries none."""
     return lambda content: without_steering(write(content))
+
+
+def json_without_steering(content: bytes) -> bytes:
+    """Return JSON that escapes them: within its strings nothing is lost."""
+    return content.decode().translate(_IN_JSON).encode()
 
 
 def cleaned_json(write: Callable[[T], str]) -> Callable[[T], str]:

@@ -141,7 +141,7 @@ def _speak_utf8() -> None:
             stream.reconfigure(
                 encoding=stream.encoding if stream.isatty() else "utf-8", errors="backslashreplace"
             )
-    if sys.stdout.isatty() and not isinstance(sys.stdout, Terminal):
+    if not isinstance(sys.stdout, Terminal):
         sys.stdout = Terminal(sys.stdout)
     if sys.stderr is not None and not isinstance(sys.stderr, Terminal):
         sys.stderr = Terminal(sys.stderr, messages=True)

@@ -9,6 +9,7 @@ from rigplanner.machine.formats.nccl_xml import nccl_xml
 from rigplanner.machine.formats.smi_matrix import format_matrix
 from rigplanner.machine.model import Machine
 from rigplanner.machine.topology.interconnect import nodes_of
+from rigplanner.plain_text import cleaned, cleaned_json
 from rigplanner.report.drawing.machine import machine_picture, svg
 from rigplanner.report.drawing.slots import slot_picture
 from rigplanner.report.language import tr
@@ -56,11 +57,11 @@ def _slots(machine: Machine) -> str:
 
 
 WRITERS: dict[str, Callable[[Machine], str]] = {
-    "svg": _drawing,
-    "slots": _slots,
-    "nccl": nccl_xml,
-    "dot": dot,
-    "graphml": graphml,
-    "node-link": node_link,
-    "matrix": matrix_text,
+    "svg": cleaned(_drawing),
+    "slots": cleaned(_slots),
+    "nccl": cleaned(nccl_xml),
+    "dot": cleaned(dot),
+    "graphml": cleaned(graphml),
+    "node-link": cleaned_json(node_link),
+    "matrix": cleaned(matrix_text),
 }

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from rigplanner.plain_text import without_steering
+
 if TYPE_CHECKING:
     import pandas as pd
     from openpyxl.cell import Cell as SheetCell
@@ -93,14 +95,13 @@ def _fill(cell: "SheetCell", value: Cell) -> None:
     elif isinstance(value, int | float) and math.isfinite(value):
         cell.value = value
     else:
-        cell.value = _FORBIDDEN.sub("", str(value))[:LONGEST_CELL]
+        cell.value = _FORBIDDEN.sub("", without_steering(str(value)))[:LONGEST_CELL]
         cell.data_type, cell.number_format = "s", "@"
 
 
 def _title(text: str) -> str:
-    return (
-        re.sub(r"[\[\]:*?/\\']", " ", _FORBIDDEN.sub("", text)).strip()[:LONGEST_TITLE] or "Sheet"
-    )
+    shown = re.sub(r"[\[\]:*?/\\']", " ", _FORBIDDEN.sub("", without_steering(text)))
+    return shown.strip()[:LONGEST_TITLE] or "Sheet"
 
 
 def _format(amount: Amount) -> str:

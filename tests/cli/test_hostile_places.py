@@ -165,7 +165,7 @@ def test_a_name_does_not_steer_the_terminal(
         main(["check", str(rig)])
         sys.stdout.flush()
     shown = screen.getvalue()
-    assert "a\\x1b]0;owned\\x07\\u202eb \u039b" in shown
+    assert "a\\u001b]0;owned\\u0007\\u202eb \u039b" in shown
     assert not {"\x1b", "\x07", "\u202e"} & set(shown)
 
 

@@ -9,6 +9,7 @@ from tools.campaign.bad_servers import bad_servers
 from tools.campaign.blanked import blanked
 from tools.campaign.figures import Figures
 from tools.campaign.first_assessments import first_assessments
+from tools.campaign.hostile_names import hostile_names
 from tools.campaign.kills import kills
 from tools.campaign.orders import orders
 from tools.campaign.random_user import random_user
@@ -21,6 +22,7 @@ PARTS: dict[str, tuple[Part, int]] = {
     "first": (first_assessments, 200),
     "disks": (bad_disks, 120),
     "servers": (bad_servers, 60),
+    "names": (hostile_names, 60),
     "blanked": (blanked, 2_000),
     "orders": (orders, 1_000),
     "window": (random_user, 10_000),

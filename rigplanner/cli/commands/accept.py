@@ -22,6 +22,7 @@ from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_assessment
 from rigplanner.cli.written import written
 from rigplanner.errors import WorkloadFault
+from rigplanner.plain_text import without_steering
 from rigplanner.report.acceptance.writers import PLANS, PROTOCOLS
 from rigplanner.rules.assess import Assessment
 
@@ -79,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     capture = _capture(args.folder)
     if args.manifest:
         view = view_of(promise_of(assessment), capture.facts, capture.loaded)
-        return _out(args, MANIFESTS[args.manifest](view).encode())
+        return _out(args, without_steering(MANIFESTS[args.manifest](view)).encode())
     made = accept(assessment, catalog, capture)
     if args.since is not None:
         made = _since(made, args.since)

@@ -25,11 +25,11 @@ def _labels(machine: Machine) -> dict[str, str]:
     names = {piece.name: piece.part.name for piece in machine.pieces}
     labels = {f"cpu{cpu.index}": cpu.cpu.name for cpu in machine.cpus}
     labels |= {
-        f"gpu{gpu.index}": f"GPU{gpu.index}\\n{gpu.gpu.name}\\n{gpu.place or ''}"
+        f"gpu{gpu.index}": f"GPU{gpu.index}\n{gpu.gpu.name}\n{gpu.place or ''}"
         for gpu in machine.gpus
     }
     labels |= {
-        f"nic{nic.index}": f"NIC{nic.index}\\n{names.get(nic.piece, nic.piece)}"
+        f"nic{nic.index}": f"NIC{nic.index}\n{names.get(nic.piece, nic.piece)}"
         for nic in machine.nics
     }
     in_use = {edge.b.name for edge in machine.edges}
@@ -39,7 +39,9 @@ def _labels(machine: Machine) -> dict[str, str]:
 
 
 def _quoted(text: str) -> str:
-    return '"' + text.replace('"', "'").replace("\n", " ") + '"'
+    """A string of DOT. A backslash in a name would take the quote behind it along."""
+    shown = text.replace("\\", "/").replace('"', "'").replace("\r", " ").replace("\n", "\\n")
+    return f'"{shown}"'
 
 
 def _style(edge: Edge) -> str:

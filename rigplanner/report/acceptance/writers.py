@@ -7,6 +7,7 @@ import msgspec
 from rigplanner.asbuilt.acceptance import Acceptance, acceptance_json
 from rigplanner.asbuilt.burn_in import BurnInPlan
 from rigplanner.catalog.load import Catalog
+from rigplanner.plain_text import json_without_steering, without_steering
 from rigplanner.report.acceptance.content import protocol
 from rigplanner.report.acceptance.plain import plan_html, plan_text, protocol_html, protocol_text
 from rigplanner.rig.document import Rig
@@ -18,6 +19,10 @@ def _pdf(made: Acceptance, rig: Rig, catalog: Catalog, paper: str) -> bytes:
     return protocol_pdf(protocol(made, rig, catalog), paper)
 
 
+def _text(words: str) -> bytes:
+    return without_steering(words).encode()
+
+
 def _plan_pdf(plan: BurnInPlan, paper: str) -> bytes:
     from rigplanner.report.acceptance.pdf import plan_pdf
 
@@ -25,16 +30,18 @@ def _plan_pdf(plan: BurnInPlan, paper: str) -> bytes:
 
 
 PROTOCOLS: dict[str, Callable[[Acceptance, Rig, Catalog, str], bytes]] = {
-    "text": lambda made, rig, catalog, _: protocol_text(protocol(made, rig, catalog)).encode(),
-    "json": lambda made, rig, catalog, _: acceptance_json(made),
+    "text": lambda made, rig, catalog, _: _text(protocol_text(protocol(made, rig, catalog))),
+    "json": lambda made, rig, catalog, _: json_without_steering(acceptance_json(made)),
     "pdf": _pdf,
-    "html": lambda made, rig, catalog, _: protocol_html(protocol(made, rig, catalog)).encode(),
+    "html": lambda made, rig, catalog, _: _text(protocol_html(protocol(made, rig, catalog))),
 }
 """Writers of an acceptance, with the rig, the catalog and the paper."""
 PLANS: dict[str, Callable[[BurnInPlan, str], bytes]] = {
-    "text": lambda plan, _: plan_text(plan).encode(),
-    "json": lambda plan, _: msgspec.json.format(msgspec.json.encode(plan), indent=1) + b"\n",
+    "text": lambda plan, _: _text(plan_text(plan)),
+    "json": lambda plan, _: json_without_steering(
+        msgspec.json.format(msgspec.json.encode(plan), indent=1) + b"\n"
+    ),
     "pdf": _plan_pdf,
-    "html": lambda plan, _: plan_html(plan).encode(),
+    "html": lambda plan, _: _text(plan_html(plan)),
 }
 """Writers of a burn-in plan, with the paper."""

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
+from rigplanner.report.paper.type import printable
+
 
 def outline_flowable(title: str) -> Any:
     """Return an invisible mark that puts `title` into the outline of the document."""
@@ -16,8 +18,9 @@ def outline_flowable(title: str) -> Any:
             return 0, 0
 
         def draw(self) -> None:
-            self.canv.bookmarkHorizontal(title, 0, 14)
-            self.canv.addOutlineEntry(title, title, 0)
+            shown = printable(title)
+            self.canv.bookmarkHorizontal(shown, 0, 14)
+            self.canv.addOutlineEntry(shown, shown, 0)
 
     return Outline()
 

@@ -16,7 +16,16 @@ from rigplanner.report.paper.tagging import (
     table_class,
     write_tree,
 )
-from rigplanner.report.paper.type import CHINESE, REGULAR, STRONG, face_of, font, is_chinese, markup
+from rigplanner.report.paper.type import (
+    CHINESE,
+    REGULAR,
+    STRONG,
+    face_of,
+    font,
+    is_chinese,
+    markup,
+    printable,
+)
 
 SIZES = {"A4": (595.2756, 841.8898), "Letter": (612.0, 792.0)}
 MARGIN = 51.02
@@ -277,9 +286,9 @@ def document(buffer: Any, sheet: Sheet, title: str, author: str, subject: str) -
         rightMargin=sheet.margin,
         topMargin=sheet.margin,
         bottomMargin=foot,
-        title=title,
-        author=author,
-        subject=subject,
+        title=printable(title),
+        author=printable(author),
+        subject=printable(subject),
         creator="RigPlanner",
         invariant=1,
         lang=language().replace("_", "-"),
