@@ -7,7 +7,12 @@ from rigplanner.performance.software.stacks import Stack
 
 
 def arithmetic_of(
-    precision: str, stack: Stack, shape: Shape, silicon: Silicon, frozen: bool = False
+    precision: str,
+    stack: Stack,
+    shape: Shape,
+    silicon: Silicon,
+    frozen: bool = False,
+    adapters: bool = False,
 ) -> str:
     """Return the precision that the products run in.
 
@@ -16,13 +21,14 @@ def arithmetic_of(
     units for them (llama.cpp, vLLM's Marlin kernels), and so are other 8-bit and 4-bit floats that
     do not train: by serving engines from Turing on (vLLM, docs/features/quantization: Marlin), by
     trainers and pipelines that keep a base in them anywhere (`frozen`; kohya's fp8_base, diffusers'
-    layerwise casting); bf16 to 32 bits on silicon before it (PyTorch)."""
+    layerwise casting). A base below `adapters` is widened whatever the silicon has (kohya's
+    fp8_base, quanto), bf16 to 32 bits on silicon before it (PyTorch)."""
     if precision == "mxfp4" and silicon.fp4 is None:
         return "fp16"
     narrow = MATRIX_PRECISIONS.get(precision)
     if (
         narrow in ("fp8", "fp4")
-        and getattr(silicon, narrow) is None
+        and (adapters or getattr(silicon, narrow) is None)
         and (_has_marlin(silicon) if stack.family == "serving" else frozen)
     ):
         return "fp16"

@@ -142,6 +142,11 @@ class Job(Struct, frozen=True, kw_only=True):
 PIPELINES = ("diffusion", "dit", "video_diffusion")
 """Kinds of networks whose pipelines widen 8-bit weights layer by layer where a GPU has no units for
 them (diffusers, layerwise casting; ComfyUI, --fp8_e4m3fn-unet)."""
+DRAWING_TRAINERS = ("kohya", "simpletuner", "ai-toolkit", "onetrainer", "diffusion-pipe")
+"""Trainers of diffusion whose recipes recompute activations (memory_stacks.json says the same)."""
+COMPUTED_NARROW = ("torchao", "te", "transformer-engine")
+"""Ways of quantising a base that multiply in 8-bit floats below adapters too (torchao's
+convert_to_float8_training, Transformer Engine)."""
 ENGINES = ("serving", "local-llm", "compiled-inference")
 """Families of stacks that mostly run networks: a training job that names one that trains none is
 answered for the usual stack."""
@@ -321,7 +326,8 @@ def _arithmetic(basis: _Basis, stack: Stack) -> str:
         or kind in PIPELINES
         or (work.quant or "").casefold().startswith(("bnb", "bitsandbytes"))
     )
-    return arithmetic_of(basis.precision, stack, basis.shape, basis.silicon, frozen)
+    widened = basis.task == "train_lora" and work.quant not in COMPUTED_NARROW
+    return arithmetic_of(basis.precision, stack, basis.shape, basis.silicon, frozen, widened)
 
 
 def _job(
@@ -357,7 +363,7 @@ def _job(
         output_tokens=workload.output_tokens or 0,
         prefix_tokens=workload.prefix_tokens or 0,
         drafts=drafts_of(workload, shape, zoo) if task in ("decode", "serve") else None,
-        checkpointing=_checkpointing(workload, task, stack),
+        checkpointing=_checkpointing(workload, task, stack, basis.named),
         count=count,
         nodes=nodes,
         link=link,
@@ -567,9 +573,9 @@ def _fused(attention: str | None, stack: Stack) -> bool:
     )
 
 
-def _checkpointing(workload: Workload, task: str, stack: Stack) -> str:
+def _checkpointing(workload: Workload, task: str, stack: Stack, named: Stack) -> str:
     """Recomputation as given; where nothing is said the trainer's LoRA recipes recompute all (Qwen
-    and Llama recipes do)."""
+    and Llama recipes do), and so do trainers of diffusion that are known by their kin."""
     word = workload.gradient_checkpointing
     if word is None:
         setup = str(workload.variant.get("setup", ""))
@@ -577,6 +583,7 @@ def _checkpointing(workload: Workload, task: str, stack: Stack) -> str:
             bool(workload.variant.get("act_ckpt"))
             or "full AC" in setup
             or (task == "train_lora" and stack.family == "eager-llm")
+            or (task.startswith("train") and named.slug in DRAWING_TRAINERS)
         )
         return "full" if whole else "selective" if "AC" in setup else "none"
     return word if isinstance(word, str) else "full" if word else "none"

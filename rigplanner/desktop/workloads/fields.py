@@ -23,7 +23,11 @@ SERVING_STACKS = (
 )  # fmt: skip
 TRAINING_STACKS = (
     "hf-trainer", "unsloth", "axolotl", "llama-factory", "torchtune", "fsdp", "deepspeed", "trl",
-    "verl", "megatron-lm", "torchtitan", "pytorch-eager", "pytorch-ngc", "torch-compile", "kohya",
+    "verl", "megatron-lm", "torchtitan", "pytorch-eager", "pytorch-ngc", "torch-compile",
+)  # fmt: skip
+IMAGE_TRAINING_STACKS = (
+    "pytorch-ngc", "pytorch-eager", "torch-compile", "kohya", "simpletuner", "ai-toolkit",
+    "onetrainer", "diffusion-pipe",
 )  # fmt: skip
 IMAGE_STACKS = (
     "diffusers", "diffusers-xformers", "comfyui", "stable-diffusion-webui", "pytorch-eager",
@@ -264,5 +268,5 @@ def concerned(work: Workload, text: bool, kind: str | None) -> dict[str, bool]:
 def stacks_for(work: Workload, text: bool) -> tuple[str, ...]:
     """Return the stacks that people run such a job with, the usual ones first."""
     if work.task is None or work.task in TRAINING:
-        return TRAINING_STACKS
+        return TRAINING_STACKS if text else IMAGE_TRAINING_STACKS
     return SERVING_STACKS if text else IMAGE_STACKS

@@ -114,9 +114,10 @@ def released() -> dict[str, Released]:
 
 def find_stack(slug: str, task: str = "train") -> Stack:
     """Return the stack of this slug, or of another name of it in a task; raise WorkloadFault with
-    the nearest names when there is none."""
+    the nearest names when there is none. A trainer that is also another name of what draws is the
+    latter where nothing is trained."""
     stacks, others = shipped_stacks(), _file().same_as
-    if slug in stacks:
+    if slug in stacks and (slug not in others or task.startswith("train")):
         return stacks[slug]
     word = slug.casefold().replace("_", "-").replace(" ", "-")
     other = others.get(word, word)
