@@ -25,7 +25,8 @@ PLUGS_ASKED = ("pcie8", "12v-2x6", "eps8")
 class Question(Struct, frozen=True, kw_only=True):
     """One figure that a person can tell: `fact` as findings name it ("asus.x:PCIE2.position"), of
     `part`; `least` and `most` bound a number, in the unit that its name ends with. A question of
-    openings between two slots counts from the `anchor`, which stands in `anchor_column`."""
+    openings between two slots counts from the `anchor`, which stands in `anchor_column`; `order` is
+    that of a slot on its board."""
 
     fact: str
     part: str
@@ -36,6 +37,7 @@ class Question(Struct, frozen=True, kw_only=True):
     place: str = ""
     anchor: str = ""
     anchor_column: int = 0
+    order: int = 0
 
     def value_of(self, answer: Any) -> Any:
         """Return the fact that an answer means: of openings the column of the slot, of plugs a
@@ -59,10 +61,12 @@ def questions_of(
     finding: Finding, rig: Rig, catalog: Catalog, machine: Machine
 ) -> tuple[Question, ...]:
     """Return the questions whose answers would settle a finding: of each figure that is missing,
-    or of the one that nobody verified. What is not a figure of a part in the rig is no question."""
+    or of the one that nobody verified. What is not a figure of a part in the rig is no question. Of
+    several slots the one nearest to the CPU comes first: from it the others are counted."""
     wanted = finding.missing if finding.severity == "unknown" else (finding.values.get("fact"),)
     found = (question_of(str(fact), rig, catalog, machine) for fact in wanted if fact)
-    return tuple(question for question in found if question is not None)
+    asked = [question for question in found if question is not None]
+    return tuple(sorted(asked, key=lambda question: question.order))
 
 
 def question_of(fact: str, rig: Rig, catalog: Catalog, machine: Machine) -> Question | None:
@@ -119,7 +123,8 @@ def _of_slot(question: Question, part: Part, machine: Machine) -> Question:
     order = [slot.id for slot in slots]
     used = {held.slot.id for held in machine.slots_held if held.piece}
     known = [slot for slot in slots if slot.position is not None and slot.id in used]
-    asked = msgspec.structs.replace(question, place=place)
+    at = order.index(place) if place in order else 0
+    asked = msgspec.structs.replace(question, place=place, order=at)
     before = [slot for slot in known if place in order and _is_before(slot, place, order)]
     if not before:
         return asked

@@ -10,6 +10,7 @@ from rigplanner.catalog.schema.parts import Motherboard
 from rigplanner.desktop.findings.card import FindingCard
 from rigplanner.desktop.findings.question_form import QuestionForm
 from rigplanner.desktop.findings.view import FindingsView
+from rigplanner.desktop.parts.details import Details
 from rigplanner.desktop.window import Window
 from rigplanner.rig.document import Item, Rig, Site
 from rigplanner.rig.edits import Edit
@@ -129,6 +130,33 @@ def test_a_figure_that_contradicts_the_part_is_refused_by_name(window: Window) -
     form.keep.click()
     assert window.session.rig.facts == {}
     assert "PCIEX16_3" in told[-1] and "PCIEX16_2.position" in told[-1]
+
+
+def test_the_pane_of_a_part_tells_ones_own_figure(window: Window, qtbot) -> None:
+    window.session.start_rig(_rig())
+    fact = {"part": CASE, "name": "psu_length_mm", "value": 251.0}
+    assert window.session.edit("Mine", Edit("set_fact", fact))
+    details = window.findChild(Details)
+    details.show_part(window.session.rig.snapshot[CASE], "")
+    qtbot.waitUntil(lambda: "251" in details.facts.toPlainText())
+    assert "My figures" in details.facts.toPlainText()
+
+
+def test_of_two_unknown_slots_the_nearer_is_asked_for_first(window: Window) -> None:
+    rig = _rig()
+    board = rig.snapshot[BOARD]
+    assert isinstance(board, Motherboard)
+    slots = tuple(replace(slot, position=None) for slot in board.layout.slots)
+    bare = replace(board, layout=replace(board.layout, slots=slots))
+    window.session.start_rig(replace(rig, snapshot={**rig.snapshot, BOARD: bare}))
+    form = _form(window, "CLG002")
+    assert (form.question.kind, form.question.place) == ("column", "PCIEX16_1")
+    box = form.fields[""]
+    assert isinstance(box, QSpinBox)
+    box.setValue(1)
+    form.keep.click()
+    then = _form(window, "CLG002").question
+    assert (then.kind, then.anchor, then.place) == ("between", "PCIEX16_1", "PCIEX16_2")
 
 
 def test_every_picture_draws_something(window: Window) -> None:

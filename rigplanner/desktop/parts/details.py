@@ -3,7 +3,7 @@ would change."""
 
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
@@ -25,10 +25,11 @@ from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.look.theme import look
 from rigplanner.desktop.look.tokens import STATE_OF
 from rigplanner.desktop.parts.choice import choice_edits, choice_name
-from rigplanner.desktop.parts.facts import facts_html
+from rigplanner.desktop.parts.facts import facts_html, own_html
 from rigplanner.desktop.words import VERDICT_WORDS, shortened, signed
 from rigplanner.report.language import Words, tr, trn
 from rigplanner.rig.document import Item, Rig, part_of
+from rigplanner.rig.facts import with_facts
 from rigplanner.rules.core.finding import Finding
 
 if TYPE_CHECKING:
@@ -124,7 +125,20 @@ class Details(QWidget):
 
     def _lay_out(self) -> None:
         if self._part is not None:
-            self._set(self.facts, facts_html(self._part, self.session.catalog.sources))
+            own = self.session.rig.facts.get(self._part.id, {})
+            figures = facts_html(with_facts(self._part, own), self.session.catalog.sources)
+            self._set(self.facts, own_html(self._own(own)) + figures)
+
+    def _own(self, facts: dict[str, Any]) -> list[str]:
+        """The figures that the owner measured of the part that is shown."""
+        if self._part is None or not facts:
+            return []
+        from rigplanner.report.words.questions import own_fact_text
+
+        rig, catalog, part = self.session.rig, self.session.catalog, self._part.id
+        return [
+            own_fact_text(f"{part}:{name}", value, rig, catalog) for name, value in facts.items()
+        ]
 
     def _set(self, browser: QTextBrowser, body: str) -> None:
         """Show a text unless it is shown already: laying it out is dear."""

@@ -49,6 +49,14 @@ def facts_html(part: AnyPart, sources: dict[str, Source]) -> str:
     return f"{table}{told}<p class=soft>{named}</p>"
 
 
+def own_html(told: list[str]) -> str:
+    """Return the owner's own figures of a part, above what the catalog has; "" for none."""
+    if not told:
+        return ""
+    lines = "<br>".join(escape(text) for text in told)
+    return f"<p><b>{escape(tr('My figures'))}</b><br>{lines}</p>"
+
+
 def _is_told(part: AnyPart, spec: Column) -> bool:
     if spec.of(part) not in (None, "") or _unpublished_by(part, spec.field):
         return True
