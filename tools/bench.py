@@ -26,6 +26,7 @@ from rigplanner.rig.edits import change_workload, set_power_cap
 from rigplanner.rig.files import read_rig
 from tools.bench_engine import FIGURES as ENGINE_FIGURES
 from tools.bench_figure import Figure, row_of, seconds
+from tools.bench_map import FIGURES as MAP_FIGURES
 from tools.bench_memory import FIGURES as MEMORY_FIGURES
 
 SAMPLES = data_path("resources") / "samples"
@@ -313,6 +314,7 @@ FIGURES: tuple[Figure, ...] = (
     Figure("placement, slowest sample", _placement, "ms", 20),
     Figure("all rules on a rig of 8 GPUs", _all_rules, "ms", 5),
     *ENGINE_FIGURES,
+    *MAP_FIGURES,
     *MEMORY_FIGURES,
 )
 
