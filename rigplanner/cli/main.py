@@ -35,6 +35,7 @@ COMMANDS = {
     "rank": "every card against your work: what fits, how fast, for how much",
     "runs": "every model against a machine: what runs, in which format, how fast",
     "sweep": "cards, counts, works, lengths and batches into one table",
+    "best": "the best rig for some work and some money, with its proof",
     "guide": "propose a rig for a purpose and a budget, with reasons",
     "validate": "compare predictions with measured cases",
     "self-test": "check that this installation works",
@@ -56,6 +57,7 @@ EXAMPLES = {
     "rank": 'rigplanner rank "llama-3.1-8b task=inference" --count 1,2 --budget 3000',
     "runs": 'rigplanner runs "2x RTX 3090"',
     "sweep": 'rigplanner sweep "llama-3.1-8b task=serve" --only "rtx 40" --batches 1,8,32',
+    "best": "rigplanner best 'llama-3.1-8b task=train_qlora' --budget 4000 --country US",
     "guide": "rigplanner guide language --budget 5000 --country US --currency USD",
     "validate": "rigplanner validate cases.jsonl",
     "self-test": "rigplanner self-test",
@@ -70,6 +72,7 @@ SPEAKING = (
     "accept",
     "export",
     "compare",
+    "best",
     "guide",
     "rank",
 )

@@ -60,12 +60,8 @@ class Seeker:
         strictness: Strictness = "sound",
         go_on: Callable[[], bool] = lambda: True,
     ) -> None:
-        self.question, self.catalog, self.today, self.strictness = (
-            question,
-            catalog,
-            today,
-            strictness,
-        )
+        self.question, self.catalog, self.today = question, catalog, today
+        self.strictness, self.go_on = strictness, go_on
         self.market = Market(
             catalog, question.currency, today, question.rates, question.used,
             question.price_age_days,

@@ -3,22 +3,19 @@ within which interval."""
 
 from datetime import date
 from functools import cached_property
-from statistics import quantiles
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.prices.classes import OLD_DAYS, class_of, class_prices, todays_price
-from rigplanner.catalog.prices.condition import Condition, condition_of
 from rigplanner.catalog.prices.exchange import ExchangeRates, convert
-from rigplanner.catalog.schema.parts import AnyPart, Price, kind_of
+from rigplanner.catalog.prices.index import carried, shipped_index
+from rigplanner.catalog.schema.parts import AnyPart, Price
 from rigplanner.planning.best.question import PRICE_AGE_DAYS
 
 SAME_TIME_DAYS = 92
 """Prices of a class so near to today's count into its interval."""
-DAYS_A_YEAR = 365.25
-FEWEST_PAIRS = 8
-"""Pairs of prices of one part below which a kind's drift is not told apart from all others'."""
 
 
 class Offer(Struct, frozen=True):
@@ -28,7 +25,6 @@ class Offer(Struct, frozen=True):
     low: float
     high: float
     price: Price
-    condition: Condition
 
 
 class Market:
@@ -67,8 +63,11 @@ class Market:
             return 10**6
 
     def counted(self, price: Price) -> float | None:
-        """Return what a price is in the market's currency, None where it does not count."""
-        if not self.used and condition_of(price) == "used":
+        """Return what a price is in the market's currency, None where it does not count: used where
+        new is asked for, or of a launch half a year ago."""
+        if price.used and not self.used:
+            return None
+        if price.condition == "launch" and self.age_days(price) > OLD_DAYS:
             return None
         return convert(price.amount, price.currency, self.currency, self.rates)
 
@@ -105,36 +104,10 @@ class Market:
         near = self._near.get(kind, []) if kind else []
         low, high = min([amount, *near]), max([amount, *near])
         if days > OLD_DAYS:
-            less, more = self._drift(kind_of(part))
-            years = min(days, self.oldest_days) / DAYS_A_YEAR
-            low, high = min(low, amount * less**years), max(high, amount * more**years)
-        return Offer(amount, round(low, 2), round(high, 2), price, condition_of(price))
-
-    def _drift(self, kind: str) -> tuple[float, float]:
-        """By what factors a year prices of a kind fell and rose, tenth and ninetieth of a hundred:
-        from parts of the catalog with two prices half a year apart or more."""
-        own = self._drifts.get(kind, [])
-        known = own if len(own) >= FEWEST_PAIRS else self._drifts.get("", [])
-        if len(known) < FEWEST_PAIRS:
-            return 1.0, 1.0
-        tenths = quantiles(known, n=10)
-        return min(1.0, tenths[0]), max(1.0, tenths[-1])
-
-    @cached_property
-    def _drifts(self) -> dict[str, list[float]]:
-        found: dict[str, list[float]] = {"": []}
-        for part in self.catalog.parts.values():
-            dated = sorted((p for p in part.prices if p.currency == "USD"), key=lambda p: p.day)
-            if len(dated) < 2:
-                continue
-            years = (self.age_days(dated[0]) - self.age_days(dated[-1])) / DAYS_A_YEAR
-            if OLD_DAYS / DAYS_A_YEAR <= years < 100 and condition_of(dated[0]) == condition_of(
-                dated[-1]
-            ):
-                factor = (dated[-1].amount / dated[0].amount) ** (1 / years)
-                found.setdefault(kind_of(part), []).append(factor)
-                found[""].append(factor)
-        return found
+            today = carried(part, replace(price, amount=amount), self.today, shipped_index())
+            if today is not None:
+                low, high = min(low, today.low), max(high, today.high)
+        return Offer(amount, round(low, 2), round(high, 2), price)
 
 
 def _newest(pairs: list[tuple[str, float]]) -> list[float]:

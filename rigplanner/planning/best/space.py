@@ -150,10 +150,13 @@ def _order(option: Option) -> tuple[float, str, int]:
 
 
 def cost_of(part: AnyPart, quantity: int, question: Question, market: Market) -> float:
-    """Return what so many pieces cost: owned ones what selling them would bring."""
+    """Return what so many pieces cost: owned ones what selling them would bring; infinite where
+    more are needed than are owned and none can be bought."""
     owned = next((each for each in question.owned if each.part == part.id), None)
     kept = min(quantity, owned.quantity) if owned else 0
     offer = market.offer(part)
+    if offer is None and quantity > kept:
+        return math.inf
     bought = 0.0 if offer is None else (quantity - kept) * offer.amount
     return round(bought + (kept * owned.resale if owned else 0.0), 2)
 
@@ -168,7 +171,9 @@ def _left_out(part: AnyPart, question: Question, market: Market) -> Cause | None
         return None
     if market.offer(part) is not None:
         return "old-price"
-    return "used" if part.prices and not market.used else "no-price"
+    if any(price.used for price in part.prices) and not market.used:
+        return "used"
+    return "old-price" if part.prices else "no-price"
 
 
 def _unsuited(part: AnyPart, question: Question) -> Cause | None:
@@ -215,7 +220,7 @@ def _options(
         for part in parts
         for quantity in _quantities(part, question)
     ]
-    return tuple(sorted(found, key=_order))
+    return tuple(sorted((each for each in found if each.cost < math.inf), key=_order))
 
 
 def _quantities(part: AnyPart, question: Question) -> Iterator[int]:
@@ -242,6 +247,8 @@ def _sets(
     for gpu in cards:
         for count in range(1, most + 1):
             cost = cost_of(gpu, count, question, market)
+            if cost == math.inf:
+                continue
             for cap in (None, *_caps(gpu, count, question)):
                 yield CardSet(gpu.id, count, cost, "copies", cap)
                 if count > 1:

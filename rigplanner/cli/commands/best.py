@@ -1,0 +1,368 @@
+"""`rigplanner best`: the best rig for some work and some money, with its proof."""
+
+import argparse
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+from msgspec.structs import replace
+
+from rigplanner.catalog.cloud import shipped_cloud
+from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.imports.user_catalog import newest_rates
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.prices.exchange import ExchangeRates, convert, with_rate
+from rigplanner.cli.asked import works_asked
+from rigplanner.cli.faults import FINDINGS, FINE, InputFault
+from rigplanner.cli.reading import open_catalog
+from rigplanner.cli.terminal import tell
+from rigplanner.cli.written import written
+from rigplanner.planning.aims import AIMS, aim_of
+from rigplanner.planning.best.answer import LADDER, Answer, Seeker
+from rigplanner.planning.best.certificate import as_json
+from rigplanner.planning.best.choices import front, knee, rivals
+from rigplanner.planning.best.hire import hired
+from rigplanner.planning.best.nearest import changes
+from rigplanner.planning.best.question import Objective, Question, Size, Want
+from rigplanner.planning.best.upgrade import RESALE, from_rig, sold, worth
+from rigplanner.planning.best.verify import read_certificate, verify
+from rigplanner.report.format import money
+from rigplanner.report.language import tr
+from rigplanner.report.words import best as words
+from rigplanner.rig.countries import USUAL, country_code
+from rigplanner.rig.document import Site
+from rigplanner.rig.files import RigFault, read_rig, write_rig
+
+MOST_BUDGETS = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    parser.add_argument(
+        "works",
+        nargs="*",
+        metavar="WORK",
+        help="a model with fields, 'llama-3.1-8b task=train_qlora'; weight=2 counts it twice,"
+        f" min=20 asks for that speed; or a purpose: {', '.join(AIMS)}",
+    )
+    parser.add_argument("--budget", default="", help="the most it may cost; several as 2000,5000")
+    parser.add_argument("--currency", default="USD")
+    parser.add_argument("--country", default="", help="two letters; sets the circuit")
+    parser.add_argument("--objective", choices=(*get_args(Objective), "front"), default="fastest")
+    parser.add_argument("--front", action="store_true", help="all rigs that nothing else beats")
+    parser.add_argument("--used", action="store_true", help="prices of used parts count too")
+    parser.add_argument("--tight", action="store_true", help="memory may just hold it, or not")
+    parser.add_argument("--quiet", action="store_true", help="it stands beside a person")
+    parser.add_argument("--size", choices=get_args(Size), default="any", help="largest board")
+    parser.add_argument("--growth", type=int, default=0, help="slots for cards to come (0 to 4)")
+    parser.add_argument("--maker", action="append", default=[], help="maker of the GPUs' chips")
+    parser.add_argument("--not-maker", action="append", default=[], help="maker to leave out")
+    parser.add_argument("--pin", action="append", default=[], metavar="PART", help="a must")
+    parser.add_argument("--cards", type=int, default=16, help="most cards (default: 16)")
+    parser.add_argument("--cores", type=int, default=6, help="least processor cores")
+    parser.add_argument("--ram", type=float, default=32, help="least RAM, GiB")
+    parser.add_argument("--storage", type=float, default=900, help="least drive, GB")
+    parser.add_argument("--rig", type=Path, help="the next step from this rig")
+    parser.add_argument("--resale", type=float, default=100 * RESALE, help="per cent of its price")
+    parser.add_argument("--rate", action="append", default=[], metavar="USD=31.5")
+    parser.add_argument("--seconds", type=float, help="stop after so long; the gap is told")
+    parser.add_argument("--json", action="store_true", help="the answer as JSON")
+    parser.add_argument("--save", type=Path, metavar="FILE.json", help="write the certificate")
+    parser.add_argument("--verify", type=Path, metavar="FILE.json", help="check a certificate")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE.rig", help="write the rig")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the answer; 1 when nothing within the budget does it, or a certificate fails."""
+    catalog = open_catalog()
+    if args.verify is not None:
+        return _verify(args.verify, catalog)
+    today = datetime.now(UTC).astimezone().date().isoformat()
+    budgets = _budgets(args.budget)
+    question = _question(args, catalog, today)
+    ends = None if args.seconds is None else time.monotonic() + args.seconds
+
+    def stays() -> bool:
+        return ends is None or time.monotonic() < ends
+
+    if args.front or args.objective == "front" or len(budgets) > 1:
+        return _several(args, question, budgets, catalog, today)
+    if budgets:
+        question = replace(question, budget=budgets[0])
+    if args.rig is not None:
+        question = _upgraded(args, question, catalog, today)
+    for strictness in LADDER:
+        seeker = Seeker(question, catalog, today, strictness, stays)
+        *_, answer = seeker.answers(question.budget, args.save is not None)
+        if answer.best is not None or not stays():
+            break
+    _write(args, answer, catalog)
+    if args.json:
+        print(json_text(answer, seeker))
+    else:
+        _tell(answer, seeker, question)
+    return FINE if answer.best is not None else FINDINGS
+
+
+def _verify(path: Path, catalog: Catalog) -> int:
+    try:
+        certificate = read_certificate(path.read_bytes())
+    except (OSError, msgspec.MsgspecError) as fault:
+        raise InputFault(f"{path}: expected a certificate of `best --save` ({fault}).") from fault
+    verdict = verify(certificate, catalog)
+    for line in verdict.faults:
+        tell(line)
+    families, rigs = verdict.families, f"{verdict.rigs:,}"
+    if verdict.holds:
+        tell(tr("The certificate holds: {rigs} rigs, {count} families.", rigs=rigs, count=families))
+        return FINE
+    tell(tr("The certificate does not hold."))
+    return FINDINGS
+
+
+def _budgets(text: str) -> list[float]:
+    try:
+        found = [float(word) for word in text.split(",")] if text else []
+    except ValueError:
+        found = [0.0]
+    if not all(0 < each < 1e9 for each in found) or len(found) > MOST_BUDGETS:
+        raise InputFault(
+            f"--budget: expected up to {MOST_BUDGETS} amounts above 0, found {text!r}."
+        )
+    return found
+
+
+def _question(args: argparse.Namespace, catalog: Catalog, today: str) -> Question:
+    if not args.works:
+        raise InputFault("expected a work, for example 'llama-3.1-8b task=serve'.")
+    currency = args.currency.upper()
+    rates = _rates(args.rate, currency)
+    if convert(1.0, "USD", currency, rates) is None:
+        raise InputFault(
+            f"--currency: no rate leads from USD to {currency}; give one: --rate USD=<amount>."
+        )
+    for name, value, most in (("growth", args.growth, 4), ("cards", args.cards, 16)):
+        if not 0 <= value <= most:
+            raise InputFault(f"--{name}: expected 0 to {most}, found {value}.")
+    return Question(
+        wants=tuple(_wants(args.works)),
+        objective="fastest" if args.objective == "front" else args.objective,
+        currency=currency,
+        site=_site(args.country.upper()),
+        rates=rates,
+        used=args.used,
+        tight=args.tight,
+        quiet=args.quiet,
+        size=args.size,
+        growth=args.growth,
+        makers=tuple(args.maker),
+        not_makers=tuple(args.not_maker),
+        pinned=tuple(_part(words, catalog) for words in args.pin),
+        most_cards=args.cards,
+        cores=args.cores,
+        ram_gib=args.ram,
+        storage_gb=args.storage,
+    )
+
+
+def _wants(texts: list[str]) -> list[Want]:
+    wants = []
+    for text in texts:
+        if text in AIMS:
+            wants.append(Want(workload=aim_of(text, "").workload))
+        else:
+            (work,) = works_asked([text])
+            wants.append(Want(workload=work.workload, weight=work.weight, at_least=work.least))
+    return wants
+
+
+def _rates(given: list[str], currency: str) -> ExchangeRates:
+    rates = newest_rates()
+    for word in given:
+        code, _, amount = word.partition("=")
+        code = code.strip().upper()
+        try:
+            value = float(amount.split()[0])
+            to = amount.split()[1].upper() if len(amount.split()) > 1 else currency
+        except (ValueError, IndexError) as fault:
+            raise InputFault(f"--rate: expected 'USD=31.5', found {word!r}.") from fault
+        made = with_rate(rates, code, value, to)
+        if made is None:
+            raise InputFault(f"--rate: no rate is known of {code} or {to}.")
+        rates = made
+    return rates
+
+
+def _site(country: str) -> Site:
+    if not country:
+        return Site()
+    code = country_code(country)
+    if code not in USUAL:
+        raise InputFault(
+            f"--country: expected one of {', '.join(sorted(USUAL))}, found {country!r}."
+        )
+    volts, amperes = USUAL[code]
+    return Site(country=code, volts=volts, breaker_a=amperes)
+
+
+def _part(text: str, catalog: Catalog) -> str:
+    if catalog.get(text) is not None:
+        return text
+    found = PartIndex(catalog.parts.values()).find(text)
+    if not found:
+        raise InputFault(f"--pin: no part is called {text!r}.")
+    return found[0].id
+
+
+def _upgraded(
+    args: argparse.Namespace, question: Question, catalog: Catalog, today: str
+) -> Question:
+    try:
+        rig = read_rig(args.rig)
+    except RigFault as fault:
+        raise InputFault(str(fault)) from fault
+    if not 0 <= args.resale <= 100:
+        raise InputFault(f"--resale: expected 0 to 100 per cent, found {args.resale:g}.")
+    return from_rig(question, rig, catalog, today, args.resale / 100)
+
+
+def _several(
+    args: argparse.Namespace,
+    question: Question,
+    budgets: list[float],
+    catalog: Catalog,
+    today: str,
+) -> int:
+    """Print a front, or one line for each budget."""
+    seeker = Seeker(question, catalog, today)
+    if len(budgets) > 1:
+        answers = [list(seeker.answers(budget))[-1] for budget in sorted(budgets)]
+    else:
+        answers = list(front(seeker, budgets[0] if budgets else None))[::-1]
+    if args.json:
+        print(msgspec.json.encode([_plain(answer, seeker) for answer in answers]).decode())
+        return FINE if any(answer.best for answer in answers) else FINDINGS
+    points = [answer.best for answer in answers if answer.best is not None]
+    bend = knee(points) if len(budgets) < 2 else None
+    for answer in answers:
+        tell(_line(answer, seeker, bend is not None and answer.best is points[bend]))
+    if answers:
+        tell(words.proof_text(answers[0].total, None))
+        tell(tr(words.OUTSIDE))
+    return FINE if points else FINDINGS
+
+
+def _line(answer: Answer, seeker: Seeker, is_knee: bool) -> str:
+    question, best = answer.question, answer.best
+    budget = "" if question.budget is None else money(question.budget, question.currency, True)
+    if best is None:
+        return f"{budget:>14}  {words.headline(answer)}"
+    cards = best.cards
+    part = seeker.catalog.get(cards.gpu if cards else best.rig.items[0].part)
+    name = part.name if part else tr("no card")
+    many = f"{cards.count} × " if cards and cards.count > 1 else ""
+    sign = tr("  <- the knee") if is_knee else ""
+    price = money(best.price, question.currency)
+    return f"{price:>14}  {words.speed_text(best):44}  {many}{name}{sign}"
+
+
+def _write(args: argparse.Namespace, answer: Answer, catalog: Catalog) -> None:
+    if args.save is not None and answer.certificate is not None:
+        written(args.save, as_json(answer.certificate))
+    if args.output is not None and answer.best is not None:
+        from rigplanner.planning.best.proof import with_proof
+
+        rig = replace(with_proof(answer.best.rig, answer), name=args.output.stem)
+        try:
+            write_rig(rig, args.output, catalog)
+        except RigFault as fault:
+            raise InputFault(str(fault)) from fault
+
+
+def _tell(answer: Answer, seeker: Seeker, question: Question) -> None:
+    tell(words.headline(answer))
+    if answer.best is None:
+        possible = [words.change_text(each, question.currency) for each in changes(seeker)]
+        for line in possible or [tr("No single change of the question makes it possible.")]:
+            tell(line)
+        for line in words.left_out_texts(answer):
+            tell(f"  {line}")
+        return
+    tell(words.proof_text(answer.total, answer.gap))
+    tell(words.sound_text(answer))
+    for name, said in words.item_rows(answer.best, seeker.catalog, seeker.market):
+        tell(f"  {name}   ({said})")
+    for line in words.beside_texts(answer):
+        tell(line)
+    if text := words.price_text(answer.best, seeker.market):
+        tell(text)
+    if question.owned:
+        _tell_sold(question, answer, seeker)
+    if answer.gap is None:
+        tell(words.counts_text(answer))
+        tell(f"\n{tr('Why not the others')}")
+        for rival in rivals(seeker, answer):
+            tell(f"  {words.rival_text(rival, answer, seeker.catalog)}")
+        for line in words.hire_texts(hired(question, seeker.catalog, shipped_cloud()), answer.best):
+            tell(f"  {line}")
+    tell(f"\n{tr('Not in the search')}")
+    for line in (*words.left_out_texts(answer), tr(words.OUTSIDE)):
+        tell(f"  {line}")
+
+
+def _tell_sold(question: Question, answer: Answer, seeker: Seeker) -> None:
+    assert answer.best is not None
+    spent = money(answer.best.price - worth(question.owned), question.currency)
+    tell(tr("To pay after selling what is left over: {amount}.", amount=spent))
+    for part_id, many, brings in sold(question.owned, answer.best):
+        part = seeker.catalog.get(part_id)
+        amount = money(brings, question.currency)
+        name = part.name if part else part_id
+        tell("  " + tr("Sell {count} × {name}: {amount}.", count=many, name=name, amount=amount))
+
+
+def json_text(answer: Answer, seeker: Seeker) -> str:
+    """Return an answer as JSON."""
+    return msgspec.json.encode(_plain(answer, seeker)).decode()
+
+
+def _plain(answer: Answer, seeker: Seeker) -> dict[str, Any]:
+    best = answer.best
+    made: dict[str, Any] = {
+        "objective": answer.question.objective,
+        "budget": answer.question.budget,
+        "currency": answer.question.currency,
+        "rigs": answer.total,
+        "examined": answer.examined,
+        "proven": answer.gap is None,
+        "gap": answer.gap if answer.gap not in (None, float("inf")) else None,
+        "left_out": answer.left_out,
+        "excluded": answer.counts,
+        "strictness": answer.strictness,
+        "best": None,
+    }
+    if best is not None:
+        made["best"] = {
+            "price": best.price,
+            "watts": best.watts,
+            "tight": best.score.tight,
+            "speeds": [
+                {"metric": s.metric, "value": s.value, "low": s.low, "high": s.high}
+                for s in best.score.speeds
+            ],
+            "items": [
+                {
+                    "part": item.part,
+                    "quantity": item.quantity,
+                    "price": item.price.amount if item.price else None,
+                    "currency": item.price.currency if item.price else None,
+                    "day": item.price.day if item.price else None,
+                    "condition": item.price.condition if item.price else None,
+                    "power_cap_w": item.power_cap_w,
+                }
+                for item in best.rig.items
+            ],
+        }
+    return made

@@ -1,0 +1,292 @@
+"""The best rig in words: what was asked, the answer with its proof, what stands beside it, and why
+the others lost."""
+
+from collections.abc import Iterable
+
+from rigplanner.catalog.load import Catalog
+from rigplanner.planning.best.answer import Answer
+from rigplanner.planning.best.choices import Rival
+from rigplanner.planning.best.goals import near
+from rigplanner.planning.best.hire import Rented, hours_for
+from rigplanner.planning.best.market import Market
+from rigplanner.planning.best.nearest import Change
+from rigplanner.planning.best.question import Objective
+from rigplanner.planning.best.search import Candidate
+from rigplanner.planning.best.space import Cause
+from rigplanner.report.format import day, money, number, percent, quantity, unit_text
+from rigplanner.report.language import listed, tr, trn
+from rigplanner.report.words.hire import provider_text
+from rigplanner.rig.document import part_of
+
+OBJECTIVES: dict[Objective, str] = {
+    "fastest": "The fastest rig",
+    "cheapest": "The cheapest rig that does it",
+    "per-money": "The most work for the money",
+    "least-watts": "The rig that draws least",
+}
+
+CAUSES: dict[Cause, tuple[str, str]] = {
+    "no-price": (
+        "One part has no price that counts.",
+        "{count} parts have no price that counts.",
+    ),
+    "old-price": (
+        "One part has only an old price or that of its launch.",
+        "{count} parts have only old prices, or those of their launch.",
+    ),
+    "used": (
+        "One part is sold used only; allow used parts to count it.",
+        "{count} parts are sold used only; allow used parts to count them.",
+    ),
+    "not-a-card": (
+        "One GPU is a module, not a card.",
+        "{count} GPUs are modules, not cards.",
+    ),
+    "quiet": (
+        "One part is too loud for the place.",
+        "{count} parts are too loud for the place.",
+    ),
+    "maker": (
+        "One GPU is of a maker that you left out.",
+        "{count} GPUs are of makers that you left out.",
+    ),
+    "size": (
+        "One board is larger than you want, or its size is not known.",
+        "{count} boards are larger than you want, or their size is not known.",
+    ),
+    "slow-drive": (
+        "One drive is a hard disk or no drive for a computer.",
+        "{count} drives are hard disks or no drives for a computer.",
+    ),
+    "small": (
+        "One part is smaller than the least that was asked for.",
+        "{count} parts are smaller than the least that was asked for.",
+    ),
+    "barebone": (
+        "One system is no complete machine.",
+        "{count} systems are no complete machines.",
+    ),
+    "reference": (
+        "One part is in the catalog for comparison only.",
+        "{count} parts are in the catalog for comparison only.",
+    ),
+}
+
+WHY = {
+    "memory": "its memory does not hold the job",
+    "tight": "its memory may not hold the job",
+    "unproven": "nobody has published this software on chips of its maker",
+    "not-predicted": "memory or speed cannot be predicted",
+    "target": "too slow for what was asked",
+    "stack": "the software does not run it on this card",
+    "no-rig": "no rig with it passes all checks",
+}
+
+STRICTNESS = {
+    "sound": "No error, no warning that another part would mend, nothing unknown that decides.",
+    "warned": "No rig is without warnings that another part would mend: look at them first.",
+    "open": "Every rig leaves facts open that decide: look at them first.",
+}
+
+CHANGES = {
+    "budget": "With a larger budget it is possible from {price}.",
+    "used": "With used parts it is possible from {price} (--used).",
+    "tight": "Where memory may just hold it, it is possible from {price} (--tight).",
+    "quiet": "Where it may be loud, it is possible from {price} (without --quiet).",
+    "size": "In a larger case it is possible from {price} (without --size).",
+    "maker": "With cards of any maker it is possible from {price}.",
+    "growth": "Without slots for growth it is possible from {price}.",
+    "pinned": "Without the parts that must be in it, it is possible from {price}.",
+    "target": "Without the least speeds it is possible from {price}.",
+}
+WITHOUT_WORK = "Without {work} it is possible from {price}."
+
+OUTSIDE = (
+    "Not looked at: cards of different kinds together, risers, switches and docks, several supplies"
+    " or drives, barebones."
+)
+
+
+def headline(answer: Answer) -> str:
+    """Return the answer in one sentence."""
+    question, best = answer.question, answer.best
+    if best is None:
+        if question.budget is None:
+            return tr("No rig of priced parts does it without an error.")
+        budget = money(question.budget, question.currency)
+        return tr("No rig up to {budget} does it without an error.", budget=budget)
+    what = tr(OBJECTIVES[question.objective])
+    price = money(best.price, question.currency)
+    return tr("{what}: {price}, {speed}.", what=what, price=price, speed=speed_text(best))
+
+
+def speed_text(best: Candidate) -> str:
+    """Return the speeds of a rig, each with its interval."""
+    return listed(
+        tr(
+            "{value} {unit} ({low} to {high})",
+            value=number(speed.value),
+            unit=unit_text(speed.metric),
+            low=number(speed.low),
+            high=number(speed.high),
+        )
+        for speed in best.score.speeds
+    )
+
+
+def proof_text(total: int, gap: float | None) -> str:
+    """Return what was proven of how many rigs."""
+    rigs = f"{total:,}".replace(",", "\u202f")
+    if gap is None:
+        return tr("Proven best of {rigs} rigs at these prices.", rigs=rigs)
+    if gap == float("inf"):
+        return tr("The best so far of {rigs} rigs; not proven.", rigs=rigs)
+    if gap == 0:
+        return tr(
+            "No faster one among {rigs} rigs; whether one as fast is cheaper was not proven.",
+            rigs=rigs,
+        )
+    share = percent(gap)
+    return tr("Within {share} of the best of {rigs} rigs.", share=share, rigs=rigs)
+
+
+def counts_text(answer: Answer) -> str:
+    """Return how many rigs were looked at and what left out the others."""
+    told = [
+        f"{reason} {count / answer.total:.1%}" for reason, count in list(answer.counts.items())[:5]
+    ]
+    return tr(
+        "{examined} rigs were looked at one by one; whole families were left out: {reasons}.",
+        examined=str(answer.examined),
+        reasons=listed(told),
+    )
+
+
+def sound_text(answer: Answer) -> str:
+    """Return what the rules let pass."""
+    return tr(STRICTNESS[answer.strictness])
+
+
+def item_rows(best: Candidate, catalog: Catalog, market: Market) -> list[tuple[str, str]]:
+    """Return each part of a rig with its price, its day and condition."""
+    rows = []
+    for item in best.rig.items:
+        part = part_of(best.rig, catalog, item.part)
+        name = part.name if part else item.part
+        offer = market.offer(part) if part else None
+        said = tr("owned")
+        if offer is not None and item.price is not None:
+            cost = money(item.quantity * offer.amount, market.currency)
+            said = tr("{price}, price of {day}", price=cost, day=day(item.price.day))
+            if item.price.used:
+                said = tr("{said}, used", said=said)
+        if item.power_cap_w:
+            said = tr("{said}, capped to {watts}", said=said, watts=quantity(item.power_cap_w, "W"))
+        rows.append((f"{item.quantity} × {name}" if item.quantity > 1 else name, said))
+    return rows
+
+
+def beside_texts(answer: Answer) -> Iterable[str]:
+    """Yield what is to be known beside the rig: the fastest one where this is its near-tie, the
+    money that is left, tight memory, what is not proven."""
+    question, best, top = answer.question, answer.best, answer.top
+    if best is None:
+        return
+    if top is not None and top is not best and near(top.score, best.score):
+        more = money(top.price - best.price, question.currency)
+        yield tr(
+            "The fastest ({speed}) costs {more} more; nobody can tell the two apart.",
+            speed=speed_text(top),
+            more=more,
+        )
+    if question.budget is not None and question.budget - best.price >= 1:
+        left = money(question.budget - best.price, question.currency)
+        yield tr("{left} of the budget is left: it buys nothing that is surely faster.", left=left)
+    if best.score.tight:
+        yield tr("Memory is tight: the job may not fit.")
+    if best.score.unproven:
+        yield tr("Nobody has published this software on chips of this maker.")
+
+
+def price_text(best: Candidate, market: Market) -> str:
+    """Return within which interval the price lies where some prices are old."""
+    low = high = 0.0
+    for item in best.rig.items:
+        part = market.catalog.get(item.part)
+        offer = market.offer(part) if part else None
+        if offer is not None:
+            low, high = low + item.quantity * offer.low, high + item.quantity * offer.high
+    if high - low < 1:
+        return ""
+    return tr(
+        "Prices move: today it may cost {low} to {high}.",
+        low=money(low, market.currency),
+        high=money(high, market.currency),
+    )
+
+
+def left_out_texts(answer: Answer) -> list[str]:
+    """Return which parts were no choice, most first."""
+    pairs = sorted(answer.left_out.items(), key=lambda pair: -pair[1])
+    return [trn(*CAUSES[cause], count) for cause, count in pairs]  # type: ignore[index]
+
+
+def rival_text(rival: Rival, answer: Answer, catalog: Catalog) -> str:
+    """Return why a card is not the answer, in one line with the figure."""
+    part, currency, best = catalog.get(rival.gpu), answer.question.currency, answer.best
+    name = part.name if part else rival.gpu
+    if rival.used:
+        name = tr("{name}, used", name=name)
+    if rival.price is None or rival.score is None:
+        return tr("{name}: {why}.", name=name, why=tr(WHY.get(rival.why, rival.why)))
+    price = money(rival.price, currency)
+    if rival.why == "price":
+        if rival.wins_below is None:
+            return tr("{name}: its cheapest rig costs {price}.", name=name, price=price)
+        said = tr(
+            "{name}: its cheapest rig costs {price}; below {limit} for the card it comes within the"
+            " budget.",
+            name=name,
+            price=price,
+            limit=money(rival.wins_below, currency),
+        )
+        sway = tr("Its price may be that low today.")
+        return f"{said} {sway}" if rival.sways else said
+    if best is None:
+        return tr("{name}: {price}.", name=name, price=price)
+    ratio = rival.score / best.score.value - 1
+    speed = (
+        tr("{share} slower", share=percent(-ratio))
+        if ratio < 0
+        else tr("{share} faster", share=percent(ratio))
+    )
+    return tr("{name}: {price}, {speed}.", name=name, price=price, speed=speed)
+
+
+def change_text(change: Change, currency: str) -> str:
+    """Return a change of the question that makes a rig possible."""
+    price = money(change.price, currency)
+    if change.code in CHANGES:
+        return tr(CHANGES[change.code], price=price)
+    return tr(WITHOUT_WORK, work=change.code, price=price)
+
+
+def hire_texts(hires: Iterable[Rented], best: Candidate | None) -> list[str]:
+    """Return machines for hire that do the first work, and after how many hours of the same work
+    the rig costs less, energy not counted."""
+    told = []
+    for hire in hires:
+        said = tr(
+            "Hire {provider} {name}, {gpus}: {price} an hour.",
+            provider=provider_text(hire.provider),
+            name=hire.name,
+            gpus=hire.gpus,
+            price=money(hire.price.amount, hire.price.currency),
+        )
+        hours = hours_for(hire, best) if best is not None else None
+        if hours is not None:
+            more = tr("For the same work the rig is cheaper after {hours} hours.",
+                      hours=number(hours, 0))  # fmt: skip
+            said = f"{said} {more}"
+        told.append(said)
+    return told

@@ -1,0 +1,128 @@
+"""`rigplanner best`: text, JSON, certificate, several budgets, bad input."""
+
+import json
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from rigplanner.catalog.load import Catalog, shipped_catalog
+from rigplanner.cli.commands import best
+from rigplanner.cli.main import main
+from rigplanner.planning.best.proof import proof_of
+from rigplanner.rig.edits import set_quantity
+from rigplanner.rig.files import read_rig
+
+KEPT = (
+    "nvidia.geforce.rtx-4090", "nvidia.geforce.rtx-5070-ti", "nvidia.geforce.rtx-3090",
+    "msi.pro.b550m-pro-vdh-wifi", "amd.ryzen.5-5600g", "amd.ryzen.7-5700x",
+    "corsair.vengeance-lpx.cmk32gx4m2b3200c16", "teamgroup.mp44l.1-tb",
+    "cooler-master.masterbox.q300l", "cooler-master.mwe-gold.850-v2",
+    "thermalright.peerless-assassin.peerless-assassin-120-se", "antec.c8.c8",
+)  # fmt: skip
+WORK = "llama-3.1-8b task=train_qlora batch_per_gpu=1 seq_len=2048 gradient_checkpointing=full"
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch: pytest.MonkeyPatch) -> None:
+    shipped = shipped_catalog()
+    parts = {key: shipped.parts[key] for key in KEPT}
+    small: Catalog = replace(shipped, parts=parts)
+    monkeypatch.setattr(best, "open_catalog", lambda: small)
+
+
+def test_the_answer_names_proof_parts_rivals_and_what_is_outside(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    made, proof = tmp_path / "best.rig", tmp_path / "proof.json"
+    asked = ["best", WORK, "--budget", "4500", "--country", "US", "--used"]
+    assert main([*asked, "-o", str(made), "--save", str(proof)]) == 0
+    said = capsys.readouterr().out
+    assert "Proven best of" in said and "rigs at these prices" in said
+    assert "RTX 4090" in said and "Why not the others" in said and "Not in the search" in said
+    assert "Hire" in said
+    rig = read_rig(made)
+    kept = proof_of(rig)
+    assert kept is not None and kept.rigs > 1000 and kept.gap is None
+    assert proof_of(set_quantity(rig, uid="gpu", quantity=2)) is None
+    assert main(["best", "--verify", str(proof)]) == 0
+    assert "holds" in capsys.readouterr().out
+    told = json.loads(proof.read_bytes())
+    told["total"] += 1
+    proof.write_text(json.dumps(told))
+    assert main(["best", "--verify", str(proof)]) == 1
+    assert "does not hold" in capsys.readouterr().out
+
+
+def test_used_parts_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["best", WORK, "--used", "--json", "--objective", "cheapest"]) == 0
+    used = json.loads(capsys.readouterr().out)
+    assert main(["best", WORK, "--json", "--objective", "cheapest"]) == 0
+    new = json.loads(capsys.readouterr().out)
+    conditions = {item["condition"] for item in used["best"]["items"]}
+    assert "used" in conditions
+    assert "used" not in {item["condition"] for item in new["best"]["items"]}
+    assert used["best"]["price"] < new["best"]["price"] and used["proven"]
+
+
+def test_a_front_is_faster_for_more_money_and_budgets_make_a_table(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["best", WORK, "--used", "--front", "--json", "--budget", "6000"]) == 0
+    points = [each["best"] for each in json.loads(capsys.readouterr().out)]
+    prices = [point["price"] for point in points]
+    speeds = [point["speeds"][0]["value"] for point in points]
+    assert len(points) >= 2 and prices == sorted(prices) and speeds == sorted(speeds)
+    assert main(["best", WORK, "--used", "--budget", "900,2500,6000"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("USD") >= 3 and "No rig up to 900" in said
+
+
+def test_a_kept_part_costs_what_selling_it_would_bring(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    made = tmp_path / "old.rig"
+    assert main(["best", WORK, "--budget", "2300", "--used", "-o", str(made)]) == 0
+    capsys.readouterr()
+    asked = ["best", WORK, "--rig", str(made), "--budget", "3500", "--used"]
+    assert main(asked) == 0
+    said = capsys.readouterr().out
+    assert "RTX 4090" in said and "Sell 1 × GeForce RTX 3090" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "cause"),
+    [
+        (["--budget", "0"], "--budget"),
+        (["--budget", "1,x"], "--budget"),
+        (["--currency", "XXX"], "--rate"),
+        (["--country", "ZZ"], "--country"),
+        (["--growth", "9"], "--growth"),
+        (["--pin", "no such part anywhere"], "--pin"),
+        (["--rate", "USD"], "--rate"),
+    ],
+)
+def test_bad_input_is_named(
+    words: list[str], cause: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["best", WORK, *words]) == 2
+    assert cause in capsys.readouterr().err
+
+
+def test_where_nothing_does_it_the_least_change_is_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["best", WORK, "--budget", "900"]) == 1
+    assert "With a larger budget it is possible from" in capsys.readouterr().out
+    assert main(["best", f"{WORK} min=999999"]) == 1
+    assert "Without the least speeds it is possible from" in capsys.readouterr().out
+
+
+def test_a_rate_by_hand_counts_other_money(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["best", WORK, "--currency", "TWD", "--rate", "USD=31.5", "--json", "--used"]
+    assert main([*asked, "--objective", "cheapest"]) == 0
+    taiwan = json.loads(capsys.readouterr().out)["best"]["price"]
+    assert main(["best", WORK, "--json", "--used", "--objective", "cheapest"]) == 0
+    assert taiwan == pytest.approx(
+        31.5 * json.loads(capsys.readouterr().out)["best"]["price"], rel=1e-4
+    )
