@@ -381,9 +381,19 @@ def _unmeasured(job: Job, anchored: Anchored, known: "Evidence") -> tuple[Unmeas
     found: list[Unmeasured] = ["stack"] if job.named.kin else []
     if anchored.strange:
         found.append(anchored.strange)
-    if job.silicon.generation not in known.generations:
-        found.append("generation")
+    if fresh := _fresh(job, known):
+        found.append(fresh)
     return tuple(found)
+
+
+def _fresh(job: Job, known: "Evidence") -> Unmeasured | None:
+    """What no row has of a job's generation of GPUs: any, or such a kind of net that trains or
+    runs as the job does."""
+    generation, trains = job.silicon.generation, job.task.startswith("train")
+    if generation not in known.generations:
+        return "generation"
+    measured = (generation, job.shape.kind, trains) in known.kinds_on
+    return None if measured else "kind on generation"
 
 
 def _unsure(job: Job, modelled: Modelled) -> float:
@@ -401,7 +411,7 @@ def _half_width(
     width = speed_model().half_width(near, deviation, point.task, anchored.strange, point.family)
     if job.silicon.generation == "unknown":
         width = math.hypot(width, math.log(STRANGE_SILICON))
-    elif job.silicon.generation not in known.generations:
+    elif _fresh(job, known):
         width = math.hypot(width, math.log(UNMEASURED_GENERATION))
     if job.ready and job.ready.how == "slow":
         width = math.hypot(width, math.log(SLOW_WITHIN))

@@ -26,7 +26,7 @@ TEXT = {"model": "qwen2.5-7b", "task": "train_lora", "precision": "bf16", "seq_l
     ("gpu", "fields", "evidence", "unmeasured"),
     [
         ("RTX 3090", {**NET, "stack": "pytorch-ngc"}, "same job", ()),
-        ("GB300", {**NET, "stack": "pytorch-ngc"}, "other GPU", ()),
+        ("GB300", {**NET, "stack": "pytorch-ngc"}, "other GPU", ("kind on generation",)),
         ("RTX 3090", {**TEXT, "stack": "hf-trainer"}, "other network", ()),
         ("RTX 3090", {**TEXT, "stack": "unsloth"}, "other stack", ("stack",)),
         ("RTX 3090", {**TEXT, "stack": "hf-trainer", "precision": "int8"}, "other network",

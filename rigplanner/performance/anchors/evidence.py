@@ -149,6 +149,19 @@ class Evidence:
         names = {self.measured[n].gpu.casefold() for n in self.table.number}
         return {generation_of(gpus_by_name()[name]) for name in names}
 
+    @cached_property
+    def kinds_on(self) -> set[tuple[str, str, bool]]:
+        """The generations of GPUs, the kinds of nets that have rows on them, and whether they
+        trained."""
+        words, columns = self.table.vocabulary, self.table.points.words
+        kinds, tasks = columns[KIND].tolist(), columns[TASK].tolist()
+        names = [self.measured[n].gpu.casefold() for n in self.table.number.tolist()]
+        made = {name: generation_of(gpus_by_name()[name]) for name in set(names)}
+        told = set(zip(names, kinds, tasks, strict=True))
+        return {
+            (made[name], words[kind], words[task].startswith("train")) for name, kind, task in told
+        }
+
     def forget(self) -> None:
         """Keep nothing of the jobs that were asked for."""
         for kept in (self._cells, self._pools, self._sets, self._alike):

@@ -119,6 +119,7 @@ UNMEASURED_WORDS = Words(
         "kind": "never measured: this software on such a network or task",
         "precision": "never measured: this software in this precision",
         "generation": "never measured: such a GPU architecture",
+        "kind on generation": "never measured: such a network on this GPU architecture",
         "stack": "never measured: this software",
     }
 )
