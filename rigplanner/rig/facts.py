@@ -15,10 +15,12 @@ NO_FACTS = frozenset(
     (
         *("id", "name", "vendor", "aliases", "status", "sources", "doubts", "unpublished"),
         *("prices", "notes", "layout", "enclosure", "supply", "memory", "includes"),
-        *("proven_with", "role"),
+        *("proven_with", "role", "chip", "architecture", "compute_capability", "isa"),
+        *("switches", "fabric", "drives", "dense_tflops", "unsupported"),
     )
 )
-"""Fields that nobody measures: names, records of sources, and what holds further fields."""
+"""Fields that nobody measures: names of parts and of their silicon, records of sources, and what
+holds further fields."""
 LIMITS: dict[str, tuple[float, float]] = {
     "_mm": (1, 3000),
     "_w": (1, 20_000),
@@ -30,6 +32,20 @@ LIMITS: dict[str, tuple[float, float]] = {
     "eps4": (0, 4),
     "bays_25": (0, 64),
     "bays_35": (0, 64),
+    "gen": (1, 7),
+    "width": (1, 32),
+    "numa_nodes": (1, 64),
+    "modules": (1, 64),
+    "sockets_max": (1, 8),
+    "gpus": (2, 16),
+    "per_pair": (1, 4),
+    "links": (1, 36),
+    "dies": (1, 16),
+    "outputs": (0, 16),
+    "units": (1, 64),
+    "count": (1, 64),
+    "cores": (1, 100_000),
+    "threads": (1, 4096),
 }
 """Smallest and largest that a fact whose name ends so can be."""
 ANY_NUMBER = (0.0, 1e6)
@@ -62,13 +78,9 @@ _MADE: dict[tuple[int, bytes], tuple[AnyPart, AnyPart]] = {}
 def _with(part: AnyPart, facts: dict[str, Any]) -> AnyPart:
     """Return a part with the facts that it can have; the others are left aside (`unusable` names
     them)."""
-    try:
-        return _built(part, facts)
-    except (FactFault, msgspec.ValidationError):
-        fit = dict(facts)
-        for name in unusable(part, facts):
-            del fit[name]
-        return _built(part, fit) if fit else part
+    wrong = unusable(part, facts)
+    fit = {name: value for name, value in facts.items() if name not in wrong}
+    return _built(part, fit) if fit else part
 
 
 def _built(part: AnyPart, facts: dict[str, Any]) -> AnyPart:
@@ -129,6 +141,8 @@ def checked(part: AnyPart, name: str, text: str) -> Any:
 def checked_value(part: AnyPart, name: str, value: Any) -> Any:
     """Return the value of a fact; raise FactFault as `checked` does."""
     field = name.rpartition(".")[2]
+    if isinstance(value, dict):
+        raise FactFault(f"{part.id}: {name}: expected a figure.")
     if field == "plugs":
         _check_plugs(name, value)
     elif isinstance(value, int | float) and not isinstance(value, bool):

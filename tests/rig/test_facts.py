@@ -68,6 +68,9 @@ def test_a_fact_is_used_wherever_the_part_is() -> None:
         ("noctua.nh-d15.nh-d15:height_mm=160", "The rig has no part"),
         ("nobody.knows.this:height_mm=160", "a part of the rig"),
         ("fractal-design.meshify-2-xl.meshify-2-xl:gpu_length_mm=-5", "expected"),
+        ("amd.ryzen.9-5950x:numa_nodes=0", "expected 1 to 64"),
+        ("amd.ryzen.9-5950x:cores=-2", "expected 1"),
+        ("amd.ryzen.9-5950x:name=fast", "measures"),
     ],
 )
 def test_facts_beyond_sense_are_refused_by_name(fact: str, told: str) -> None:
@@ -79,3 +82,13 @@ def test_facts_beyond_sense_are_refused_by_name(fact: str, told: str) -> None:
 def test_a_fix_can_carry_a_fact() -> None:
     edit = Edit("set_fact", {"part": BOARD, "name": "eps8", "value": 2})
     assert apply(RIG, edit).facts == {BOARD: {"eps8": 2}}
+
+
+def test_a_file_with_facts_beyond_sense_is_judged_without_them() -> None:
+    """What a file brings is kept in it, left unused, and named."""
+    rig = replace(RIG, facts={"amd.ryzen.9-5950x": {"numa_nodes": 0, "cores": 12}})
+    part = part_of(rig, shipped_catalog(), "amd.ryzen.9-5950x")
+    assert part is not None
+    assert (getattr(part, "numa_nodes", 0), getattr(part, "cores", 0)) == (1, 12)
+    told = [f for f in assess(rig, shipped_catalog()).report.findings if f.code == "RIG007"]
+    assert ["numa_nodes" in str(finding.values["fault"]) for finding in told] == [True]
