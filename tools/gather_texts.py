@@ -23,6 +23,7 @@ TABLES = {
     "rigplanner.desktop.documents": ("RIG_FILES",),
     "rigplanner.desktop.quote.form": ("PARTY_FIELDS:1",),
     "rigplanner.desktop.dialogs.settings": ("THEMES:1", "SELLER_FIELDS:1"),
+    "rigplanner.desktop.help.hint_texts": ("FIELD_HINTS", "COLUMN_HINTS", "LETTER_HINTS"),
     "rigplanner.desktop.start_page.view": ("TOUR", "TILES:1", "TILES:2"),
     "rigplanner.desktop.window": ("TABS",),
     "rigplanner.desktop.workloads.form": ("TASKS:1",),

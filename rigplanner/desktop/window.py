@@ -31,6 +31,7 @@ from rigplanner.desktop.controls.widgets import button, label, panel, retint, ro
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.dropped import open_dropped
 from rigplanner.desktop.findings.view import FindingsView
+from rigplanner.desktop.help.hints import give_hints
 from rigplanner.desktop.locale import speak
 from rigplanner.desktop.look import icons
 from rigplanner.desktop.look.fade import want_motion
@@ -85,6 +86,7 @@ class Window(QMainWindow):
         self._make_tabs()
         self.messages = MessageBar(session, self.tabs)
         self._make_panels()
+        give_hints(self)
         self.actions_by_id = make_actions(self)
         self._make_menu_bar()
         self._palette_box: PaletteBox | None = None

@@ -63,7 +63,18 @@ class CompareModel(QAbstractTableModel):
     ) -> Any:
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
             return "" if section == 0 else self.names[section - 1]
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.ToolTipRole:
+            return self._head_tip(section)
         return None
+
+    def _head_tip(self, section: int) -> str:
+        what = self.names[section - 1] if section else tr("What is compared.")
+        changes = (
+            tr("A click on a value shows how it comes about; colours refer to the baseline.")
+            if section
+            else tr("What was chosen comes before what it brings.")
+        )
+        return plain(f"{what}\n{changes}")
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():

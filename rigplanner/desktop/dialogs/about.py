@@ -12,6 +12,7 @@ from rigplanner.data import data_path
 from rigplanner.desktop.controls.tables import fill, plain_table, stretch_first
 from rigplanner.desktop.controls.widgets import button, column, label, row
 from rigplanner.desktop.desk import Desk
+from rigplanner.desktop.help.hints import give_hints
 from rigplanner.desktop.look import icons
 from rigplanner.desktop.look.theme import row_px
 from rigplanner.desktop.words import KIND_WORDS
@@ -111,6 +112,7 @@ def about_dialog(desk: Desk) -> QDialog:
     dialog.setLayout(
         column(head, note, tabs, row(copy, 1, close), margins=(20, 16, 20, 16), spacing=12)
     )
+    give_hints(dialog)
     dialog.open()
     return dialog
 

@@ -25,6 +25,7 @@ from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.document.ask_file import ask_file
 from rigplanner.desktop.document.exports import ask_export, paper_of, write
 from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.help.hints import give_hints
 from rigplanner.desktop.look.icons import verdict_icon
 from rigplanner.desktop.look.theme import row_px
 from rigplanner.errors import WorkloadFault
@@ -279,5 +280,6 @@ def _told(line: ProtocolRow) -> str:
 def acceptance_dialog(desk: Desk) -> AcceptanceDialog:
     """Show the page over the window."""
     dialog = AcceptanceDialog(desk.window(), desk.session)
+    give_hints(dialog)
     dialog.open()
     return dialog

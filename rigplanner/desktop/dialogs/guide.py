@@ -38,6 +38,7 @@ from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.document.preferences import begin, rates_of
 from rigplanner.desktop.document.tasks import Ticket
 from rigplanner.desktop.documents import take_rig
+from rigplanner.desktop.help.hints import give_hints
 from rigplanner.desktop.look import icons
 from rigplanner.desktop.look.theme import look, row_px
 from rigplanner.planning.aims import AIMS, USUAL_AIM, Purpose
@@ -360,5 +361,6 @@ def guide_dialog(desk: Desk) -> GuideDialog:
     """Show the guide over the window."""
     dialog = GuideDialog(desk)
     look.look_changed.connect(dialog.update)
+    give_hints(dialog)
     dialog.open()
     return dialog

@@ -27,6 +27,7 @@ from rigplanner.desktop.document.ask_file import ask_file
 from rigplanner.desktop.document.preferences import folder_of, rates_of
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.document.tasks import Ticket
+from rigplanner.desktop.help.hints import give_hints
 from rigplanner.desktop.look.theme import row_px
 from rigplanner.desktop.words import KIND_WORDS, money
 from rigplanner.report.language import Words, digits, tr
@@ -265,6 +266,7 @@ class ImportDialog(QDialog):
 def open_import(desk: Desk) -> ImportDialog:
     """Show the dialog over the window."""
     dialog = ImportDialog(desk)
+    give_hints(dialog)
     dialog.open()
     return dialog
 

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QCheckBox, QDialog
 from rigplanner.desktop import documents
 from rigplanner.desktop.controls.widgets import button, column, label, row
 from rigplanner.desktop.desk import Desk
+from rigplanner.desktop.help.hints import give_hints
 from rigplanner.desktop.look.theme import row_px
 from rigplanner.desktop.words import shortened
 from rigplanner.report.language import tr
@@ -70,5 +71,6 @@ def leave(desk: Desk) -> LeavingDialog | None:
         desk.close()
         return None
     dialog = LeavingDialog(desk, kept)
+    give_hints(dialog)
     dialog.open()
     return dialog

@@ -10,6 +10,7 @@ from rigplanner.desktop.controls.widgets import button, column, label, row
 from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.document.preferences import folder_of
 from rigplanner.desktop.document.tasks import Ticket
+from rigplanner.desktop.help.hints import give_hints
 from rigplanner.desktop.look.theme import row_px
 from rigplanner.desktop.words import day, money
 from rigplanner.report.language import Words, tr
@@ -135,6 +136,7 @@ class PriceLinkDialog(QDialog):
 def price_link_dialog(desk: Desk) -> PriceLinkDialog:
     """Show the dialog over the window."""
     dialog = PriceLinkDialog(desk)
+    give_hints(dialog)
     dialog.open()
     return dialog
 

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from rigplanner.catalog.schema.parts import Layout, Motherboard, Storage, System
+from rigplanner.desktop.controls.tips import hint
 from rigplanner.desktop.controls.widgets import (
     button,
     clear,
@@ -29,6 +30,7 @@ from rigplanner.desktop.controls.widgets import (
 )
 from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.help.hints import give_hints
 from rigplanner.desktop.look.theme import row_px
 from rigplanner.machine.placement.locate import numa_settings
 from rigplanner.report.language import THIN, Words, listed, tr, trn
@@ -221,6 +223,11 @@ class RigSettings(QDialog):
         for uid, name, quantity in self._drives():
             box = QCheckBox(f"{quantity} × {name}" if quantity > 1 else name)
             box.setAccessibleName(tr("{drive} in the RAID 0 volume", drive=name))
+            hint(
+                box,
+                tr("Stripes this drive with the others that are ticked."),
+                tr("They are read and written together; one that fails takes all data with it."),
+            )
             box.toggled.connect(partial(self._stripe, uid))
             self._setters.append(partial(self._show_striped, box, uid))
             form.addRow(tr("One volume (RAID 0)") if not form.rowCount() else "", box)
@@ -319,5 +326,6 @@ def layout_choices(layout: Layout) -> tuple[tuple[tuple[str, ...], tuple[str, ..
 def rig_settings(desk: Desk) -> QWidget:
     """Show the settings of the open rig."""
     dialog = RigSettings(desk)
+    give_hints(dialog)
     dialog.open()
     return dialog

@@ -25,6 +25,7 @@ from rigplanner.desktop.controls.widgets import button, column, indented, label,
 from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.document.ask_file import ask_file
 from rigplanner.desktop.document.preferences import OwnRate, Preferences, folder_of, rates_of
+from rigplanner.desktop.help.hints import give_hints
 from rigplanner.desktop.look.fade import want_motion
 from rigplanner.desktop.look.theme import row_px
 from rigplanner.desktop.quote.logos import picture_files, usable_logo
@@ -402,5 +403,6 @@ class SettingsDialog(QDialog):
 def settings_dialog(desk: Desk) -> QDialog:
     """Show the settings over the window."""
     dialog = SettingsDialog(desk)
+    give_hints(dialog)
     dialog.open()
     return dialog

@@ -15,6 +15,7 @@ from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.document.ask_file import ask_file
 from rigplanner.desktop.document.preferences import with_wishes
 from rigplanner.desktop.documents import take_rig
+from rigplanner.desktop.help.hints import give_hints
 from rigplanner.desktop.look.theme import look, row_px
 from rigplanner.desktop.words import KIND_WORDS
 from rigplanner.machine.formats.captured import said_in_file
@@ -214,5 +215,6 @@ class MachineDialog(QDialog):
 def machine_dialog(desk: Desk) -> MachineDialog:
     """Show the dialog over the window."""
     dialog = MachineDialog(desk)
+    give_hints(dialog)
     dialog.open()
     return dialog

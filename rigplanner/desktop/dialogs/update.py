@@ -18,6 +18,7 @@ from rigplanner.desktop.controls.widgets import button, column, label, panel, ro
 from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.document.preferences import folder_of
 from rigplanner.desktop.document.tasks import Ticket
+from rigplanner.desktop.help.hints import give_hints
 from rigplanner.desktop.look.theme import row_px
 from rigplanner.desktop.words import age, day
 from rigplanner.report.language import digits, tr
@@ -306,5 +307,6 @@ class UpdateDialog(QDialog):
 def update_dialog(desk: Desk) -> UpdateDialog:
     """Show the dialog over the window."""
     dialog = UpdateDialog(desk)
+    give_hints(dialog)
     dialog.open()
     return dialog

@@ -20,6 +20,7 @@ from rigplanner.desktop.controls.widgets import (
     row,
 )
 from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.help.hints import give_hints
 from rigplanner.desktop.look import icons
 from rigplanner.desktop.look.tokens import STATE_OF
 from rigplanner.desktop.parts.details import effect_title
@@ -211,6 +212,9 @@ class FindingCard(QFrame):
         self._until.setPlaceholderText(tr("Until (YYYY-MM-DD), or empty for no end"))
         self._until.setAccessibleName(tr("Last day of the waiver"))
         self._until.returnPressed.connect(self._waive)
+        give_hints(self._text)
+        give_hints(self._by)
+        give_hints(self._until)
         keys = row(button(tr("Waive"), self._waive), button(tr("Cancel"), self._hide_reason), 1)
         made = panel(column(self._text, self._by, self._until, keys, spacing=4))
         made.hide()

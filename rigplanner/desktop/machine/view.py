@@ -22,6 +22,7 @@ from rigplanner.desktop.controls.widgets import button, column, label, panel, ro
 from rigplanner.desktop.document.change import Change
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.document.tasks import PAINTED_MS
+from rigplanner.desktop.help.hints import letter_hint
 from rigplanner.desktop.look.theme import look, row_px
 from rigplanner.desktop.machine.better import BetterPlaces
 from rigplanner.desktop.machine.drawing import MachineDrawing
@@ -235,7 +236,15 @@ class MachineView(QWidget):
         self.matrix.setColumnCount(len(heads))
         self.matrix.setHorizontalHeaderLabels(heads)
         fill(self.matrix, [[cell or "?" for cell in line] for line in machine.matrix])
+        for n, line in enumerate(machine.matrix):
+            for m, cell in enumerate(line):
+                if (item := self.matrix.item(n, m)) is not None:
+                    item.setToolTip(letter_hint(cell or "?"))
         self.matrix.setVerticalHeaderLabels(heads)
+        reads = tr("Each cell says how its GPU is reached from that of the row.")
+        for n, head in enumerate(heads):
+            if (item := self.matrix.horizontalHeaderItem(n)) is not None:
+                item.setToolTip(plain(f"{head}\n{reads}"))
         self.matrix.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.matrix.verticalHeader().setVisible(bool(heads))
 

@@ -17,6 +17,7 @@ from PySide6.QtCore import (
 from rigplanner.catalog.prices.exchange import ExchangeRates
 from rigplanner.catalog.schema.parts import AnyPart, Price
 from rigplanner.desktop.controls.tips import plain
+from rigplanner.desktop.help.hints import column_hint
 from rigplanner.desktop.look import icons
 from rigplanner.desktop.look.tokens import STATE_OF
 from rigplanner.desktop.parts.carried import ITEMS, parts_data
@@ -360,6 +361,8 @@ class PartsModel(QAbstractTableModel):
     ) -> Any:
         if orientation != Qt.Orientation.Horizontal or not 0 <= section < self.columnCount():
             return None
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return column_hint(self.headerData(section, orientation))
         if role == Qt.ItemDataRole.DisplayRole:
             return (
                 tr("Fit"),

@@ -1,0 +1,548 @@
+"""Two lines for every field, every column and every letter of the matrix: what it is, and what it
+changes.
+
+Over 400 lines because it is one text after another, and they are read together."""
+
+FIELD_HINTS: dict[str, tuple[str, str]] = {
+    # Start
+    "Parts list, one part a line": (
+        "A list of parts from a shop, a forum or your notes.",
+        "Create rig finds each line in the catalog; what is not found stays here.",
+    ),
+    # Parts
+    "Kind of part": (
+        "Which parts the table lists.",
+        "The columns, the filters and the question that the first column answers follow it.",
+    ),
+    "Add, or replace a part of the rig": (
+        "What choosing a row does: add the part beside the others, or put it in place of one.",
+        "The first column answers for just that.",
+    ),
+    "Filter parts by words": (
+        "Words of the name, the chip or the maker, in any order.",
+        "The table keeps the parts that hold all of them.",
+    ),
+    "Only what fits": (
+        "Hides parts that would not work in this rig.",
+        "Parts that work with a warning stay; unknown ones are hidden.",
+    ),
+    "Favourites": (
+        "Hides all parts but those with a star.",
+        "The star stands beside the name of the part below the table.",
+    ),
+    # Build list
+    "Quantity": (
+        "How many pieces of this part the rig has.",
+        "Price, power, slots and all checks count each piece.",
+    ),
+    "Price each": (
+        "What you pay for one piece; at zero the newest price of the catalog counts.",
+        "It changes the total, the budget and the quote.",
+    ),
+    "Power cap in watts": (
+        "The power limit that is set in the driver; none means the card's own.",
+        "Less power and heat; the speed falls less than the power does.",
+    ),
+    # Findings
+    "Reason of the waiver": (
+        "Why this finding is accepted.",
+        "It is printed with the finding, so that a reader can judge it.",
+    ),
+    "Name under the waiver": (
+        "Who accepts the finding.",
+        "It is printed with the reason, and proposed the next time.",
+    ),
+    "Last day of the waiver": (
+        "The last day on which the finding stays accepted; empty for good.",
+        "After that day the finding counts again.",
+    ),
+    # Machine
+    "Part to move": (
+        "A card, drive or bridge of the rig.",
+        "Choose where it goes beside; the checks follow at once.",
+    ),
+    "Destination": (
+        "The slot or port for the chosen part; automatic lets the program choose.",
+        "Lanes, links and cooling are checked for that place.",
+    ),
+    "What the colour of the links says": (
+        "Colours by verdict show what is too slow, by width how many lanes a link has.",
+        "Only the picture changes.",
+    ),
+    # Compare
+    "Only differences": (
+        "Hides rows in which all rigs are equal.",
+        "What was chosen comes first, then what it brings.",
+    ),
+    "Baseline": (
+        "The rig to which the others are compared.",
+        "Differences in green and red, and the sentence above, refer to it.",
+    ),
+    "Workload of the charts": (
+        "The job whose speed the bars show.",
+        "Every rig is predicted for it, planned there or not.",
+    ),
+    # Workloads
+    "Model to add as a workload": (
+        "A network by its name, or words of it: llama 8b, sdxl, resnet.",
+        "A job with usual settings is added; all of them can be changed.",
+    ),
+    "Preset": (
+        "A set of usual values for the task.",
+        "It replaces the values of the fields below; undo brings yours back.",
+    ),
+    "Task": (
+        "What the job does: train, fine-tune or answer.",
+        "Memory, speed and the fields that count follow it.",
+    ),
+    "GPUs": (
+        "How many GPUs work on this job.",
+        "More hold larger models; speed grows until the links limit it.",
+    ),
+    "Batch per GPU": (
+        "Samples that each GPU works on at once.",
+        "More need more memory, and use the GPU better up to a point.",
+    ),
+    "Tokens": (
+        "Length of a training text in tokens.",
+        "Activations grow with it, attention faster than the rest.",
+    ),
+    "Prompt": (
+        "Tokens that are read before the answer begins.",
+        "Longer prompts need more cache and more time to the first token.",
+    ),
+    "Output": (
+        "Tokens of one answer.",
+        "Longer answers need more cache; each token is read and written once more.",
+    ),
+    "Users": (
+        "Answers that are written at the same time.",
+        "More give more tokens a second together and fewer to each; the cache grows.",
+    ),
+    "Name": ("What this is called in lists and on the quote.", "It changes no figure."),
+    "Attention": ("", "Flash needs the least memory; old GPUs have only eager or SDPA."),
+    "Cache": ("", "Frees GPU memory, and every token waits for the PCIe link."),
+    "Checkpointing": ("", "Set it when the activations do not fit."),
+    "Decoded by": ("", "On the GPU it relieves the CPU and takes some of the GPU's time."),
+    "Drafts": ("", "Faster answers for few users, where the drafts are mostly right."),
+    "Engine": (
+        "",
+        "Beside the trainer it shares memory; on its own GPUs it leaves fewer to train.",
+    ),
+    "Experts": ("", "Large mixtures run on small GPUs; speed then follows the RAM."),
+    "Format": ("", "Many small files are slow on hard disks and over networks."),
+    "KV cache": ("", "8 bits halve the cache: twice the users or twice the length."),
+    "Offload": ("", "Larger models fit; each step waits for RAM or drives."),
+    "Optimizer": ("", "AdamW keeps two values per weight; 8-bit ones a quarter of that."),
+    "Partition": ("", "Memory and speed are those of the partition; partitions do not join."),
+    "Precision": ("", "Fewer bits need less memory and bandwidth; below 4 the answers suffer."),
+    "Prompts like": ("", "It sets prompt and output to the means of that set."),
+    "Quantised by": ("", "Some kernels run on some GPUs only; the check tells which."),
+    "Software": ("", "Each has its own memory overhead, speed and range of GPUs."),
+    "Split": (
+        "",
+        "By rows the GPUs share each layer and the link counts; by layers it hardly does.",
+    ),
+    "Storage": ("", "It must read as fast as the GPUs train, or they wait."),
+    "Texts": ("", "Unequal texts reserve more memory than equal ones of the same mean."),
+    "Each user at least": ("", "Fewer users get more tokens a second each."),
+    "Epochs": ("", "The time of the whole training grows with it; memory does not."),
+    "First token within": ("", "A tight limit allows fewer users at a time."),
+    "Requests": ("", "The queue grows where they come faster than they are answered."),
+    "Samples": ("", "It sets the length of an epoch and of the whole training."),
+    "Share of the GPU": ("", "More leaves more room for the cache, and less for other programs."),
+    "Size of the weights": ("", "Memory follows this size instead of the predicted one."),
+    "Size": ("", "Above the RAM the drives are read in every epoch."),
+    "Training tokens": ("", "Time, energy and cost of the whole training follow it."),
+    "Weights in RAM": ("", "Larger models fit; each step reads them over the PCIe link."),
+    "LoRA targets": ("", "More layers learn more and need more memory."),
+    "Accumulation": ("", "A larger effective batch without more memory; fewer updates a second."),
+    "Answers a prompt": ("", "More answers make the step longer and the cache larger."),
+    "Drafted tokens": ("", "More help only while the drafts are right."),
+    "Frames": ("", "Memory and time grow with it."),
+    "Height": ("", "Memory and time follow the number of pixels."),
+    "Image": ("", "Memory and time follow the number of pixels."),
+    "Images": ("", "Each picture adds its tokens to the prompt."),
+    "Layers on GPU": ("", "More on the GPU is faster, until its memory is full."),
+    "LoRA rank": ("", "A higher rank learns more and needs a little more memory."),
+    "MoE layers in RAM": ("", "More frees GPU memory; speed then follows the RAM."),
+    "Pipeline": ("", "Each GPU holds fewer layers; some wait while others work."),
+    "Shared prefix": ("", "A long one saves cache and time for every user."),
+    "Steps": ("", "The time grows with it; memory does not."),
+    "Tensor parallel": ("", "Less memory on each; every layer crosses the links between them."),
+    "ZeRO stage": ("", "Higher stages need less memory per GPU and more exchange."),
+    # Quote
+    "Rig name": ("What the rig is called.", "It heads the quote, the window and the file's name."),
+    "Currency": (
+        "The currency of all sums, as three letters: USD, EUR, CZK.",
+        "Prices in other currencies are counted by the rates of the rig.",
+    ),
+    "Budget": (
+        "What you want to spend at most.",
+        "The price gauge shows how far the total is from it.",
+    ),
+    "Wall power": (
+        "Volts of the outlet: 120 in North America, 230 in Europe.",
+        "With the breaker it limits what the rig may draw.",
+    ),
+    "Breaker": (
+        "Amperes at which the circuit trips.",
+        "80 % of it may be drawn for hours; the check warns above.",
+    ),
+    "Circuits": (
+        "How many such circuits feed the power supplies.",
+        "The load is shared evenly over them.",
+    ),
+    "Other devices on this circuit": (
+        "Watts of what else hangs on the circuit: screens, lamps, a heater.",
+        "It is taken off what the rig may draw.",
+    ),
+    "Energy": ("Price of a kilowatt-hour.", "Energy a year and the cost of three years follow it."),
+    "Hours of use": (
+        "Hours of full load on a day.",
+        "Energy, its cost and the comparison with renting follow it.",
+    ),
+    "Answers a day": (
+        "Tokens that the rig answers on a day.",
+        "The comparison with an API follows it.",
+    ),
+    "API, million tokens in": (
+        "What an API asks for a million tokens of prompts.",
+        "The quote says after how many days the rig is cheaper.",
+    ),
+    "API, million tokens out": (
+        "What an API asks for a million tokens of answers.",
+        "The quote says after how many days the rig is cheaper.",
+    ),
+    "Rent per hour": (
+        "What renting such a machine would cost by the hour.",
+        "The quote says after how many hours the rig is cheaper.",
+    ),
+    "Rent per month": (
+        "What renting such a machine would cost by the month.",
+        "The quote says after how many months the rig is cheaper.",
+    ),
+    "Resale": (
+        "What the rig brings after three years, of its price.",
+        "The cost of three years is that much less.",
+    ),
+    "Discount": (
+        "Per cent off the sum of the parts.",
+        "The total follows; tax is counted after it.",
+    ),
+    "Tax": ("Per cent of tax on all parts without a rate of their own.", "The total follows."),
+    "Tax of this part": (
+        "Per cent of tax on the part above.",
+        "It counts instead of the general tax.",
+    ),
+    "Part with a tax of its own": (
+        "A part whose tax differs from the general one.",
+        "Choose it, then enter its tax below.",
+    ),
+    "Prices include tax": (
+        "Whether the prices of the parts contain the tax already.",
+        "If so the tax is taken out of the sum, not added to it.",
+    ),
+    "Paper": (
+        "Paper of quotes and comparisons.",
+        "Tables break by its height; system follows your country.",
+    ),
+    "Quote number": ("Your number for this quote.", "It heads the quote and names its file."),
+    "Date": ("Day of the quote, written 2026-11-20.", "The offer holds from this day on."),
+    "Valid": ("Days for which the offer holds.", "The quote prints the last day."),
+    "Customer Name": ("Who the quote is for.", "Printed at the head of the quote."),
+    "Customer Address": ("Address of the customer.", "Printed at the head of the quote."),
+    "Customer Contact": ("Person who asked for the quote.", "Printed at the head of the quote."),
+    "Customer E-mail": ("E-mail of the customer.", "Printed at the head of the quote."),
+    "Customer Phone": ("Telephone of the customer.", "Printed at the head of the quote."),
+    "Customer Tax id": ("Tax number of the customer.", "Printed at the head of the quote."),
+    "Seller Name": (
+        "Who makes the quote.",
+        "Printed at the head; Settings proposes it for new rigs.",
+    ),
+    "Seller Address": ("Address of the seller.", "Printed at the head of the quote."),
+    "Seller Contact": ("Person who answers questions.", "Printed at the head of the quote."),
+    "Seller E-mail": ("E-mail of the seller.", "Printed at the head of the quote."),
+    "Seller Phone": ("Telephone of the seller.", "Printed at the head of the quote."),
+    "Seller Tax id": ("Tax number of the seller.", "Printed at the head of the quote."),
+    "Logo": (
+        "A picture file of your logo.",
+        "It heads the quote, and its colour is the accent of the page.",
+    ),
+    "Private notes": ("Notes for yourself.", "They are saved with the rig and not printed."),
+    "Remarks": ("Remarks to the customer.", "Printed below the sum of the quote."),
+    "Terms": ("Terms of delivery and payment.", "Printed at the end of the quote."),
+    # Dialogs
+    "Name of the variant": (
+        "What this state of the rig is called.",
+        "It stays in the rig's file, and Compare shows it beside the open state.",
+    ),
+    "Say this every time": (
+        "Whether closing says each time that unsaved changes are kept.",
+        "They are kept either way.",
+    ),
+    "Licences": (
+        "The licences of what RigPlanner is made of.",
+        "The text can be selected and copied.",
+    ),
+    "Quiet: it stands next to my desk": (
+        "Leaves out blower and passive cards, open frames, and more than two cards.",
+        "There are no noise figures; this goes by how parts are cooled.",
+    ),
+    "Country (sets the wall outlet)": (
+        "Where the rig will stand.",
+        "Volts and breaker of a usual outlet there limit the power.",
+    ),
+    "Computer vision research": (
+        "Train and test vision networks.",
+        "The jobs to plan for follow this choice.",
+    ),
+    "First steps": ("Learn with small networks.", "The jobs to plan for follow this choice."),
+    "I do Kaggle": (
+        "Competitions: many trainings on one or two cards.",
+        "The jobs to plan for follow this choice.",
+    ),
+    "I want to serve a model": (
+        "Answer prompts of several people.",
+        "The jobs to plan for follow this choice.",
+    ),
+    "Language models": (
+        "Fine-tune and run language models.",
+        "The jobs to plan for follow this choice.",
+    ),
+    "Small budget": ("The most for little money.", "The jobs to plan for follow this choice."),
+    "Source": ("Which program or shop the file comes from.", "It decides how the file is read."),
+    "Columns of the CSV": (
+        "Which column holds what, when the heads do not say it.",
+        "Written name=column, separated by commas.",
+    ),
+    "What was left out, one by one": (
+        "Every row that was not taken, with the reason.",
+        "Mend the file and read it again.",
+    ),
+    "Address of the product's page": (
+        "The address of one product in a shop.",
+        "The page is asked once a day at most, and nothing is kept before Keep.",
+    ),
+    "Part, by words": (
+        "The part of the catalog that the page sells.",
+        "Needed only where the page's own name is not found.",
+    ),
+    "Driver with peer-to-peer enabled for GeForce": (
+        "A changed driver that lets GeForce cards exchange directly.",
+        "Exchange between cards no longer crosses the host's memory.",
+    ),
+    "NUMA nodes per socket": (
+        "A setting of the firmware of EPYC and Xeon boards.",
+        "It decides which GPUs share memory channels, and the letters between them.",
+    ),
+    "Temperature": (
+        "Degrees of the room.",
+        "Warm rooms slow cards that stand close to each other.",
+    ),
+    "BIOS version": (
+        "Version of the board's firmware, as its maker writes it.",
+        "It decides which CPUs start, and which slots can be split.",
+    ),
+    "CUDA": (
+        "Version of CUDA that will run.",
+        "Old GPUs need an old one; new formats need a new one.",
+    ),
+    "Driver": ("Version of the GPU driver.", "It decides which CUDA versions and which GPUs run."),
+    "JAX": ("Version of JAX that will run.", "The checks tell whether it serves these GPUs."),
+    "PyTorch": (
+        "Version of PyTorch that will run.",
+        "The checks tell whether it serves these GPUs.",
+    ),
+    "ROCm": ("Version of ROCm that will run.", "The checks tell whether it serves these GPUs."),
+    "TensorFlow": (
+        "Version of TensorFlow that will run.",
+        "The checks tell whether it serves these GPUs.",
+    ),
+    "Operating system": (
+        "System that will run, such as Ubuntu 24.04 or Windows 11.",
+        "Some software has no GPU build for it.",
+    ),
+    "Fade figures that change": (
+        "A short fade shows which figures an edit changed.",
+        "Only the look changes.",
+    ),
+    "That file holds prices": (
+        "The update address leads to prices, not to parts.",
+        "Parts stay as they are; prices are added.",
+    ),
+    "Colours": ("Light, dark, or as the system.", "Only the look changes."),
+    "Country": ("Where new rigs stand.", "It proposes volts and breaker of a usual outlet."),
+    "Currency of the own exchange rate": (
+        "The currency for which you enter a rate.",
+        "Needed for currencies that the bank's table leaves out.",
+    ),
+    "Language": (
+        "Language of the window, of findings and of quotes.",
+        "It changes at once; rigs stay as they are.",
+    ),
+    "Lengths": ("Millimetres or inches.", "Tables, findings and quotes follow it."),
+    "Energy price": ("Price of a kilowatt-hour for new rigs.", "Energy a year follows it."),
+    "Hours of use per day": (
+        "Hours of full load on a day, for new rigs.",
+        "Energy and its cost follow it.",
+    ),
+    "Own exchange rate": ("What one unit is worth.", "It counts before the bank's rate."),
+    "Address": ("Your address.", "New quotes print it."),
+    "Contact": ("Person who answers questions.", "New quotes print it."),
+    "E-mail": ("Your e-mail.", "New quotes print it."),
+    "Own parts and prices": (
+        "Folder of your own parts and prices.",
+        "They count beside the shipped ones.",
+    ),
+    "Phone": ("Your telephone.", "New quotes print it."),
+    "Tax number": ("Your tax number.", "New quotes print it."),
+    "Update address": (
+        "Where newer parts come from.",
+        "Nothing is asked before you choose Update.",
+    ),
+    "Mark prices as old after": (
+        "Days after which a price counts as old.",
+        "Old prices are amber in lists and named in quotes.",
+    ),
+}
+"""Accessible name of a field to its two lines; where the first is empty the field's own tip stands
+there."""
+
+COLUMN_HINTS: dict[str, tuple[str, str]] = {
+    "Fit": (
+        "Whether the part would work in this rig, and if not, why.",
+        "Amber can be cured by another part or setting, red cannot.",
+    ),
+    "Name": ("Maker and model.", "A star marks favourites; installed parts say so."),
+    "Price": (
+        "Newest price of one piece in the rig's currency.",
+        "The sign for about marks one that a rate of exchange counts.",
+    ),
+    "Dated": (
+        "New, used or launch price, and the day on which it was seen.",
+        "Amber is older than you let prices be.",
+    ),
+    "VRAM": ("Memory of one card.", "It decides which models fit, and with what batch."),
+    "Bandwidth": (
+        "How fast the card reads its memory.",
+        "Answers of language models are limited by it.",
+    ),
+    "FP16": (
+        "Rate of 16-bit matrix operations without sparsity.",
+        "Training and long prompts are limited by it.",
+    ),
+    "Power": (
+        "Watts under full load.",
+        "Power supply, circuit and cooling are checked against it.",
+    ),
+    "Slots": (
+        "Width in expansion slots; of cases how many there are.",
+        "Thick cards cover the slots beside them.",
+    ),
+    "Form": ("Shape of the part.", "It decides into which slot, board or case it goes."),
+    "Socket": ("Socket of the CPU or board.", "Both must have the same."),
+    "Cores": ("Cores of the CPU.", "They decode data and feed the GPUs."),
+    "Boost": ("Highest clock of one core.", "Small kernels and data loading follow it."),
+    "Lanes": ("PCIe lanes of the CPU.", "A card at full speed takes 16 of them."),
+    "PCIe": ("Generation of PCIe.", "Each doubles the rate of a lane."),
+    "Chipset": (
+        "Chip that serves the slower ports.",
+        "It decides which CPUs start and how many ports there are.",
+    ),
+    "x16 slots": (
+        "Slots that a full-size card goes into.",
+        "Not all of them need to have 16 lanes.",
+    ),
+    "M.2": ("Sockets for M.2 drives.", "Some take lanes away from a slot."),
+    "Memory slots": ("Slots for memory modules.", "More modules may run slower."),
+    "Role": ("What the machine is built for.", "It decides which parts it takes."),
+    "Power at most": ("Watts that the machine allows all parts.", "Cards beyond it are refused."),
+    "Supply": ("Watts of the built-in power supply.", "All parts together must stay below it."),
+    "Capacity": ("What the kit or drive holds.", "Offload and data sets are checked against it."),
+    "Kit": ("Modules of the kit and the size of each.", "Each module takes a slot."),
+    "Type": ("Kind of the part.", "It must match what the board, case or socket takes."),
+    "Module": ("Kind of memory module.", "Boards take one kind only."),
+    "Speed": (
+        "What the part is made for; of jobs what is predicted.",
+        "Memory may run slower than its label.",
+    ),
+    "Interface": ("How the drive is connected.", "NVMe is several times faster than SATA."),
+    "Read": ("Sequential reading.", "Data sets must be read as fast as the GPUs train."),
+    "Write": ("Sequential writing.", "Checkpoints and offload follow it."),
+    "Output": ("Watts of the power supply.", "The load under training should leave some room."),
+    "Standard": (
+        "ATX standard of the power supply.",
+        "From 3.0 on it survives the short peaks of modern cards.",
+    ),
+    "Efficiency": ("Efficiency label.", "A better one draws less from the wall."),
+    "Boards": ("Sizes of board that fit.", "A larger board does not go in."),
+    "GPU length": ("Longest card that fits.", "Fans in front may take some of it."),
+    "Cooler height": (
+        "Highest CPU cooler that fits.",
+        "Higher ones keep the side panel from closing.",
+    ),
+    "Height": ("Height of the cooler.", "The case limits it."),
+    "Radiator": ("Length of the radiator.", "The case needs a place of that length."),
+    "Rated": ("Heat that the cooler moves.", "It should exceed what the CPU makes."),
+    "Connector": ("NVLink connector of the bridge.", "The cards must have the same."),
+    "NVLink": ("Generation of NVLink.", "It must be that of the cards."),
+    "Spacing": ("Distance of the two slots.", "The bridge fits one distance only."),
+    "GPUs": ("Cards that the bridge joins.", "They must be of one model."),
+    "Width": ("PCIe lanes that the riser carries.", "Fewer than the card has slow it."),
+    "Length": ("Length of the part.", "Long risers carry fast PCIe badly; long parts need room."),
+    "Ports": ("Network ports of the card.", "Each carries the full rate if the slot does."),
+    "Rate": ("What the part or stage gives.", "The slowest one limits the rest."),
+    "Protocol": ("Ethernet or InfiniBand.", "Switch and cards must speak the same."),
+    "Edge": ("Lanes and generation of the card's own edge.", "The slot should offer as much."),
+    "Place": ("A slot or port of the board.", "Enter moves a part there."),
+    "On": ("Which board or riser the place is on.", "Places of the chipset share one link."),
+    "Link": ("Lanes and generation that both sides agree on.", "Less than the card has slows it."),
+    "Holds": ("What stands in the place.", "Places that are covered or switched off say so."),
+    "Workload": ("A job that the rig is planned for.", "Choose a row to change its settings."),
+    "Memory": ("What the job needs on the fullest GPU.", "Amber is tight, red does not fit."),
+    "Limited by": (
+        "What keeps the job from running faster.",
+        "A better part there helps; others do not.",
+    ),
+    "Measured on": ("The machine on which somebody measured.", "Nearer machines weigh more."),
+    "Model": ("What was measured.", "Nearer models weigh more."),
+    "Value": ("The measured rate, with its unit.", "The prediction follows these values."),
+    "Weight": (
+        "How much the measurement counts here.",
+        "Weights add up to one; a small negative one corrects a neighbour.",
+    ),
+    "Stage": ("A step of the way from drive to GPU.", "The slowest one limits the training."),
+}
+"""Head of a column to its two lines."""
+
+LETTER_HINTS: dict[str, tuple[str, str]] = {
+    "X": ("X: the same GPU.", "Nothing is sent."),
+    "NV": (
+        "NV{count}: {count} NVLink connections.",
+        "The fastest way: exchange between these GPUs hardly waits.",
+    ),
+    "XGMI": (
+        "XGMI: AMD's links between cards.",
+        "A fast way: exchange between these GPUs hardly waits.",
+    ),
+    "PIX": ("PIX: below one PCIe switch.", "Direct exchange at the rate of the slot."),
+    "PXB": (
+        "PXB: over several PCIe switches.",
+        "Direct exchange; the links between switches are shared.",
+    ),
+    "PHB": (
+        "PHB: over the host bridge of one CPU.",
+        "Exchange crosses the CPU; many consumer cards go through its memory.",
+    ),
+    "NODE": (
+        "NODE: over host bridges of one NUMA node.",
+        "Slower than PHB: one hop more inside the CPU.",
+    ),
+    "SYS": (
+        "SYS: over the link between CPUs.",
+        "The slowest way: tensor parallelism suffers most.",
+    ),
+    "?": ("Not known: a fact of the board is missing.", "The prediction takes a range for it."),
+}
+"""Letters of `nvidia-smi topo -m` to their two lines."""
