@@ -419,6 +419,16 @@ COMMANDS: tuple[Command, ...] = (
         run=lambda d: d.use_text(100),
     ),
     C(
+        id="window-guide",
+        text="Guide to the window",
+        menu="Help",
+        keys="Shift+F1",
+        icon="question",
+        run=_later("help.pages", "guide_to_the_window"),
+    ),
+    C(id="glossary", text="Glossary", menu="Help", run=_later("help.pages", "glossary")),
+    C(id="tour", text="Tour of the window", menu="Help", run=lambda d: d.start_tour()),
+    C(
         id="keys",
         text="Shortcuts",
         menu="Help",

@@ -29,6 +29,12 @@ class Desk(Protocol):
     def view(self, title: str) -> Any:
         """The view of a tab."""
 
+    def tab_title(self) -> str:
+        """The English title of the tab that is shown."""
+
+    def start_tour(self) -> object:
+        """Begin the tour of the window."""
+
     def show_tab(self, title: str) -> None:
         """Bring a tab to the front."""
 

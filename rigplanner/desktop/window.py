@@ -46,12 +46,15 @@ from rigplanner.report.format import use_inches
 from rigplanner.report.language import tr
 
 if TYPE_CHECKING:
+    from rigplanner.desktop.help.tour import Tour
     from rigplanner.desktop.panels.palette import PaletteBox
     from rigplanner.planning.limits import Limit
     from rigplanner.rig.document import Rig
+    from rigplanner.rules.core.finding import Finding
 
 FRAME_PX, TITLE_PX = 8, 40
 """What a window manager's frame takes at most of usual themes, before it has told its own."""
+TOUR_SAMPLE = "dual-rtx-3090"
 INDEX_DELAY_MS = 300
 """The index of all words is made when the window has been painted."""
 held: list["Window"] = []
@@ -243,6 +246,7 @@ class Window(QMainWindow):
         self.build.view.menu_asked.connect(self._open_item_menu)
         self.gauges.asked.connect(self._show_limit)
         session.document_changed.connect(self._show_title)
+        session.finding_asked.connect(self._show_finding)
         session.catalog_changed.connect(self.parts.take_catalog)
         notices.listen(session)
         look.look_changed.connect(self._repaint)
@@ -267,6 +271,18 @@ class Window(QMainWindow):
         self.parts.show_kind(kind, uid)
         self.show_tab("Parts")
 
+    def _show_finding(self, finding: "Finding") -> None:
+        from rigplanner.desktop.findings.shown import sight_of
+
+        assessment = self.session.assessment
+        sight = sight_of(finding, assessment) if assessment else None
+        if sight is None:
+            return
+        if sight.kind:
+            self.parts.show_kind(sight.kind, sight.uid)
+        self.show_tab(sight.tab)
+        self.session.point_at(sight.subject)
+
     def _open_item_menu(self, event: QContextMenuEvent) -> None:
         from rigplanner.desktop.part_actions import open_item_menu
 
@@ -283,6 +299,33 @@ class Window(QMainWindow):
         rows = self.build.model.rows
         if rows:
             self.parts.show_kind(rows[0].kind, rows[0].uid or "")
+
+    def tab_title(self) -> str:
+        """The English title of the tab that is shown."""
+        return TABS[self.tabs.currentIndex()]
+
+    def start_tour(self) -> "Tour":
+        """Begin the tour, with a sample where nothing is open."""
+        from rigplanner.data import sample_files
+        from rigplanner.desktop.help.tour import Tour
+
+        if not self.session.is_open:
+            sample = next(path for path in sample_files() if path.stem == TOUR_SAMPLE)
+            documents.open_file(self, sample, sample=True)
+        self._wanted |= {"build", "findings", "gauges"}
+        self.show_tab("Parts")
+        self._show_panels()
+        panels = self.panels
+        return Tour(
+            self,
+            {
+                "build": lambda: panels["build"],
+                "parts": lambda: self.tabs,
+                "findings": lambda: panels["findings"],
+                "gauges": lambda: panels["gauges"],
+                "tabs": lambda: self.tab_bar,
+            },
+        )
 
     def show_tab(self, title: str) -> None:
         """Bring a tab to the front."""

@@ -51,6 +51,7 @@ class Session(QObject):
     document_changed = Signal()
     message_given = Signal(object)
     subject_pointed = Signal(str)
+    finding_asked = Signal(object)
     catalog_changed = Signal()
 
     def __init__(

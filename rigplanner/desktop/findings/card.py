@@ -347,8 +347,8 @@ class FindingCard(QFrame):
             super().keyPressEvent(event)
 
     def _point(self) -> None:
-        if self.finding.subjects:
-            self._session.point_at(self.finding.subjects[0])
+        """Show the slot, port, job or part that the finding speaks of."""
+        self._session.finding_asked.emit(self.finding)
 
 
 def _said(finding: Finding, text: str) -> bool:

@@ -44,6 +44,7 @@ QTabBar::tab:focus {{ color: {t.accent}; }}
 def _labels(t: Tokens, small_px: int, large_px: int) -> str:
     """Labels by role and state."""
     return f"""
+QFrame[role="pointer"] {{ border: 2px solid {t.accent}; border-radius: 6px; background: transparent; }}
 QLabel[role="section"] {{ font-size: {small_px}px; font-weight: 600; color: {t.soft}; }}
 QLabel[role="small"], QCheckBox[role="small"] {{ font-size: {small_px}px; color: {t.soft}; }}
 QLabel[role="large"] {{ font-size: {large_px}px; font-weight: 600; }}

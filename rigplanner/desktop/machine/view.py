@@ -308,10 +308,18 @@ class MachineView(QWidget):
         self._session.point_at(piece)
 
     def _show_piece(self, subject: str) -> None:
+        """Mark a piece, or what stands in a place, in the picture and in the table of places."""
+        if self._stale and self.isVisible():
+            self._refresh()
         for n in range(self.places.rowCount()):
             item = self.places.item(n, 0)
-            if item is not None and item.text() == subject:
-                subject = item.data(Qt.ItemDataRole.UserRole) or subject
+            if item is None:
+                continue
+            held = item.data(Qt.ItemDataRole.UserRole)
+            if subject in (item.text(), held):
+                subject = held or subject
+                self.places.setCurrentCell(n, 0)
+                self.places.scrollToItem(item)
         self.drawing.select(subject)
         at = self.pieces.findData(subject)
         if at >= 0:

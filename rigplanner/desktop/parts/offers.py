@@ -8,7 +8,7 @@ from rigplanner.desktop.words import THIN, age, day, is_older, number
 from rigplanner.report.language import Words, listed, tr
 
 CONDITION_WORDS = Words(
-    {"new": "new", "used": "used", "refurbished": "refurbished", "launch": "launch price"}
+    {"new": "new", "used": "used", "refurbished": "refurbished", "launch": "launch"}
 )
 
 

@@ -59,11 +59,11 @@ BADGE_DELAY_MS = 120
 FIRST_ROWS = 40
 MEASURED_ROWS = 12
 MOST_CHARS = 24
-USUAL_PRICE, USUAL_DAY = "≈ 99 999 USD", "used, 30 Nov 2026"
+USUAL_PRICE, USUAL_DAY = "≈ 99 999 USD", "launch, 30 Nov 2026"
 """For which the last columns have room, whatever the first rows cost."""
 USUAL_CAUSE = "passive: needs forced air"
-LEAST_NAME, KEPT_FIGURES = 34, 3
-"""Characters that a name has room for, and figures that give way only to half of that; the first
+LEAST_NAME, KEPT_FIGURES, LEAST_SHARE = 34, 3, 0.7
+"""Characters that a name has room for, and figures that give way only to a share of it; the first
 stays."""
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -116,7 +116,7 @@ class PartsTable(QTableView):
         )
         spare, kept = own[KEPT_FIGURES:], own[1:KEPT_FIGURES]
         for n in (*reversed(spare), day, *reversed(kept)):
-            if room >= (wanted if n in spare else wanted / 2):
+            if room >= (wanted if n in spare else LEAST_SHARE * wanted):
                 return
             room += header.sectionSize(n)
             self.setColumnHidden(n, True)

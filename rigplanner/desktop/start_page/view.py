@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
@@ -48,30 +48,6 @@ LONGEST_AT_ONCE = 2_000
 """Characters of a list that is read before the window goes on; a longer one is read aside."""
 MOST_RECENT_SHOWN = 8
 MOST_RESTORED = 3
-TOUR = (
-    (
-        "Build",
-        "The list on the left says what is in the rig. A click opens the catalog for that kind.",
-    ),
-    (
-        "Parts",
-        (
-            "Each row says whether the part would fit. The pane below shows what choosing it would"
-            " change."
-        ),
-    ),
-    (
-        "Findings",
-        (
-            "The list on the right says what is wrong, with what was needed and what is there, and"
-            " fixes it by a click."
-        ),
-    ),
-    (
-        "Gauges",
-        "The bars below show how far the rig is from its limits. A click opens the calculation.",
-    ),
-)
 TILES = (
     (
         "guide",
@@ -304,25 +280,12 @@ class StartView(QWidget):
             return
         frame = QFrame()
         frame.setProperty("role", "card")
-        steps = QGridLayout()
-        steps.setContentsMargins(16, 10, 8, 12)
-        steps.setHorizontalSpacing(24)
-        for n, (title, text) in enumerate(TOUR):
-            step = column(
-                label(f"{n + 1}  {tr(title)}", "strong"),
-                label(tr(text), "small", wrap=True),
-                1,
-                spacing=2,
-            )
-            steps.addLayout(step, 0, n)
-            steps.setColumnStretch(n, 1)
-        steps.addWidget(
-            icon_button("cross", tr("Close the tour"), self._dismiss_tour),
-            0,
-            len(TOUR),
-            Qt.AlignmentFlag.AlignTop,
-        )
-        frame.setLayout(steps)
+        said = label(tr("New here? Five steps show the window with a sample."), wrap=True)
+        take = button(tr("Take the tour"), lambda: self.command_asked.emit("tour"))
+        close = icon_button("cross", tr("Close the tour"), self._dismiss_tour)
+        line = row(said, take, close, margins=(16, 8, 8, 8))
+        line.setStretch(0, 1)
+        frame.setLayout(line)
         self._tour.addWidget(frame)
 
     def _dismiss_tour(self) -> None:
@@ -331,6 +294,7 @@ class StartView(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self._show_tour()
         self._judge()
 
     def _judge(self) -> None:
