@@ -69,6 +69,32 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
         "Colours by verdict show what is too slow, by width how many lanes a link has.",
         "Only the picture changes.",
     ),
+    # Map
+    "Work": (
+        "The job by which cards are compared.",
+        "Speed, memory and evidence of every row follow it.",
+    ),
+    "Another model": (
+        "A network by its name, in place of the works that are offered.",
+        "The cards are compared for it.",
+    ),
+    "Number of GPUs": (
+        "How many cards of one kind work together.",
+        "More hold larger models; links between them count then.",
+    ),
+    "Kinds": (
+        "Which kinds of card are shown.",
+        "Others leave the table and the picture.",
+    ),
+    "Prices": (
+        "Which prices count: new, used, or any.",
+        "Price, speed per money and years follow them.",
+    ),
+    "Sorted by": ("What the rows are sorted by.", "Only the order changes."),
+    "Names": (
+        "Words of the cards' names, in any order.",
+        "Cards that do not hold them all leave the table.",
+    ),
     # Compare
     "Only differences": (
         "Hides rows in which all rigs are equal.",
@@ -511,6 +537,26 @@ COLUMN_HINTS: dict[str, tuple[str, str]] = {
     "Weight": (
         "How much the measurement counts here.",
         "Weights add up to one; a small negative one corrects a neighbour.",
+    ),
+    "#": ("Place in the order.", "Rows of one number have intervals that overlap."),
+    "Cards": ("The kind of card, and how many.", "A click shows the measurements behind the row."),
+    "80 % interval": (
+        "Four of five measurements lie in it.",
+        "Cards whose intervals overlap are not told apart.",
+    ),
+    "Price of": ("New or used, and the day of the price.", "Old prices mislead; ask for new ones."),
+    "Per 1,000": ("Speed for a thousand of money.", "More is the better buy for this job."),
+    "Three years": (
+        "Price and energy of three years.",
+        "Hours of use and the price of energy change it.",
+    ),
+    "Pays after": (
+        "Hours after which it is cheaper than renting.",
+        "Beyond them buying pays.",
+    ),
+    "Evidence": (
+        "On how many measurements the row rests.",
+        "Without any it is derived from the card's figures.",
     ),
     "Stage": ("A step of the way from drive to GPU.", "The slowest one limits the training."),
 }

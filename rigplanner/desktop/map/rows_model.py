@@ -5,6 +5,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from rigplanner.desktop.controls.tips import plain
+from rigplanner.desktop.help.hints import column_hint
 from rigplanner.desktop.look import icons
 from rigplanner.desktop.look.theme import look
 from rigplanner.planning.map.rank import RUNS, Fit, Row
@@ -58,6 +59,8 @@ class RowsModel(QAbstractTableModel):
             return tr(TEXT_HEADS[section])
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _alignment(section)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return column_hint(tr(TEXT_HEADS[section]))
         return None
 
     def cells_of(self, at: int) -> tuple[str, ...]:
