@@ -424,9 +424,9 @@ COMMANDS: tuple[Command, ...] = (
         menu="Help",
         keys="Shift+F1",
         icon="question",
-        run=_later("help.pages", "guide_to_the_window"),
+        run=_later("panels.pages", "guide_to_the_window"),
     ),
-    C(id="glossary", text="Glossary", menu="Help", run=_later("help.pages", "glossary")),
+    C(id="glossary", text="Glossary", menu="Help", run=_later("panels.pages", "glossary")),
     C(id="tour", text="Tour of the window", menu="Help", run=lambda d: d.start_tour()),
     C(
         id="keys",

@@ -1,5 +1,7 @@
 """The main window: panels, tabs, menus and nothing that thinks."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,8 +48,8 @@ from rigplanner.report.format import use_inches
 from rigplanner.report.language import tr
 
 if TYPE_CHECKING:
-    from rigplanner.desktop.help.tour import Tour
     from rigplanner.desktop.panels.palette import PaletteBox
+    from rigplanner.desktop.panels.tour import Tour
     from rigplanner.planning.limits import Limit
     from rigplanner.rig.document import Rig
     from rigplanner.rules.core.finding import Finding
@@ -107,12 +109,12 @@ class Window(QMainWindow):
         self.tab_bar.setExpanding(False)
         self.tab_bar.setAccessibleName(tr("Views"))
         self._later = {
-            "Start": Later(self._make_start),
-            "Machine": Later(self._make_machine),
-            "Workloads": Later(self._make_workloads),
-            "Map": Later(self._make_map),
-            "Compare": Later(self._make_compare),
-            "Quote": Later(self._make_quote),
+            "Start": Later(partial(_hinted, self._make_start)),
+            "Machine": Later(partial(_hinted, self._make_machine)),
+            "Workloads": Later(partial(_hinted, self._make_workloads)),
+            "Map": Later(partial(_hinted, self._make_map)),
+            "Compare": Later(partial(_hinted, self._make_compare)),
+            "Quote": Later(partial(_hinted, self._make_quote)),
         }
         for title in TABS:
             self.tabs.addTab(self._later.get(title, self.parts), tr(title))
@@ -307,7 +309,7 @@ class Window(QMainWindow):
     def start_tour(self) -> "Tour":
         """Begin the tour, with a sample where nothing is open."""
         from rigplanner.data import sample_files
-        from rigplanner.desktop.help.tour import Tour
+        from rigplanner.desktop.panels.tour import Tour
 
         if not self.session.is_open:
             sample = next(path for path in sample_files() if path.stem == TOUR_SAMPLE)
@@ -509,3 +511,10 @@ class Window(QMainWindow):
             return False
         leave(self)
         return True
+
+
+def _hinted(make: Callable[[], QWidget]) -> QWidget:
+    """Return a view whose fields say what they are."""
+    made = make()
+    give_hints(made)
+    return made

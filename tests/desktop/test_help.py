@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from rigplanner.data import data_path
 from rigplanner.desktop import documents
 from rigplanner.desktop.findings.shown import sight_of
-from rigplanner.desktop.help.pages import PAGES, guide_to_the_window
-from rigplanner.desktop.help.tour import STEPS, Tour
+from rigplanner.desktop.panels.pages import PAGES, guide_to_the_window
+from rigplanner.desktop.panels.tour import STEPS, Tour
 from rigplanner.desktop.window import TABS, Window
 from rigplanner.rules.core.finding import Finding
 

@@ -6,8 +6,6 @@ from typing import Generic, TypeVar
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from rigplanner.desktop.help.hints import give_hints
-
 V = TypeVar("V", bound=QWidget)
 
 
@@ -25,7 +23,6 @@ class Later(QWidget, Generic[V]):
         """Return the view."""
         if self._made is None:
             self._made = self._make()
-            give_hints(self._made)
             self._layout.addWidget(self._made)
             self._made.show()
         return self._made

@@ -1,1 +1,1 @@
-"""Help: what does this field, column or letter mean, and where does a newcomer begin?"""
+"""What does this field, column or letter mean?"""
