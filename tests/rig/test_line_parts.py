@@ -37,7 +37,7 @@ def read(text: str) -> list[tuple[int, str]]:
         ),
         (
             "64GB (4x16) DDR4-3200 and 2TB 990 Pro",
-            [(2, "g-skill.ripjaws-v.f4-3200c16d-32gvk"), (1, "samsung.ssd-990-pro.2-tb")],
+            [(1, "g-skill.ripjaws-v.f4-3200c16q-64gvk"), (1, "samsung.ssd-990-pro.2-tb")],
         ),
         (
             "- **GPUs:** 2x RTX 5090 (32GB VRAM each) + 1x RTX 5070",

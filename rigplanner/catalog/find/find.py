@@ -37,6 +37,10 @@ SHORTEST_INNER = 3
 """Letters of a word that is looked for inside others: "ga" is in "evga"."""
 Match = Literal["whole", "beginning", "anywhere"]
 
+NAS_SERIES = frozenset(("ironwolf", "red", "n300"))
+"""Words of disks that are made and called for storage on a network: IronWolf, WD Red, N300."""
+SEVERAL_TB = 10_000
+"""From here on people leave out what is behind the point: 61 TB for 61.44."""
 KEPT_MARKS = 48
 """Words whose parts are remembered while somebody types: a byte a part each."""
 IMPORTED = ("opendb.", "pcpp.")
@@ -327,7 +331,9 @@ def _spec_words(part: Part | AnyPart) -> Iterator[str]:
             else f"{part.capacity_gb:g}gb"
         )
         yield f"{part.capacity_gb // 100 / 10:g}tb" if part.capacity_gb > 1000 else ""
+        yield f"{part.capacity_gb // 1000:g}tb" if part.capacity_gb >= SEVERAL_TB else ""
         yield f"gen{part.gen}" if part.gen else ""
+        yield "nas" if part.rotation_rpm and NAS_SERIES & set(words_of(part.name)) else ""
         yield from (
             part.interface,
             part.form_factor.removesuffix("."),
