@@ -177,24 +177,69 @@ def read_job(
     stream of a language model, and several. Of a training by preferences or rewards it is the
     policy's job."""
     workload = trained(workload)
-    batch = workload.batch_per_gpu
-    if machine is not None or (batch is not None and not 0 < batch <= LARGEST["batch_per_gpu"]):
+    plain = _of_few(workload)
+    key = _key(plain, gpu, count, nodes, link, zoo) if plain and machine is None else None
+    if plain is None or key is None:
         return _definite(workload, gpu, count, nodes, link, zoo, machine)
-    few = min(batch, 2) if batch else None
-    plain = replace(workload, batch_per_gpu=few) if batch else workload
-    try:
-        key = msgspec.msgpack.encode(plain), id(gpu), id(zoo), count, nodes, link
-    except OverflowError:
-        return _definite(workload, gpu, count, nodes, link, zoo, None)
     known = _read_jobs.get(key)
     if known is None:
         if len(_read_jobs) >= REMEMBERED:
             _read_jobs.clear()
         known = _read_jobs[key] = gpu, zoo, _definite(plain, gpu, count, nodes, link, zoo, None)
-    job = known[-1]
+    job, batch, few = known[-1], workload.batch_per_gpu, plain.batch_per_gpu
     if not batch or not few:
         return replace(job, assumed=dict(job.assumed))
     return replace(job, batch=job.batch / few * batch, assumed=dict(job.assumed))
+
+
+def read_alike(
+    workload: Workload,
+    said: Workload,
+    gpu: GPU,
+    count: int,
+    nodes: int,
+    link: str,
+    zoo: Zoo | None,
+) -> None:
+    """Read the job of `said`, a workload that names the stack and the precision which its job
+    assumed: they alter nothing else of it, unless the stack decides the task (an inference is
+    served or written for one, as its engine does). Raises WorkloadFault as `read_job` does."""
+    plain, other = _of_few(trained(workload)), _of_few(trained(said))
+    if plain is None or other is None or workload.task in (None, "inference"):
+        read_job(said, gpu, count, nodes, link, zoo)
+        return
+    key, further = (_key(each, gpu, count, nodes, link, zoo) for each in (plain, other))
+    known = _read_jobs.get(key) if key else None
+    if known is None or further is None:
+        read_job(said, gpu, count, nodes, link, zoo)
+        return
+    job = known[-1]
+    left = {name: word for name, word in job.assumed.items() if name not in SAID}
+    _read_jobs[further] = gpu, zoo, replace(job, assumed=left)
+
+
+SAID = ("stack", "precision")
+
+
+def _of_few(workload: Workload) -> Workload | None:
+    """The workload with one sample or two, for which all larger batches are read; None where the
+    batch is none."""
+    batch = workload.batch_per_gpu
+    if batch is None:
+        return workload
+    if not 0 < batch <= LARGEST["batch_per_gpu"]:
+        return None
+    return replace(workload, batch_per_gpu=min(batch, 2))
+
+
+def _key(
+    workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Zoo | None
+) -> tuple[object, ...] | None:
+    """What a job is remembered by; None where a number of it is too large to be encoded."""
+    try:
+        return msgspec.msgpack.encode(workload), id(gpu), id(zoo), count, nodes, link
+    except OverflowError:
+        return None
 
 
 REMEMBERED = 4_000

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.job import Job, read_job
+from rigplanner.performance.job import Job, read_alike, read_job
 from rigplanner.performance.sequence_to_sequence import halves
 from rigplanner.performance.software.stacks import shipped_stacks
 from rigplanner.rig.workload import Workload
@@ -48,8 +48,10 @@ def settle(
         job = read_job(work, gpu, count, nodes, link, zoo)
         job = read_job(pair.writing, gpu, count, nodes, link, zoo) if pair else job
         made = _said(work, job, assumed)
-        if made.workload != work:
+        if made.workload != work and pair:
             read_job(made.workload, gpu, count, nodes, link, zoo)
+        elif made.workload != work:
+            read_alike(work, made.workload, gpu, count, nodes, link, zoo)
     except WorkloadFault as fault:
         if str(fault).startswith(REFUSED) and (work.stack or "").casefold() not in _of_memory():
             raise

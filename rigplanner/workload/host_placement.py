@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -79,22 +80,18 @@ def told_placement(workload: Workload, network: Network, stack: str) -> HostPlac
     return _overridden(found, patterns, network, layers, first) if patterns else found
 
 
-def dense_layers(network: Network) -> int:
-    """Return how many layers at the beginning have no experts (first_k_dense_replace)."""
-    if not network.config or not network.experts:
-        return 0
-    config = json.loads(network.config)
-    inner = config.get("text_config") or config
-    found = inner.get("first_k_dense_replace") or 0
-    return found if isinstance(found, int) and 0 <= found < max(1, network.layers) else 0
+class _Experts(Struct, frozen=True):
+    """What a configuration says of its experts: dense layers at the beginning
+    (first_k_dense_replace), and experts that each token wakes; 0 where it does not say."""
+
+    dense_layers: int
+    used: int
 
 
-def experts_in_use(network: Network) -> int:
-    """Return how many routed experts each token wakes in a layer; 0 for a network without."""
-    if not network.config or not network.experts:
-        return 0
-    config = json.loads(network.config)
-    inner = config.get("text_config") or config
+@lru_cache(1024)
+def _experts(config: bytes) -> _Experts:
+    told = json.loads(config)
+    inner = told.get("text_config") or told
     names = (
         "num_experts_per_tok",
         "num_experts_per_token",
@@ -102,9 +99,25 @@ def experts_in_use(network: Network) -> int:
         "moe_top_k",
         "top_k_experts",
     )
-    found = next((inner[name] for name in names if isinstance(inner.get(name), int)), None)
-    if found:
-        return int(found)
+    used = next((inner[name] for name in names if isinstance(inner.get(name), int)), 0)
+    first = inner.get("first_k_dense_replace") or 0
+    return _Experts(first if isinstance(first, int) and first > 0 else 0, int(used))
+
+
+def dense_layers(network: Network) -> int:
+    """Return how many layers at the beginning have no experts."""
+    if not network.config or not network.experts:
+        return 0
+    found = _experts(network.config).dense_layers
+    return found if found < max(1, network.layers) else 0
+
+
+def experts_in_use(network: Network) -> int:
+    """Return how many routed experts each token wakes in a layer; 0 for a network without."""
+    if not network.config or not network.experts:
+        return 0
+    if found := _experts(network.config).used:
+        return found
     used = network.active_params - (network.params - network.expert_params)
     return max(1, round(network.experts * used / max(1.0, network.expert_params)))
 

@@ -94,6 +94,17 @@ def _first_alike(codes: Codes) -> Codes:
     return found
 
 
+def _largest(values: Floats, most: int) -> Codes:
+    """The places of the `most` largest values, largest first; of equal ones the first. Only what is
+    as large as the last of them is sorted."""
+    among = np.arange(len(values))
+    if len(values) > most:
+        least = np.partition(values, len(values) - most)[len(values) - most]
+        among = np.flatnonzero(values >= least)
+    found: Codes = among[np.argsort(-values[among], kind="stable")][:most]
+    return found
+
+
 class Evidence:
     """Placed rows as a table, found by what they share with a job; build it once. `measured` are
     all rows, `paired` those of jobs that are told by their halves, whose place `predict` finds.
@@ -278,7 +289,7 @@ class Evidence:
             + by_year * fresh
         )
         by_batch = by_batch * like.same[pool.chip]
-        ranked = np.argsort(-(always + by_batch + by_tokens), kind="stable")[:most]
+        ranked = _largest(always + by_batch + by_tokens, most)
         rows, spots = list[int](), list[int]()
         for spot in ranked.tolist():
             start = int(pool.first[spot])
