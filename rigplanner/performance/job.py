@@ -411,9 +411,6 @@ def _job(
         checkpointing=_checkpointing(workload, task, stack, basis.named),
         count=count,
         nodes=nodes,
-        link=link,
-        lane=lane(link, gpu, count),
-        bus_gbs=bus_gbs(gpu, count, nodes, link, machine),
         tensor=degrees.tensor,
         pipeline=degrees.pipeline,
         zero=degrees.zero or (3 if stack.sharded else 0),
@@ -422,13 +419,23 @@ def _job(
         variant=workload.variant,
         assumed=basis.assumed,
         superchip=gpu.form_factor == "superchip",
-        node_gbs=bus_gbs(gpu, count // nodes, 1, link, None) if nodes > 1 else 0.0,
-        word_gbs=bus_gbs(gpu, count, nodes, link, None) if machine else 0.0,
         fused_attention=_fused(workload.attention, stack),
         offload=offload_of(workload, gpu, machine, stack.sharded) if trains else None,
         host_pace=host_pace(machine),
         ready=ready(named.slug, gpu, basis.precision, workload.quant),
+        **_linked(gpu, count, nodes, link, machine),
     )
+
+
+def _linked(gpu: GPU, count: int, nodes: int, link: str, machine: Machine | None) -> dict[str, Any]:
+    """What the GPUs are joined by, as fields of `Job`."""
+    return {
+        "link": link,
+        "lane": lane(link, gpu, count),
+        "bus_gbs": bus_gbs(gpu, count, nodes, link, machine),
+        "node_gbs": bus_gbs(gpu, count // nodes, 1, link, None) if nodes > 1 else 0.0,
+        "word_gbs": bus_gbs(gpu, count, nodes, link, None) if machine else 0.0,
+    }
 
 
 def _usual(workload: Workload, task: str, shape: Shape, precision: str | None, gpu: GPU) -> Stack:

@@ -88,6 +88,23 @@ def _wrong(rig: Rig) -> Iterator[str]:
         yield f"{len(rig.items)} items are more than a rig may have ({MOST_ITEMS})."
     if len(rig.workloads) > MOST_WORKLOADS:
         yield f"{len(rig.workloads)} workloads are more than a rig may have ({MOST_WORKLOADS})."
+    yield from _wrong_items(rig)
+    yield from _wrong_amounts(rig)
+    for n, waiver in enumerate(rig.waivers):
+        if waiver.until is not None and not is_day(waiver.until):
+            yield (
+                f"waivers[{n}].until: expected a day such as 2027-06-30, found"
+                f" {waiver.until[:40]!r}."
+            )
+        if not waiver.by.strip() or not waiver.reason.strip():
+            yield f"waivers[{n}]: a waiver needs a reason and a name."
+    for field in ("name", "notes", "currency"):
+        if len(getattr(rig, field)) > LONGEST_TEXT:
+            yield f"{field}: longer than {LONGEST_TEXT} characters."
+
+
+def _wrong_items(rig: Rig) -> Iterator[str]:
+    """What of the items no rig can have."""
     seen: set[str] = set()
     for n, item in enumerate(rig.items):
         if not item.uid or item.uid in seen:
@@ -101,6 +118,10 @@ def _wrong(rig: Rig) -> Iterator[str]:
             yield f"items[{n}].price.amount: expected 0 to 1e12, found {item.price.amount}."
         if item.power_cap_w is not None and not 1 <= item.power_cap_w <= 1e5:
             yield f"items[{n}].power_cap_w: expected 1 to 1e5 W, found {item.power_cap_w:g}."
+
+
+def _wrong_amounts(rig: Rig) -> Iterator[str]:
+    """Which numbers of site, budget, rates and quote lie beyond what they can be."""
     for field, value, least, most in (
         ("site.volts", rig.site.volts, 1, 100_000),
         ("site.breaker_a", rig.site.breaker_a, 0.1, 100_000),
@@ -125,17 +146,6 @@ def _wrong(rig: Rig) -> Iterator[str]:
     ):
         if not 0 <= days <= LONGEST_TERM:
             yield f"{field}: expected 0 to {LONGEST_TERM}, found {days}."
-    for n, waiver in enumerate(rig.waivers):
-        if waiver.until is not None and not is_day(waiver.until):
-            yield (
-                f"waivers[{n}].until: expected a day such as 2027-06-30, found"
-                f" {waiver.until[:40]!r}."
-            )
-        if not waiver.by.strip() or not waiver.reason.strip():
-            yield f"waivers[{n}]: a waiver needs a reason and a name."
-    for field in ("name", "notes", "currency"):
-        if len(getattr(rig, field)) > LONGEST_TEXT:
-            yield f"{field}: longer than {LONGEST_TEXT} characters."
 
 
 def with_snapshot(rig: Rig, catalog: Catalog) -> Rig:

@@ -54,54 +54,44 @@ def check_layout(part: Part, catalog: Catalog) -> Iterator[Complaint]:
     layout = part.layout
     places = [slot.id for slot in layout.slots] + [port.id for port in layout.drives]
     if len(set(places)) != len(places):
-        yield Complaint(
-            part.id,
-            "layout",
-            "place-twice",
-            ", ".join(sorted({p for p in places if places.count(p) > 1})),
-        )
-    columns = [slot.position for slot in layout.slots if slot.position is not None]
-    if len(set(columns)) != len(columns):
-        yield Complaint(
-            part.id, "layout", "column-twice", ", ".join(str(c) for c in sorted(columns))
-        )
-    if (
-        isinstance(part, Motherboard)
-        and part.width_mm
-        and columns
-        and max(columns) > (most := columns_of(part.width_mm))
-    ):
-        yield Complaint(
-            part.id,
-            "layout",
-            "column-beyond-board",
-            str(max(columns)),
-            f"at most {most} on {part.width_mm:g} mm",
-        )
+        twice = ", ".join(sorted({p for p in places if places.count(p) > 1}))
+        yield Complaint(part.id, "layout", "place-twice", twice)
+    yield from _column_complaints(part)
     yield from _slot_complaints(part.id, layout)
-    chipsets = {slot.id for slot in layout.slots if slot.origin == "chipset"}
-    chipsets |= {port.id for port in layout.drives if port.origin == "chipset"}
-    for number, mode in enumerate(layout.lane_modes):
-        named = {*mode.widths, *mode.gens, *mode.disabled, *mode.when.used, *mode.when.empty}
-        if strange := sorted(named - set(places)):
-            yield Complaint(
-                part.id, f"layout.lane_modes[{number}]", "place-unknown", ", ".join(strange)
-            )
-        if mode.when.cpu_class and (
-            deaf := sorted({*mode.widths, *mode.gens, *mode.disabled} & chipsets)
-        ):
-            yield Complaint(
-                part.id,
-                f"layout.lane_modes[{number}]",
-                "mode-beyond-origin",
-                ", ".join(deaf),
-                "places of the CPU",
-            )
+    yield from _mode_complaints(part.id, layout)
     yield from _memory_complaints(part.id, layout, part)
     if isinstance(part, System):
         for inclusion in part.includes:
             if inclusion.part not in catalog.parts:
                 yield Complaint(part.id, "includes", "part-unknown", inclusion.part)
+
+
+def _column_complaints(part: Motherboard | System) -> Iterator[Complaint]:
+    """No two slots stand in one column, and none beyond the board's edge."""
+    columns = [slot.position for slot in part.layout.slots if slot.position is not None]
+    if len(set(columns)) != len(columns):
+        told = ", ".join(str(column) for column in sorted(columns))
+        yield Complaint(part.id, "layout", "column-twice", told)
+    if isinstance(part, Motherboard) and part.width_mm and columns:
+        most = columns_of(part.width_mm)
+        if max(columns) > most:
+            wide = f"at most {most} on {part.width_mm:g} mm"
+            yield Complaint(part.id, "layout", "column-beyond-board", str(max(columns)), wide)
+
+
+def _mode_complaints(part_id: str, layout: Layout) -> Iterator[Complaint]:
+    """Lane modes name places of the board; one that depends on the CPU changes none of the
+    chipset's."""
+    places = {slot.id for slot in layout.slots} | {port.id for port in layout.drives}
+    chipsets = {slot.id for slot in layout.slots if slot.origin == "chipset"}
+    chipsets |= {port.id for port in layout.drives if port.origin == "chipset"}
+    for number, mode in enumerate(layout.lane_modes):
+        field, changed = f"layout.lane_modes[{number}]", {*mode.widths, *mode.gens, *mode.disabled}
+        if strange := sorted((changed | {*mode.when.used, *mode.when.empty}) - places):
+            yield Complaint(part_id, field, "place-unknown", ", ".join(strange))
+        if mode.when.cpu_class and (deaf := sorted(changed & chipsets)):
+            told = ", ".join(deaf)
+            yield Complaint(part_id, field, "mode-beyond-origin", told, "places of the CPU")
 
 
 def columns_of(width_mm: float) -> int:

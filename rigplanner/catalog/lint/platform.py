@@ -144,53 +144,41 @@ def check_platform(part: Part, catalog: Catalog) -> Iterator[Complaint]:
     fastest = max((cpu.pcie_gen or 0 for cpu in cpus), default=0)
     places: list[Slot | DrivePort] = [*layout.slots, *layout.drives]
     for place in places:
-        origin = place.origin or ""
-        most = (
-            CHIPSET_GEN.get(layout.chipset or "", 0)
-            if origin == "chipset"
-            else fastest
-            if origin.startswith("cpu")
-            else 0
-        )
-        if place.gen and most and place.gen > most and not _other_origin(part, place):
-            yield Complaint(
-                part.id,
-                f"layout.{place.id}.gen",
-                "generation-beyond-origin",
-                f"Gen{place.gen}",
-                f"at most Gen{most}",
-            )
-        if origin == "chipset" and layout.sockets and layout.chipset is None:
-            yield Complaint(
-                part.id, f"layout.{place.id}.origin", "chipset-unnamed", "chipset", "layout.chipset"
-            )
-    memories = [cpu.memory for cpu in cpus if cpu.memory is not None]
+        yield from _place_complaints(part, place, fastest)
+    yield from _memory_complaints(part, cpus)
+    if isinstance(part, Motherboard) and layout.remote_management and layout.display_outputs == 0:
+        field, output = "layout.display_outputs", "the output of the management chip"
+        yield Complaint(part.id, field, "management-without-output", "0", output)
+
+
+def _place_complaints(
+    part: Motherboard | System, place: Slot | DrivePort, fastest: int
+) -> Iterator[Complaint]:
+    """A slot or port is of no later generation than what it hangs on; `fastest`: the CPUs'."""
+    layout, origin = part.layout, place.origin or ""
+    if origin == "chipset":
+        most = CHIPSET_GEN.get(layout.chipset or "", 0)
+    else:
+        most = fastest if origin.startswith("cpu") else 0
+    field = f"layout.{place.id}"
+    if place.gen and most and place.gen > most and not _other_origin(part, place):
+        told, bound = f"Gen{place.gen}", f"at most Gen{most}"
+        yield Complaint(part.id, f"{field}.gen", "generation-beyond-origin", told, bound)
+    if origin == "chipset" and layout.sockets and layout.chipset is None:
+        yield Complaint(part.id, f"{field}.origin", "chipset-unnamed", "chipset", "layout.chipset")
+
+
+def _memory_complaints(part: Motherboard | System, cpus: list[CPU]) -> Iterator[Complaint]:
+    """Memory is of a type, and of no more channels, than some CPU of the board drives."""
+    layout, memories = part.layout, [cpu.memory for cpu in cpus if cpu.memory is not None]
     types = {kind for memory in memories for kind in memory.types}
     if types and layout.memory_type and layout.memory_type not in types:
-        yield Complaint(
-            part.id,
-            "layout.memory_type",
-            "memory-beyond-cpu",
-            layout.memory_type,
-            ", ".join(sorted(types)),
-        )
+        field, known = "layout.memory_type", ", ".join(sorted(types))
+        yield Complaint(part.id, field, "memory-beyond-cpu", layout.memory_type, known)
     channels = max((memory.channels or 0 for memory in memories), default=0)
     if channels and (layout.memory_channels or 0) > channels:
-        yield Complaint(
-            part.id,
-            "layout.memory_channels",
-            "memory-beyond-cpu",
-            str(layout.memory_channels),
-            f"at most {channels}",
-        )
-    if isinstance(part, Motherboard) and layout.remote_management and layout.display_outputs == 0:
-        yield Complaint(
-            part.id,
-            "layout.display_outputs",
-            "management-without-output",
-            "0",
-            "the output of the management chip",
-        )
+        told, bound = str(layout.memory_channels), f"at most {channels}"
+        yield Complaint(part.id, "layout.memory_channels", "memory-beyond-cpu", told, bound)
 
 
 def suits(cpu: CPU, board: Motherboard | System) -> bool:

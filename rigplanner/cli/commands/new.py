@@ -15,7 +15,7 @@ from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_catalog, open_rig
 from rigplanner.economics.totals import totals
 from rigplanner.errors import WorkloadFault
-from rigplanner.machine.this_machine import recognise
+from rigplanner.machine.this_machine import Recognised, recognise
 from rigplanner.report.language import tr
 from rigplanner.report.words.rates import uncounted_text
 from rigplanner.rig.choices import with_choice
@@ -90,25 +90,11 @@ def run(args: argparse.Namespace) -> int:
         )
     found = recognise(facts, catalog, args.name or args.output.stem)
     say_unmatched("new", found.unmatched)
-    absent = "\n".join(
-        tr("Not in the catalog: {fact}", fact=f"{f.count} x {f.name} {f.detail}".strip())
-        for f in found.unmatched
-    )
-    index = PartIndex(catalog.parts.values(), catalog.community)
-    wishes: list[Wish] = []
-    for text in args.words:
-        wishes += read_wishes(text, index, known=[wish.parts[0] for wish in wishes if wish.parts])
-    missing = [wish.text for wish in wishes if not wish.parts]
-    if missing:
-        raise InputFault(
-            "; ".join(_unmatched(text, index) for text in missing)
-            + "; try fewer words or 'rigplanner catalog list'."
-        )
-    start = set_notes(found.rig, absent) if args.start is None else _started(args)
+    wishes = _wishes(args.words, PartIndex(catalog.parts.values()))
+    start = _started(args) if args.start is not None else set_notes(found.rig, _absent(found))
+    start = start if start.exchange else set_exchange(start, newest_rates())
     try:
-        rig = rig_from_wishes(
-            start.name, wishes, start if start.exchange else set_exchange(start, newest_rates())
-        )
+        rig = rig_from_wishes(start.name, wishes, start)
         for choice in args.choices:
             rig = with_choice(rig, catalog, choice)
         for text in args.workloads:
@@ -117,18 +103,38 @@ def run(args: argparse.Namespace) -> int:
     except (RigFault, ValueError) as fault:
         raise InputFault(str(fault)) from fault
     for item in found.rig.items:
-        print(
-            f"{item.quantity} x {part.name if (part := catalog.get(item.part)) else item.part}"
-            + (f"   ({item.note})" if item.note else "")
-        )
+        note = f"   ({item.note})" if item.note else ""
+        print(f"{item.quantity} x {catalog.parts[item.part].name}{note}")
     for wish in wishes:
         others = ", ".join(part.name for part in wish.parts[1:4])
-        print(
-            f"{wish.quantity} x {wish.parts[0].name}" + (f"   (also: {others})" if others else "")
-        )
+        also = f"   (also: {others})" if others else ""
+        print(f"{wish.quantity} x {wish.parts[0].name}{also}")
     _say_without_rate(rig, catalog)
     print(f"Written: {args.output}", file=sys.stderr)
     return FINE
+
+
+def _absent(found: Recognised) -> str:
+    """The notes of a rig that was read from a machine: what of it the catalog lacks."""
+    return "\n".join(
+        tr("Not in the catalog: {fact}", fact=f"{fact.count} x {fact.name} {fact.detail}".strip())
+        for fact in found.unmatched
+    )
+
+
+def _wishes(words: list[str], index: PartIndex) -> list[Wish]:
+    """What each text asks for; earlier ones help to understand later ones. Raises InputFault for
+    texts that name no part."""
+    wishes: list[Wish] = []
+    for text in words:
+        wishes += read_wishes(text, index, known=[wish.parts[0] for wish in wishes if wish.parts])
+    missing = [wish.text for wish in wishes if not wish.parts]
+    if missing:
+        raise InputFault(
+            "; ".join(_unmatched(text, index) for text in missing)
+            + "; try fewer words or 'rigplanner catalog list'."
+        )
+    return wishes
 
 
 def _say_without_rate(rig: Rig, catalog: Catalog) -> None:

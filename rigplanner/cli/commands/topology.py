@@ -29,43 +29,28 @@ SPREAD = ("value", "low", "high")
 MESSAGE_BYTES = tuple(2**power for power in range(10, 34, 2))
 
 
+INSTEAD = {
+    "--nvidia-smi": "the output of nvidia-smi topo -m instead of a rig",
+    "--rocm-smi": "the output of rocm-smi --showtopo or amd-smi topology",
+    "--nccl": "an NCCL topology XML file instead of a rig",
+    "--hwloc": "an hwloc XML file (lstopo) instead of a rig",
+    "--lspci": "the output of lspci -tv instead of a rig",
+}
+BESIDE = {
+    "--query": "the output of nvidia-smi -q beside it: models and links",
+    "--nvlink": "nvidia-smi nvlink --status beside it: models, links that are down",
+}
+"""Files that a machine is read from, and that say more of it."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("rig", nargs="?", type=Path, metavar="RIG", help="the rig file")
-    parser.add_argument(
-        "--nvidia-smi",
-        type=Path,
-        metavar="FILE",
-        help="the output of nvidia-smi topo -m instead of a rig",
-    )
-    parser.add_argument(
-        "--rocm-smi",
-        type=Path,
-        metavar="FILE",
-        help="the output of rocm-smi --showtopo or amd-smi topology",
-    )
-    parser.add_argument(
-        "--nccl", type=Path, metavar="FILE", help="an NCCL topology XML file instead of a rig"
-    )
-    parser.add_argument(
-        "--hwloc", type=Path, metavar="FILE", help="an hwloc XML file (lstopo) instead of a rig"
-    )
-    parser.add_argument(
-        "--lspci", type=Path, metavar="FILE", help="the output of lspci -tv instead of a rig"
-    )
+    for option, words in INSTEAD.items():
+        parser.add_argument(option, type=Path, metavar="FILE", help=words)
     parser.add_argument("--gpu", metavar="NAME", help="the GPU model of such a file")
-    parser.add_argument(
-        "--query",
-        type=Path,
-        metavar="FILE",
-        help="the output of nvidia-smi -q beside it: models and links",
-    )
-    parser.add_argument(
-        "--nvlink",
-        type=Path,
-        metavar="FILE",
-        help="nvidia-smi nvlink --status beside it: models, links that are down",
-    )
+    for option, words in BESIDE.items():
+        parser.add_argument(option, type=Path, metavar="FILE", help=words)
     parser.add_argument(
         "--this-machine", action="store_true", help="the computer at hand instead of a rig (Linux)"
     )

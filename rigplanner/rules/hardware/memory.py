@@ -1,7 +1,7 @@
 """Host memory: type, kind of module, slots, capacity, channels, speed, and room beside the GPUs."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rigplanner.catalog.schema.parts import CPU, MemoryKit, Motherboard, System
 from rigplanner.rig.document import Item
@@ -156,34 +156,13 @@ def _other_kit(context: Context, case: Fitted) -> tuple[Fix, ...]:
         return ()
     others = [other for other in context.cases(fitted) if other.name != case.name]
     staying = [other for other in others if suits(other.kit, case.board)]
-    going = [item_of(context, other.name) for other in others if other not in staying]
-    kinds = {other.kit.module for other in staying}
-    kept = sum(
-        kit.modules * kit.module_gib
-        for name, kit in context.memory
-        if any(_of_item(name, one.name) for one in staying)
-    )
-    count = found[0].quantity + sum(entry[0].quantity for entry in going if entry is not None)
-    limit = limit_gib(context)
-
-    now = sum(kit.modules for name, kit in context.memory if not is_built_in(name))
-    left = max(now, case.board.layout.memory_slots or 0) - sum(
-        kit.modules
-        for name, kit in context.memory
-        if any(_of_item(name, one.name) for one in staying)
-    )
-
-    def takes_over(kit: MemoryKit) -> bool:
-        fits = (
-            limit is None or kept + count * kit.modules * kit.module_gib <= limit
-        ) and count * kit.modules <= left
-        return (
-            fits
-            and suits(kit, case.board)
-            and kit.modules == case.kit.modules
-            and kinds <= {kit.module}
-        )
-
+    going = [
+        entry
+        for other in others
+        if other not in staying and (entry := item_of(context, other.name)) is not None
+    ]
+    count = found[0].quantity + sum(entry[0].quantity for entry in going)
+    takes_over = _takes_over(context, case, staying, count)
     larger = swap(
         context,
         "other-memory",
@@ -195,21 +174,38 @@ def _other_kit(context: Context, case: Fitted) -> tuple[Fix, ...]:
     )
     if not fixes:
         return ()
-    edits = [
-        Edit("replace_part", {"uid": entry[0].uid, "part": fixes[0].values["part"]})
-        for entry in going
-        if entry is not None
+    chosen = fixes[0].values["part"]
+    edits = [Edit("replace_part", {"uid": entry[0].uid, "part": chosen}) for entry in going]
+    return (fix(context, "other-memory", *fixes[0].edits, *edits, part=chosen, piece=case.name),)
+
+
+def _takes_over(
+    context: Context, case: Fitted, staying: list[Fitted], count: int
+) -> Callable[[MemoryKit], bool]:
+    """Whether `count` of a kit may stand where a kit and those that go with it stood: what the
+    board takes, of the kind of the kits that stay, within slots and size."""
+    stays = [
+        kit for name, kit in context.memory if any(_of_item(name, one.name) for one in staying)
     ]
-    return (
-        fix(
-            context,
-            "other-memory",
-            *fixes[0].edits,
-            *edits,
-            part=fixes[0].values["part"],
-            piece=case.name,
-        ),
-    )
+    kinds, kept = {other.kit.module for other in staying}, sum(map(_size_gib, stays))
+    now = sum(kit.modules for name, kit in context.memory if not is_built_in(name))
+    slots = max(now, case.board.layout.memory_slots or 0)
+    left, limit = slots - sum(kit.modules for kit in stays), limit_gib(context)
+
+    def takes_over(kit: MemoryKit) -> bool:
+        return (
+            (limit is None or kept + count * _size_gib(kit) <= limit)
+            and count * kit.modules <= left
+            and suits(kit, case.board)
+            and kit.modules == case.kit.modules
+            and kinds <= {kit.module}
+        )
+
+    return takes_over
+
+
+def _size_gib(kit: MemoryKit) -> float:
+    return kit.modules * kit.module_gib
 
 
 def _of_item(name: str, other: str) -> bool:
