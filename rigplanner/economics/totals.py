@@ -9,7 +9,7 @@ from rigplanner.catalog.prices.classes import shared_price
 from rigplanner.catalog.prices.exchange import convert
 from rigplanner.catalog.prices.index import FRESH_DAYS, carried, shipped_index
 from rigplanner.catalog.prices.money import WHOLE_CURRENCIES
-from rigplanner.catalog.schema.parts import AnyPart, Part, Price
+from rigplanner.catalog.schema.parts import Accessory, AnyPart, Part, Price
 from rigplanner.rig.document import Item, Rig
 
 
@@ -20,6 +20,10 @@ class Span(Struct, frozen=True):
     value: float
     low: float
     high: float
+
+
+BESIDE = frozenset({"monitor", "ups", "pdu", "switch", "furniture"})
+"""Types of accessory that are bought with a computer and stand beside it."""
 
 
 class Line(Struct, frozen=True, kw_only=True):
@@ -40,10 +44,10 @@ class Line(Struct, frozen=True, kw_only=True):
 class Totals(Struct, frozen=True, kw_only=True):
     """Sums in `currency`. `subtotal` leaves out the items in `unpriced`, and the items in
     `foreign`, priced in a currency for which the rig has no rate; those in `converted` are counted
-    by the rig's rates. `taxes` holds each rate of tax in per cent with its amount; they add up to
-    `tax`. `today` is what the lines would be today before discount and tax, None when no day was
-    asked for or nothing is priced; `fresh` is the share of the subtotal that rests on prices of the
-    last half year."""
+    by the rig's rates. `beside` is what of the subtotal stands beside the computer (monitor, UPS).
+    `taxes` holds each rate of tax in per cent with its amount; they add up to `tax`. `today` is
+    what the lines would be today before discount and tax, None when no day was asked for or nothing
+    is priced; `fresh` is the share of the subtotal that rests on prices of the last half year."""
 
     currency: str
     lines: tuple[Line, ...]
@@ -55,6 +59,7 @@ class Totals(Struct, frozen=True, kw_only=True):
     foreign: tuple[str, ...] = ()
     converted: tuple[str, ...] = ()
     taxes: tuple[tuple[float, float], ...] = ()
+    beside: float = 0.0
     oldest_price: str | None = None
     today: Span | None = None
     fresh: float = 1.0
@@ -153,6 +158,13 @@ def _taxes(rig: Rig, lines: list[Line]) -> tuple[tuple[float, float], ...]:
     )
 
 
+def _beside(rig: Rig, line: Line, catalog: Catalog) -> float:
+    """The amount of an item that stands beside the computer, else 0."""
+    item = rig.item(line.uid)
+    part = catalog.get(item.part) or rig.snapshot.get(item.part) if item else None
+    return (line.amount or 0.0) if isinstance(part, Accessory) and part.type in BESIDE else 0.0
+
+
 def totals(
     rig: Rig, catalog: Catalog, known: dict[str, Line] | None = None, day: str | None = None
 ) -> Totals:
@@ -180,6 +192,7 @@ def totals(
         unpriced=tuple(line.uid for line in lines if line.unit is None),
         foreign=tuple(line.uid for line, _ in priced if line.amount is None),
         converted=converted,
+        beside=_money(sum(_beside(rig, line, catalog) for line in lines), rig.currency),
         oldest_price=min((price.day for _, price in counted), default=None),
         today=_sum_today(lines),
         fresh=sum(line.amount or 0 for line in lines if line.fresh) / (subtotal or 1.0),

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.prices.exchange import ExchangeRates
 from rigplanner.catalog.schema.parts import Accessory, Price
+from rigplanner.data import data_path
 from rigplanner.economics.running import (
     break_even_hours,
     energy_per_year,
@@ -14,7 +15,7 @@ from rigplanner.economics.running import (
 from rigplanner.economics.totals import totals
 from rigplanner.rig.document import Item, QuoteDetails, Rig
 from rigplanner.rig.edits import Edit, apply
-from rigplanner.rig.files import decode_rig, encode_rig
+from rigplanner.rig.files import decode_rig, encode_rig, read_rig
 
 
 def _price(amount: float, currency: str = "EUR", day: str = "2026-11-20") -> Price:
@@ -151,3 +152,11 @@ def test_sums_say_what_they_would_be_today_and_how_much_is_fresh() -> None:
     assert aged.today is not None and aged.today.low < aged.today.high and not aged.fresh
     later = totals(rig, catalog, day="2026-12-01")
     assert later.fresh == 0 and totals(rig, catalog).today is None
+
+
+def test_a_monitor_stands_beside_the_computer_with_its_own_sum(catalog: Catalog) -> None:
+    rig = read_rig(data_path("resources") / "samples" / "deskmini-gtx-1070.rig")
+    sums = totals(rig, catalog)
+    assert (sums.subtotal - sums.beside, sums.beside) == (49850, 2588)
+    without = apply(rig, Edit("remove_item", {"uid": "monitor"}))
+    assert (totals(without, catalog).subtotal, totals(without, catalog).beside) == (49850, 0)

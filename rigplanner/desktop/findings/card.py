@@ -1,5 +1,6 @@
 """One finding as a card: what is wrong, its ways out, and what else can be done about it."""
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -36,6 +37,11 @@ if TYPE_CHECKING:
     from rigplanner.desktop.findings.question_form import QuestionForm
 
 SEVERITIES = ("error", "warning", "info")
+LONGEST_TEXT, SHORTEST_SENTENCE = 130, 30
+"""Characters of a text that stands whole, and that a first sentence has at least."""
+SENTENCE_END = re.compile(r"([.:;](?=\s)|[。：；])")
+STOPS = str.maketrans({":": ".", ";": ".", "：": "。", "；": "。"})
+"""What a sentence that was cut ends with."""
 
 
 def needed_actual(finding: Finding) -> str:
@@ -47,6 +53,17 @@ def needed_actual(finding: Finding) -> str:
         for value in (finding.needed, finding.actual)
     )
     return tr("Needed {needed}, actual {actual}", needed=needed, actual=actual)
+
+
+def first_sentence(text: str) -> str:
+    """Return a text of a finding up to the end of its first sentence where it is long; a colon or
+    semicolon ends one too."""
+    if len(text) <= LONGEST_TEXT:
+        return text
+    ends = (m.end(1) for m in SENTENCE_END.finditer(text) if m.end(1) >= SHORTEST_SENTENCE)
+    end = next(ends, len(text))
+    whole = end >= len(text)
+    return text if whole else text[: end - 1].rstrip() + text[end - 1].translate(STOPS)
 
 
 class FixButton(QPushButton):
@@ -122,10 +139,15 @@ class FindingCard(QFrame):
         more = icon_button("down", tr("More for {code}", code=finding.code), self._open_menu)
         self._more = more
         lines = column(row(self._sign, head, 1, more, spacing=6), margins=(8, 4, 4, 8), spacing=2)
-        for text_label in (label(title, "strong", wrap=True), label(text, wrap=True)):
+        self._text_label = label(first_sentence(text), wrap=True)
+        for text_label in (label(title, "strong", wrap=True), self._text_label):
             lines.addWidget(text_label)
+        if self._text_label.text() != text:
+            self._whole = button(tr("More"), lambda: self._show_whole(text), role="link")
+            self._whole.setAccessibleName(tr("More of {code}", code=finding.code))
+            lines.addLayout(row(self._whole, 1))
         compared = needed_actual(finding)
-        if compared and not _said(finding, text):
+        if compared and not _said(finding, self._text_label.text()):
             lines.addWidget(label(compared, "small", wrap=True))
         if waived:
             lines.addWidget(label(self._waiver_text(), "small", wrap=True))
@@ -166,6 +188,12 @@ class FindingCard(QFrame):
         )
         if self.question is not None and self.question.picture is not None:
             self.question.picture.update()
+
+    def _show_whole(self, text: str) -> None:
+        """Show all that the finding says."""
+        self._text_label.setText(text)
+        self._whole.hide()
+        self.setFocus()
 
     def _fix_button(self, fix: Fix) -> QWidget:
         session = self._session

@@ -304,6 +304,15 @@ class BuildList(QWidget):
             self._total.show_text(tr("Total from {total}", total=total))
         else:
             self._total.show_text(tr("Total {total}", total=total))
+        apart = (
+            tr(
+                "Computer {own}, beside it {beside}",
+                own=money(sums.subtotal - sums.beside, sums.currency),
+                beside=money(sums.beside, sums.currency),
+            )
+            if sums.beside
+            else ""
+        )
         open_items = (
             [
                 trn(
@@ -339,8 +348,9 @@ class BuildList(QWidget):
             )
         restyle(self._note, "state", "warns" if stale else "")
         why = uncounted_text(sums)
-        self._note.setText(f"{listed(open_items)}. {why}" if why else listed(open_items))
-        self._note.setVisible(bool(open_items))
+        said = f"{listed(open_items)}. {why}" if why else listed(open_items)
+        self._note.setText("\n".join(filter(None, (apart, said))))
+        self._note.setVisible(bool(apart or open_items))
 
     def _show_item(self, *_: object) -> None:
         item = self.current()

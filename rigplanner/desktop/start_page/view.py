@@ -408,6 +408,9 @@ def _verdicts(paths: list[Path], catalog: Catalog) -> Iterator[tuple[Path, str, 
         found = assess(read_rig(path), catalog)
         sums = found.totals
         price = money(sums.total, sums.currency) if sums.total else tr("no prices")
+        if sums.beside and sums.total == sums.subtotal:
+            own = money(sums.subtotal - sums.beside, sums.currency)
+            price = f"{own} + {money(sums.beside, sums.currency)}"
         if sums.total and (sums.unpriced or sums.foreign):
             price = tr("from {price}", price=price)
         yield path, found.report.verdict(), price, sketch_of(found)

@@ -140,6 +140,7 @@ def instructions(context: Context, case: Processor) -> Iterator[Finding]:
             lambda cpu: (
                 cpu.socket == socket and needed in (cpu.isa or ()) and chipset <= set(cpu.chipsets)
             ),
+            lambda cpu: distance(case.cpu, cpu),
         )
         yield instructions.finding(
             case,
@@ -149,6 +150,15 @@ def instructions(context: Context, case: Processor) -> Iterator[Finding]:
             fixes=fixes,
             breaks=breaks,
         )
+
+
+def distance(cpu: CPU, other: CPU) -> float:
+    """Return how unlike two CPUs of a socket are: a generation's year counts most, then each core,
+    then each GHz; what is not known of one counts as far."""
+    years = abs(int((cpu.released or "0")[:4]) - int((other.released or "0")[:4]))
+    cores = abs((cpu.cores or 0) - (other.cores or 0))
+    clock = abs((cpu.base_ghz or 0.0) - (other.base_ghz or 0.0))
+    return 100.0 * min(years, 100) + 10.0 * cores + clock
 
 
 class Served(Named, frozen=True):
