@@ -23,7 +23,7 @@ class MemoryEstimate(Struct, frozen=True, kw_only=True):
     what nvidia-smi shows, and the 80 % interval of the last. `host_gib` and `nvme_gib` are RAM and
     drive space that offload needs for the whole job. `detail_gib` takes workspace and context
     apart: communication, buffers, library, fragmentation, driver, nccl. `assumed` names settings
-    that were absent."""
+    that were absent; `evidence` says how many sources have measured such jobs."""
 
     parts: MemoryParts
     tensors_gib: float
@@ -37,6 +37,7 @@ class MemoryEstimate(Struct, frozen=True, kw_only=True):
     nvme_gib: float = 0.0
     detail_gib: dict[str, float] = {}
     assumed: dict[str, str] = {}
+    evidence: str = ""
     steps: tuple[Step, ...] = ()
 
 

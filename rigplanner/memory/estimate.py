@@ -14,7 +14,7 @@ from rigplanner.memory.drafts import with_drafts
 from rigplanner.memory.explain import Figures, Span, steps_of
 from rigplanner.memory.inference import infer, pool
 from rigplanner.memory.mig import partition_of
-from rigplanner.memory.nearness import spread
+from rigplanner.memory.nearness import evidence_of, spread
 from rigplanner.memory.preference import (
     beside_engine,
     check_network,
@@ -24,7 +24,7 @@ from rigplanner.memory.preference import (
 from rigplanner.memory.published_figures import figured
 from rigplanner.memory.recommenders import looked_up
 from rigplanner.memory.training import Demand, train
-from rigplanner.memory.unequal import Scattered, scattered
+from rigplanner.memory.unequal import EXPANDABLE, Scattered, growing, scattered
 from rigplanner.memory.usable_memory import usable_gib
 from rigplanner.rig.workload import Workload
 from rigplanner.units import GIB
@@ -32,7 +32,14 @@ from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.network import RECOMMENDER, Network, resolve
 from rigplanner.workload.preference import is_preference, taken_apart
 from rigplanner.workload.resolved import Resolved, resolved
-from rigplanner.workload.stacks import MemoryStack, group_of, interval, known_gib, memory_stack
+from rigplanner.workload.stacks import (
+    MemoryStack,
+    Spare,
+    group_of,
+    interval,
+    known_gib,
+    memory_stack,
+)
 
 NCCL_GIB = 0.3
 """Buffers of one communicator beside the framework's memory (vLLM's logs at two and more GPUs: 0.4
@@ -152,7 +159,7 @@ def answered(
     tensors = demand.tensors / GIB
     moving = (demand.activations + demand.buffers + demand.kv_cache) / GIB
     beyond = stack.spare(job.task, group_of(network.kind))
-    fixed, spare = beyond.fixed_gib, beyond.held_gib(moving, tensors - moving) + demand.apart / GIB
+    fixed, spare = beyond.fixed_gib, _gaps_gib(job, beyond, demand)
     idle = scattered(network, job, stack, moving)
     reserved = max(tensors + fixed + spare, reservation or 0.0)
     nccl = NCCL_GIB if count > 1 and stack.slug != "trace" else 0.0
@@ -182,9 +189,18 @@ def answered(
         host_gib=demand.host.ram / GIB,
         nvme_gib=demand.host.nvme / GIB,
         assumed=_assumed(network, job),
+        evidence=evidence_of(stack.slug, network.kind, job),
         detail_gib=detail,
         steps=steps_of(network, job, stack, demand, detail, figures, span) if explained else (),
     )
+
+
+def _gaps_gib(job: Job, beyond: Spare, demand: Demand) -> float:
+    """GiB that the allocator holds beyond what it has handed out, and what another moment of the
+    step takes."""
+    moving = demand.activations + demand.buffers + demand.kv_cache
+    held = beyond.held_gib(moving / GIB, (demand.tensors - moving) / GIB)
+    return held * (EXPANDABLE if growing(job) else 1.0) + demand.apart / GIB
 
 
 def _parts(demand: Demand, library_gib: float, context_gib: float) -> MemoryParts:

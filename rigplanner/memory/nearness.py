@@ -54,6 +54,15 @@ def by_sources(sources: int) -> float:
     return (UNSEEN, ONCE)[sources] if sources < 2 else OFTEN
 
 
+def evidence_of(slug: str, kind: str, job: Job) -> str:
+    """How many sources have measured such jobs, as the answer tells it: "several sources", "one
+    source", "never measured"; "" for the operators alone."""
+    if slug == "trace":
+        return ""
+    known = measured_kinds().get(kind_of(slug, kind, job), 0)
+    return ("never measured", "one source")[known] if known < 2 else "several sources"
+
+
 @lru_cache(1024)
 def _of_kind(slug: str, kind: str) -> float:
     """The width by what is known of a kind of job; intervals of a stack's own are as wide as it

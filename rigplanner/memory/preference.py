@@ -143,6 +143,7 @@ def beside_engine(
         low_gib=low + least_more,
         high_gib=high + more,
         detail_gib=detail,
+        evidence="never measured",
         assumed={**told.assumed, **split.assumed},
         steps=(*told.steps, step) if told.steps else (),
     )

@@ -112,6 +112,7 @@ FLAGS = (
     "written_logits",
     "compile",
     "packed",
+    "expandable_segments",
     "dora",
     "nvlink",
     "optimizer_in_backward",

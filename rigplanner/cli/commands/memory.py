@@ -296,7 +296,7 @@ def estimate_record(estimate: MemoryEstimate, steps: bool) -> dict[str, Any]:
         **{field: round(getattr(estimate, field), 6) for field in figures},
     }
     shown["detail_gib"] = {name: round(gib, 6) for name, gib in estimate.detail_gib.items()}
-    shown |= {"stack": estimate.stack, "assumed": estimate.assumed}
+    shown |= {"stack": estimate.stack, "assumed": estimate.assumed, "evidence": estimate.evidence}
     return shown | {"steps": msgspec.to_builtins(estimate.steps)} if steps else shown
 
 

@@ -202,6 +202,16 @@ def _place(way: dict[str, Any]) -> str:
     )
 
 
+MEASURED_WORDS = Words(
+    {
+        "several sources": "Such jobs were measured by several sources.",
+        "one source": "Such jobs were measured by one source.",
+        "never measured": "No measurement of such jobs is known: the interval is wider.",
+    }
+)
+"""How many sources have measured the memory of such jobs."""
+
+
 def verdict(low: float, high: float, room: float | None) -> str:
     """Whether an interval fits, in words."""
     if room is None:
@@ -290,6 +300,8 @@ def _beside(answer: dict[str, Any]) -> Iterator[str]:
         yield from _placed(answer["placed"])
     if answer["nvme_gib"]:
         yield tr("Drive space for what is offloaded: {need}.", need=_gib(answer["nvme_gib"]))
+    if answer.get("evidence"):
+        yield MEASURED_WORDS[answer["evidence"]]
     for field, value in answer["assumed"].items():
         if field == "architecture":
             yield tr(
