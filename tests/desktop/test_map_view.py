@@ -1,5 +1,6 @@
 """The Map tab: rows that grow, pictures that answer the pointer, cards put into the rig."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from desktop_waiting import settled_session
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QToolTip
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QToolTip
 
 from rigplanner.desktop import documents
 from rigplanner.planning.map import asked
@@ -145,3 +146,61 @@ def test_without_a_rig_the_page_says_what_to_do(qtbot, window) -> None:
     settled_session(qtbot, window.session)
     assert page.model.rows
     assert not page.compare.isEnabled()
+
+
+def models_page(qtbot, window, sample_folder):
+    documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
+    settled_session(qtbot, window.session)
+    page = window.view("Map").models
+    page.purpose.setCurrentIndex(page.purpose.findText("Speech and sound"))
+    window.view("Map").cards.filters.words.setText("4090")
+    window.show_tab("Map")
+    window.view("Map").pages.setCurrentIndex(1)
+    settled_session(qtbot, window.session)
+    return page
+
+
+def test_models_for_the_machine_have_one_best_and_open_their_steps(
+    qtbot, window, sample_folder
+) -> None:
+    page = models_page(qtbot, window, sample_folder)
+    runs = page.model.runs
+    assert {run.purpose for run in runs} == {"speech"} and sum(run.best for run in runs) == 1
+    assert page.model.lines[0] == f"Speech and sound: {len(runs)} of {len(runs)} run"
+    page.table.selectRow(1)
+    page.why.click()
+    dialog = next(each for each in page.findChildren(QDialog) if each.isVisible())
+    assert runs[0].name in [made.text() for made in dialog.findChildren(QLabel)][1]
+    dialog.close()
+    count = len(window.session.rig.workloads)
+    page.add.click()
+    settled_session(qtbot, window.session)
+    assert len(window.session.rig.workloads) == count + 1
+    assert window.session.rig.workloads[-1].model == runs[0].model
+
+
+def test_other_gpus_and_model_files_are_asked_too(qtbot, window, sample_folder, tmp_path) -> None:
+    page = models_page(qtbot, window, sample_folder)
+    page.gpus.setText("Zorg 9000")
+    told = []
+    window.session.message_given.connect(told.append)
+    page.refresh()
+    assert "Zorg 9000" in told[-1].text
+    page.gpus.setText("4x RTX 4090")
+    config = {
+        "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 2048,
+        "intermediate_size": 8192, "num_hidden_layers": 16, "num_attention_heads": 32,
+        "num_key_value_heads": 8, "vocab_size": 128256, "_name_or_path": "mine/own-1b",
+    }  # fmt: skip
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "config.json").write_text(json.dumps(config))
+    page.show_files(tmp_path)
+    settled_session(qtbot, window.session)
+    assert [run.model for run in page.model.runs] == ["own-1b"]
+    assert page.model.runs[0].cards == 4
+    (tmp_path / "empty").mkdir()
+    page.show_files(tmp_path / "empty")
+    assert "no GGUF" in told[-1].text
+    page.show_files(None)
+    settled_session(qtbot, window.session)
+    assert len(page.model.runs) > 5

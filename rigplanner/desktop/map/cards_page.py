@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from rigplanner.rig.document import Rig
 
 TOPIC = "map"
-MOST_COMPARED = 12
+MOST_COMPARED, LEAST_ROWS = 12, 8
 FORMS = ("png", "svg", "html", "csv", "json", "text")
 
 
@@ -127,8 +127,10 @@ class CardsPage(QWidget):
         line = strip(row(self.views, 1, self._busy, margins=(12, 0, 12, 0)))
         deeds = flow_strip(self.put, self.compare, self.why, self.export)
         foot = panel(column(self.note, deeds, margins=(12, 6, 12, 8), spacing=6))
-        self.setLayout(column(head, line, stretchy(self.stack), foot, spacing=0))
-        self.layout().setStretch(2, 1)  # type: ignore[union-attr]
+        self.stack.setMinimumHeight(row_px() * LEAST_ROWS)
+        body = column(head, line, stretchy(self.stack), foot, spacing=0)
+        body.setStretch(2, 1)
+        self.setLayout(column(scrolled(panel(body), tr("Cards for the work")), spacing=0))
         self._show_deeds()
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -113,6 +113,8 @@ def _choice(name: str, entries: Sequence[tuple[str, Any]]) -> QComboBox:
     made = QComboBox()
     made.setAccessibleName(name)
     made.setToolTip(plain(name))
+    made.setMinimumContentsLength(max(8, min(18, max(len(text) for text, _ in entries))))
+    made.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     for text, value in entries:
         made.addItem(text, value)
     return made

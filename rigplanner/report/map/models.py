@@ -26,10 +26,10 @@ PURPOSE_WORDS = Words(
     }
 )
 HEADS = (
-    "Best", "Model", "Size", "Released", "Format", "Where", "GPU memory", "RAM", "Context", "Users",
-    "Speed", "80 % interval", "First token",
+    "Best", "Model", "Size", "Released", "Format", "Speed", "80 % interval", "Where", "GPU memory",
+    "RAM", "Context", "Users", "First token",
 )  # fmt: skip
-RIGHT = (2, 6, 7, 8, 9, 10, 11, 12)
+RIGHT = (2, 5, 6, 8, 9, 10, 11, 12)
 """Columns of numbers."""
 STEPS_GIB = (8.0, 16.0, 24.0, 48.0)
 """More GPU memory that people can buy in one step."""
@@ -150,13 +150,13 @@ def cells(run: Run) -> tuple[str, ...]:
         fmt.number(run.params_b, 1) + "B" if run.params_b is not None else "",
         run.released or "",
         run.precision or "",
+        fmt.quantity(speed.value, speed.metric) if speed else "",
+        f"{fmt.number(speed.low)} – {fmt.number(speed.high)}" if speed else "",
         _where(run) if run.precision is not None else tr("does not fit"),
         fmt.quantity(run.device_gib, "GiB", 1) if run.device_gib else "",
         fmt.quantity(run.host_gib, "GiB", 1) if run.host_gib and not run.whole else "",
         fmt.number(run.context, 0) if run.context else "",
         fmt.number(run.users, 0) if run.users else "",
-        fmt.quantity(speed.value, speed.metric) if speed else "",
-        f"{fmt.number(speed.low)} – {fmt.number(speed.high)}" if speed else "",
         fmt.quantity(first, "ms") if first else "",
     )
 
