@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import combinations, pairwise, product
 from operator import mul
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
@@ -21,7 +21,15 @@ from msgspec.structs import replace
 
 from rigplanner.errors import WorkloadFault
 from rigplanner.garbage import collector_paused
-from rigplanner.networks.closed_form.polynomial import Stand, Terms, is_within, powers, terms_of
+from rigplanner.networks.closed_form.polynomial import (
+    BatchTerms,
+    LengthTerms,
+    Stand,
+    Terms,
+    is_within,
+    powers,
+    terms_of,
+)
 from rigplanner.networks.closed_form.shallow import Shallow, built_of, deepened, deeper, shallow
 from rigplanner.networks.config.config import full_config
 from rigplanner.networks.families.build import builder
@@ -51,8 +59,8 @@ class Form(Struct, frozen=True):
     sequence: bool
     batches: tuple[float, float]
     lengths: tuple[float, float]
-    at_step: Terms = ()
-    step_gradients: Terms = ()
+    at_step: Terms | None = None
+    step_gradients: Terms | None = None
 
     def holds(self, batch: int, length: int) -> bool:
         """Whether it tells of this size."""
@@ -128,6 +136,7 @@ def _traced_by_two(
 ) -> StepTrace | None:
     """The trace of a deep network from two shallow ones, and its form where the shallower one has
     one."""
+    # First the real trace of the shallower network: a form must give each of its moments again.
     few, moments = _measured(shape, cut.few, setting)
     if known.misses < MOST_MISSES:
         form = _form(shape, setting, (few, moments), cut)
@@ -135,6 +144,7 @@ def _traced_by_two(
             known.forms = [*known.forms, form]
             return evaluate(form, setting.batch, setting.length)
         known.misses += 1
+    # No form: both shallow networks at this very size, moved to the depth that was asked.
     more, higher = _measured(shape, cut.more, setting)
     deep = deepened(moments, higher, (few, more), cut.missing)
     if deep is None:
@@ -154,6 +164,8 @@ def _peaked(figures: StepTrace, moments: Trace, training: bool) -> StepTrace:
 def _traced_whole(shape: _Shape, known: _Known, setting: Setting) -> StepTrace:
     """The trace of a network as it is the first time, then by its form where that gives a trace
     again."""
+    # Asked a second time, a form is worth its trace with stand-ins. It is believed where it gives
+    # again a trace of real sizes: the first one if it holds there, else one made for the purpose.
     if known.first is not None and known.misses < MOST_MISSES:
         batch, length, first, count = known.first
         form = _form_of_whole(shape, setting, count)
@@ -270,29 +282,33 @@ class _Moments(list[tuple[int, int]]):
 
 
 def value(terms: Terms, batch: float, length: float) -> float:
-    """A polynomial at one size; without terms in the length it is that of an image network."""
-    if len(terms) == 2:
-        return terms[0] + batch * terms[1]
+    """A polynomial at one size."""
+    if isinstance(terms, BatchTerms):
+        return terms.one + batch * terms.b
     one, b, s, bs, ss, bss = terms
     return one + length * (s + length * ss) + batch * (b + length * (bs + length * bss))
 
 
 def evaluate(form: Form, batch: int, length: int) -> StepTrace:
     """The trace at one size."""
+    # The peak is the largest of the moments that were kept; the sums are written out, as this is
+    # asked thousands of times a second.
     b, s = float(batch), float(length)
     at_step = value(form.at_step, b, s) if form.at_step else 0.0
     if form.sequence:
         square, row, area = s * s, b * s, b * s * s
+        of_both = cast("tuple[tuple[LengthTerms, Terms], ...]", form.moments)
         before, kept = max(
             (one + b * by_b + s * by_s + row * by_bs + square * by_ss + area * by_bss, held)
-            for (one, by_b, by_s, by_bs, by_ss, by_bss), held in form.moments
+            for (one, by_b, by_s, by_bs, by_ss, by_bss), held in of_both
         )
     else:
-        before, kept = max((one + b * by_b, held) for (one, by_b), held in form.moments)
+        of_batch = cast("tuple[tuple[BatchTerms, Terms], ...]", form.moments)
+        before, kept = max((one + b * by_b, held) for (one, by_b), held in of_batch)
     held = round(value(kept, b, s))
-    peak, gradients = (
-        (at_step, round(value(form.step_gradients, b, s))) if at_step > before else (before, held)
-    )
+    peak, gradients = before, held
+    if at_step > before and form.step_gradients:
+        peak, gradients = at_step, round(value(form.step_gradients, b, s))
     working = round(before) - form.weights - form.optimizer - held
     forward, step = round(value(form.forward, b, s)), round(value(form.step, b, s))
     return StepTrace(
@@ -361,7 +377,9 @@ def _formed(shape: _Shape, made: StepTrace, moments: Trace, sides: tuple[int, in
     def terms(number: int) -> Terms:
         return terms_of(number, shape.sequence)
 
+    # The optimizer's step comes last and is no moment of the passes.
     last = moments.pop() if shape.setting.training else None
+    # A moment after which live bytes only grow, in every coefficient, is never the peak.
     highest = {
         here for here, following in pairwise(moments) if not is_within(here[0], following[0])
     } | {moments[-1]}
@@ -388,8 +406,10 @@ def _formed(shape: _Shape, made: StepTrace, moments: Trace, sides: tuple[int, in
 def undominated(moments: list[tuple[Terms, Terms]]) -> list[tuple[Terms, Terms]]:
     """Moments that may be larger than every other at some size of at least one sample of one
     token."""
+    # At some sizes, corners first, the largest moment leads; what lies below a leader in every
+    # coefficient falls away, and after the corners what lies below a mix of two leaders, too.
     left, leaders = moments, set[Terms]()
-    for at, basis in enumerate(SPOTS[len(moments[0][0])]):
+    for at, basis in enumerate(SPOTS[type(moments[0][0])]):
         lead = max(left, key=lambda item, basis=basis: sum(map(mul, item[0], basis)))[0]  # type: ignore[misc]
         if lead not in leaders:
             leaders.add(lead)
@@ -397,6 +417,7 @@ def undominated(moments: list[tuple[Terms, Terms]]) -> list[tuple[Terms, Terms]]
         if at == CORNERS:
             left = [item for item in left if item[0] in leaders or not _led(item[0], leaders)]
     kept = [item for item in left if item[0] in leaders or not _led(item[0], leaders)]
+    # Few are left: each is held against the mixes of all others.
     for item in tuple(kept) if len(kept) <= MOST_PAIRED else ():
         if _led(item[0], {other[0] for other in kept if other is not item}):
             kept.remove(item)
@@ -404,8 +425,8 @@ def undominated(moments: list[tuple[Terms, Terms]]) -> list[tuple[Terms, Terms]]
 
 
 CORNERS = 4
-SPOTS = {
-    6: [
+SPOTS: dict[type[Terms], list[Terms]] = {
+    LengthTerms: [
         powers(2.0**b, 2.0**s, True)
         for b, s in (
             (4, 11),
@@ -416,7 +437,7 @@ SPOTS = {
             *product(range(0, 16, 3), range(0, 19, 3)),
         )
     ],
-    2: [powers(2.0**b, 1.0, False) for b in (4, 0, 15, *range(0, 16, 3))],
+    BatchTerms: [powers(2.0**b, 1.0, False) for b in (4, 0, 15, *range(0, 16, 3))],
 }
 """Sizes at which the moments that matter are looked for, by how many terms they have, those at the
 corners first; moments that lead at none of them go only when that is proven of all sizes."""
@@ -447,10 +468,10 @@ def _within(moment: Terms, one: Terms, two: Terms) -> bool:
 
 
 @lru_cache(4096)
-def _from_one(terms: Terms) -> Terms:
-    """The coefficients in powers of batch - 1 and length - 1."""
-    if len(terms) == 2:
-        return (terms[0] + terms[1], terms[1])
+def _from_one(terms: Terms) -> tuple[float, ...]:
+    """The coefficients in powers of batch - 1 and length - 1, in an order of their own."""
+    if isinstance(terms, BatchTerms):
+        return (terms.one + terms.b, terms.b)
     one, b, s, bs, ss, bss = terms
     return (
         one + b + s + bs + ss + bss,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from math import ceil, floor, inf
 from struct import Struct
+from typing import NamedTuple
 
 PLACE, FRACTION = 64, 10
 """Bits from one power to the next, and those of them that hold parts of a coefficient: half a
@@ -17,13 +18,35 @@ length is half a coefficient."""
 FAR = 1 << 48
 """No size is as large; what is, holds a stand-in."""
 
-Terms = tuple[float, ...]
-"""Coefficients of 1 and b; of networks of sequences those of 1, b, s, bs, ss and bss."""
+
+class BatchTerms(NamedTuple):
+    """Coefficients of a polynomial in the batch, of networks that read images of one size."""
+
+    one: float
+    b: float
+
+
+class LengthTerms(NamedTuple):
+    """Coefficients of a polynomial in batch b and length s, of networks that read sequences."""
+
+    one: float
+    b: float
+    s: float
+    bs: float
+    ss: float
+    bss: float
+
+
+Terms = BatchTerms | LengthTerms
 
 
 class Stand(int):
     """A power of two in the place of a size that was `asked`; what was compared holds from `least`
-    to `most`."""
+    to `most`.
+
+    In arithmetic it is the power of two. In comparisons with a size it answers as the size that was
+    asked would, and narrows `least` and `most` to the sizes that answer alike: a network that asks
+    "longer than its window?" is then known to be traced right on one side of the window only."""
 
     asked: int
     least: int
@@ -37,6 +60,8 @@ class Stand(int):
     __hash__ = int.__hash__
 
     def _is_below(self, edge: float) -> bool:
+        """Whether the asked size lies below an edge; what holds of it holds of whole numbers up to
+        the edge, or from it on."""
         if self.asked < edge:
             self.most = min(self.most, ceil(edge) - 1)
             return True
@@ -71,16 +96,20 @@ def _is_size(other: float) -> bool:
 def terms_of(number: int, sequence: bool) -> Terms:
     """The coefficients that a number holds, each below 2**53; the length of a sequence stands at
     the first place, its batch at the third."""
+    # A coefficient below zero would borrow from the place above it: half a place is added to each
+    # before the bits are cut, and taken off after.
     if not sequence:
         one, b = _PAIR.unpack(((number << FRACTION) + _MIDDLES[2]).to_bytes(_PAIR.size, "little"))
-        return (one - _MIDDLE) / _PARTS, (b - _MIDDLE) / _PARTS
+        return BatchTerms((one - _MIDDLE) / _PARTS, (b - _MIDDLE) / _PARTS)
     places = _SIX.unpack(((number << FRACTION) + _MIDDLES[6]).to_bytes(_SIX.size, "little"))
     one, s, ss, b, bs, bss = [(place - _MIDDLE) / _PARTS for place in places]
-    return one, b, s, bs, ss, bss
+    return LengthTerms(one, b, s, bs, ss, bss)
 
 
 def is_within(number: int, other: int) -> bool:
     """Whether no coefficient of a number is larger than that of another."""
+    # All places are compared at once: where one of them is larger, the difference borrows, which
+    # sets that place's sign bit.
     over = other - number
     return over >= 0 and not over & _SIGNS
 
@@ -96,8 +125,7 @@ _SIGNS = _MIDDLES[6] >> FRACTION
 
 def powers(batch: float, length: float, sequence: bool) -> Terms:
     """What the terms are multiplied with at one size."""
-    return (
-        (1.0, batch, length, batch * length, length * length, batch * length * length)
-        if sequence
-        else (1.0, batch)
-    )
+    if not sequence:
+        return BatchTerms(1.0, batch)
+    area = batch * length
+    return LengthTerms(1.0, batch, length, area, length * length, area * length)
