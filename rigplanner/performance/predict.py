@@ -121,8 +121,10 @@ def _of_preference(
     power_limit_w: float | None,
 ) -> SpeedEstimate:
     """The speed of a training by preferences or rewards, by those of its parts; a machine's own
-    links and limits count where all of its GPUs train."""
+    links count where all of its GPUs train, its power limit everywhere."""
     split = taken_apart(workload, count)
+    caps = cap_of(machine) if machine else None, power_limit_w
+    limit_w = min(filter(None, caps), default=None)
 
     def predict(work: Workload, cards: int, in_metric: str | None) -> SpeedEstimate:
         whole = cards == count
@@ -137,7 +139,7 @@ def _of_preference(
             in_metric,
             known,
             allowed,
-            power_limit_w,
+            limit_w,
         )
 
     return predict_preference(workload, split, predict, metric)

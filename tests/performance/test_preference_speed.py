@@ -66,3 +66,11 @@ def test_hours_count_every_answer_to_every_prompt() -> None:
 def test_a_metric_of_other_jobs_is_refused() -> None:
     with pytest.raises(WorkloadFault, match="metric: expected one of samples/s"):
         speed(metric="images/s")
+
+
+def test_a_power_limit_is_felt_by_those_who_write_and_those_who_train() -> None:
+    work, gpu = Workload(**JOB), find_gpu("RTX 3090")
+    full, capped = (
+        predict_speed(work, gpu, 2, 1, "pcie", None, power_limit_w=watts) for watts in (None, 200.0)
+    )
+    assert capped.value < 0.95 * full.value
