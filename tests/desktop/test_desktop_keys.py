@@ -5,10 +5,14 @@ from pathlib import Path
 
 from desktop_waiting import settled_session
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtWidgets import QApplication, QWidget
 
 from rigplanner.catalog.schema.parts import KINDS, kind_of
+from rigplanner.desktop import documents
+from rigplanner.desktop.window import TABS
 from rigplanner.rig.files import read_rig
+from rigplanner.rig.variants import variant_names
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 MOST_TABS = 60
@@ -83,3 +87,95 @@ def test_the_four_card_rig_by_keys_alone(qtbot, window, sample_folder: Path) -> 
     machine = window.session.assessment.machine
     assert len(machine.gpus) == 4 and all(node.place for node in machine.gpus)
     assert [node.place for node in machine.storage] == ["M2_1"]
+
+
+def test_variant_comparison_and_quote_by_keys_alone(qtbot, window, sample_folder: Path) -> None:
+    """Keep a state, change it, compare both, name the quote: no mouse, by names that are spoken."""
+    documents.open_file(window, sample_folder / "quad-rtx-4090.rig", sample=True)
+    settled_session(qtbot, window.session)
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    press(qtbot, Qt.Key.Key_K, CONTROL, SHIFT)
+    qtbot.waitUntil(lambda: focus("Name of the variant"))
+    press(qtbot, Qt.Key.Key_A, CONTROL)
+    for letter in "before":
+        qtbot.keyClick(QApplication.focusWidget(), letter)
+    press(qtbot, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: variant_names(window.session.rig) == ("before",))
+    window.tab_bar.setFocus()
+    set_quantity(qtbot, window, "nvidia.geforce.rtx-4090", 3)
+    press(qtbot, *shortcut(window, "compare-tab"))
+    compare = window.view("Compare")
+    qtbot.waitUntil(lambda: len(compare.model.names) == 2)
+    tab_to(qtbot, "Only differences")
+    press(qtbot, Qt.Key.Key_Space)
+    assert compare.differences.isChecked()
+    table = tab_to(qtbot, "Comparison")
+    press(qtbot, Qt.Key.Key_Home, CONTROL)
+    spoken = [
+        table.model().index(n, 1).data(Qt.ItemDataRole.AccessibleTextRole) or ""
+        for n in range(table.model().rowCount())
+    ]
+    assert any("GPUs" in text and "3 × GeForce RTX 4090" in text for text in spoken)
+    press(qtbot, *shortcut(window, "quote-tab"))
+    tab_to(qtbot, "Rig name")
+    press(qtbot, Qt.Key.Key_A, CONTROL)
+    for letter in "Lab":
+        qtbot.keyClick(QApplication.focusWidget(), letter)
+    press(qtbot, Qt.Key.Key_Tab)
+    settled_session(qtbot, window.session)
+    assert window.session.rig.name == "Lab"
+
+
+def shortcut(window, command: str) -> tuple[Qt.Key, Qt.KeyboardModifier]:
+    keys = window.actions_by_id[command].shortcut()[0]
+    return keys.key(), keys.keyboardModifiers()
+
+
+FOCUSABLE_ROLES = (
+    QAccessible.Role.EditableText,
+    QAccessible.Role.SpinBox,
+    QAccessible.Role.ComboBox,
+    QAccessible.Role.CheckBox,
+    QAccessible.Role.RadioButton,
+    QAccessible.Role.PushButton,
+    QAccessible.Role.Slider,
+    QAccessible.Role.Table,
+    QAccessible.Role.List,
+    QAccessible.Role.PageTabList,
+)
+
+
+def nameless(node: QAccessibleInterface, path: str = "") -> list[str]:
+    """Controls of the tree that a screen reader walks which are visible and have no name."""
+    found = []
+    for n in range(node.childCount()):
+        child = node.child(n)
+        if child is None or not child.isValid() or child.state().invisible:
+            continue
+        name, role = child.text(QAccessible.Text.Name), child.role()
+        if role in FOCUSABLE_ROLES and child.state().focusable and not name:
+            found.append(f"{path}/{role.name}")
+        if role not in (QAccessible.Role.Table, QAccessible.Role.List):
+            found += nameless(child, f"{path}/{name or role.name}")
+    return found
+
+
+def test_the_tree_of_a_screen_reader_names_every_control(
+    qtbot, window, sample_folder: Path
+) -> None:
+    documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
+    for title in TABS:
+        window.show_tab(title)
+        settled_session(qtbot, window.session)
+        tree = QAccessible.queryAccessibleInterface(window)
+        assert nameless(tree) == [], title
+    window.show_tab("Parts")
+    window.parts.show_kind("gpu", "gpu")
+    model = window.parts.model
+    qtbot.waitUntil(lambda: len(model.judged()) == model.total, timeout=60_000)
+    spoken = [
+        model.index(n, 0).data(Qt.ItemDataRole.AccessibleTextRole) for n in range(len(model.parts))
+    ]
+    assert any(text.startswith("does not fit: ") for text in spoken), "a colour is also a word"
+    assert "in the rig" in spoken

@@ -54,6 +54,7 @@ from rigplanner.desktop.look import icons
 from rigplanner.desktop.look.fade import Figure
 from rigplanner.desktop.look.theme import look, row_px, sized_font, small_font
 from rigplanner.desktop.look.tokens import STATE_OF
+from rigplanner.desktop.parts import outline
 from rigplanner.desktop.parts.build_model import ROW_ROLE, BuildModel, BuildRow, build_rows
 from rigplanner.desktop.parts.carried import takes
 from rigplanner.desktop.words import KIND_WORDS, VERDICT_ICONS, money
@@ -86,7 +87,12 @@ class BuildDelegate(QStyledItemDelegate):
         token = "text" if line.uid else "soft"
         side = icons.size_px()
         top = area.top() + (6 if line.uid else (area.height() - side) // 2)
-        painter.drawPixmap(area.left() + 12, top, icons.pixmap(line.kind, "soft", ratio))
+        if line.outline is not None:
+            wide, high = side + 12, area.height() - 12
+            drawn = outline.pixmap(line.outline, wide, high, tokens.color("soft"), ratio)
+            painter.drawPixmap(area.left() + 5, area.top() + 6, drawn)
+        else:
+            painter.drawPixmap(area.left() + 12, top, icons.pixmap(line.kind, "soft", ratio))
         left, width = area.left() + side + 20, area.width() - 2 * side - 36
         painter.setFont(sized_font(1.0))
         painter.setPen(tokens.color(token))

@@ -10,6 +10,7 @@ from rigplanner.catalog.schema.parts import KINDS, Price, System, kind_of
 from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.parts.offers import CONDITION_WORDS
+from rigplanner.desktop.parts.outline import Outline, outline_of
 from rigplanner.desktop.words import KIND_WORDS, THIN, VERDICT_WORDS, age, is_older, number
 from rigplanner.economics.totals import price_of
 from rigplanner.report.language import listed, tr
@@ -36,6 +37,7 @@ class BuildRow(Struct, frozen=True, kw_only=True):
     price_age: str = ""
     stale: bool = False
     verdict: str = ""
+    outline: Outline | None = None
 
     @property
     def title(self) -> str:
@@ -87,6 +89,7 @@ def _item_row(session: Session, item: Item, report: CheckReport | None) -> Build
         price_age=_age_text(price, own, session.today),
         stale=price is not None and is_stale(price.day, session),
         verdict=worst(report, item) if report else "",
+        outline=outline_of(part),
     )
 
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QTextBrowser, QWidget
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import AnyPart
+from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.controls.widgets import (
     button,
     column,
@@ -22,11 +23,12 @@ from rigplanner.desktop.controls.widgets import (
     tint,
 )
 from rigplanner.desktop.document.session import Session
-from rigplanner.desktop.look.theme import look
+from rigplanner.desktop.look.theme import look, row_px
 from rigplanner.desktop.look.tokens import STATE_OF
 from rigplanner.desktop.parts.choice import choice_edits, choice_name
 from rigplanner.desktop.parts.facts import facts_html, own_html
-from rigplanner.desktop.words import VERDICT_WORDS, shortened, signed
+from rigplanner.desktop.parts.outline import outline_of, pixmap
+from rigplanner.desktop.words import VERDICT_WORDS, quantity, shortened, signed
 from rigplanner.report.language import Words, tr, trn
 from rigplanner.rig.document import Item, Rig, part_of
 from rigplanner.rig.facts import with_facts
@@ -80,7 +82,18 @@ class Details(QWidget):
         body = row(left, right, spacing=0)
         body.setStretch(0, 3)
         body.setStretch(1, 2)
-        head = row(self.title, self._context, self._star, 1, self.choose, margins=(12, 4, 12, 2))
+        self._outline = label()
+        self._outline.setAccessibleName(tr("Outline from the measures"))
+        self._outline.setFixedSize(row_px() * 5, row_px() * 3 // 2)
+        head = row(
+            self._outline,
+            self.title,
+            self._context,
+            self._star,
+            1,
+            self.choose,
+            margins=(12, 4, 12, 2),
+        )
         self.setLayout(column(strip(head), body, spacing=0))
         self.setProperty("role", "surface")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -99,6 +112,7 @@ class Details(QWidget):
     def _write(self) -> None:
         part = self._part
         self.choose.setEnabled(part is not None)
+        self._draw_outline()
         self._star.setVisible(part is not None)
         if part is None:
             self.choose.setText(tr("Replace") if self.replaced() else tr("Add to rig"))
@@ -122,6 +136,18 @@ class Details(QWidget):
             self._drop_effects(f"<p>{tr('This part is in the rig.')}</p>")
             return
         self._delay.start()
+
+    def _draw_outline(self) -> None:
+        """Show the shape of the part, nothing where its measures are not known."""
+        shape = outline_of(self._part)
+        self._outline.setVisible(shape is not None)
+        if shape is not None:
+            size, ratio = self._outline.size(), self.devicePixelRatioF()
+            self._outline.setPixmap(
+                pixmap(shape, size.width(), size.height(), look.tokens.color("text"), ratio)
+            )
+            told = f"{quantity(shape.width, 'mm')} × {quantity(shape.height, 'mm')}"
+            self._outline.setToolTip(plain(told))
 
     def _lay_out(self) -> None:
         if self._part is not None:

@@ -262,6 +262,8 @@ class PartsModel(QAbstractTableModel):
             return part
         if role == Qt.ItemDataRole.DisplayRole:
             return self.cells(index.row())[column].text
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return self._spoken(index.row(), column)
         if role == Qt.ItemDataRole.DecorationRole:
             cell = self.cells(index.row())[column]
             return icons.icon(cell.icon, cell.tone) if cell.icon else None
@@ -331,6 +333,14 @@ class PartsModel(QAbstractTableModel):
         if column >= self.price_column:
             return self.offers.tip(part)
         return part.name if column == NAME else None
+
+    def _spoken(self, row: int, column: int) -> str:
+        """What a screen reader says of a cell: a verdict by word, a figure with its unit."""
+        cell, part = self.cells(row)[column], self.parts[row]
+        if column == FIT and (fit := self._shown_fit(part.id)) and part.id != self.replaced:
+            word = VERDICT_WORDS[fit.verdict]
+            return f"{word}: {fit.cause}" if fit.cause else word
+        return f"{cell.text} {cell.unit}".strip()
 
     def _reasons(self, part: AnyPart) -> str | None:
         """Why a part has its badge: verdict, cause, what would cure it, then one rule a line."""
