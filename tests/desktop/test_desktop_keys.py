@@ -18,11 +18,13 @@ CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftM
 MOST_TABS = 60
 
 
-def press(qtbot, key: Qt.Key, *modifiers: Qt.KeyboardModifier) -> None:
+def press(
+    qtbot, key: Qt.Key, *modifiers: Qt.KeyboardModifier, target: QWidget | None = None
+) -> None:
     held = Qt.KeyboardModifier.NoModifier
     for modifier in modifiers:
         held |= modifier
-    target = QApplication.activePopupWidget() or QApplication.focusWidget()
+    target = target or QApplication.activePopupWidget() or QApplication.focusWidget()
     assert target is not None
     qtbot.keyClick(target, key, held)
     QApplication.processEvents()
@@ -102,7 +104,9 @@ def test_variant_comparison_and_quote_by_keys_alone(qtbot, window, sample_folder
         qtbot.keyClick(QApplication.focusWidget(), letter)
     press(qtbot, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: variant_names(window.session.rig) == ("before",))
-    window.tab_bar.setFocus()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    press(qtbot, *shortcut(window, "parts-tab"), target=window)
     set_quantity(qtbot, window, "nvidia.geforce.rtx-4090", 3)
     press(qtbot, *shortcut(window, "compare-tab"))
     compare = window.view("Compare")

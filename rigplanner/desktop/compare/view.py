@@ -147,6 +147,7 @@ class CompareView(QWidget):
         self.setAcceptDrops(True)
         self.add = button(tr("Add a rig"), self._open_menu, "plus")
         self.differences = QCheckBox(tr("Only differences"))
+        self.differences.setAccessibleName(tr("Only differences"))
         self.differences.toggled.connect(lambda _: self.refresh())
         self.baseline = QComboBox()
         self.baseline.setAccessibleName(tr("Baseline"))
