@@ -67,6 +67,14 @@ def _of_no_kind(gib: float) -> dict[str, dict[str, object]]:
     }
 
 
+OF_ITS_CLASS = {
+    "cpu.desk": {"lane_class": "small"},
+    "board.desk": {
+        "layout.lane_modes": (LaneMode(when=When(cpu_class=("small",)), gens={"PCIE1": 3}),)
+    },
+}
+
+
 def own_figure(part: str, name: str, value: object) -> Rig:
     """A sound rig with a figure of its owner."""
     return replace(bench_rig(psu="psu.mid"), facts={part: {name: value}})
@@ -192,6 +200,8 @@ CASES = (
     case("RIG004", "silent", DESK_RIG),
     case("PCI013", "fires", DESK_RIG, {"cpu.desk": {"pcie_gen": 3}}),
     case("PCI013", "limit", DESK_RIG, {"cpu.desk": {"pcie_gen": 4}, "gpu.card": {"edge_gen": 4}}),
+    case("PCI013", "fires", DESK_RIG, OF_ITS_CLASS),
+    case("PCI013", "limit", DESK_RIG, {**OF_ITS_CLASS, "cpu.desk": {"lane_class": "other"}}),
     case("PCI013", "limit", IN_CHIPSET, {"cpu.desk": {"pcie_gen": 3}}),
     case("PCI013", "silent", DESK_RIG),
     case("RIG007", "fires", own_figure("psu.mid", "length_mm", -5)),

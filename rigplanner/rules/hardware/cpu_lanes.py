@@ -86,12 +86,12 @@ def lanes_of_generation(context: Context, case: Taken) -> Iterator[Finding]:
 
 
 class Older(Named, frozen=True):
-    """A card in a slot of a CPU, and the slot's own generation."""
+    """A card in a slot of a CPU, and the newest generation that the CPU gives this slot."""
 
     card: GPU
     slot: Slot
     cpu_name: str
-    cpu: CPU
+    given: int | None
 
     @property
     def subjects(self) -> tuple[str, ...]:
@@ -107,7 +107,20 @@ def fed_by_cpu(context: Context) -> Iterator[Older]:
         index = (use.slot.origin or "").removeprefix("cpu")
         if index.isdigit() and int(index) < len(context.cpus):
             name, cpu = context.cpus[int(index)]
-            yield Older(card.name, card.card, use.slot, name, cpu)
+            given = _given(cpu, card.board, use.slot)
+            yield Older(card.name, card.card, use.slot, name, given)
+
+
+def _given(cpu: CPU, board: Motherboard | System, slot: Slot) -> int | None:
+    """Return the generation that a CPU gives a slot: its own, or what the board leaves CPUs of its
+    class there."""
+    modes = [
+        mode.gens[slot.id]
+        for mode in board.layout.lane_modes
+        if cpu.lane_class in mode.when.cpu_class and slot.id in mode.gens
+    ]
+    known = [gen for gen in (cpu.pcie_gen, *modes) if gen is not None]
+    return min(known, default=None)
 
 
 @rule(
@@ -117,14 +130,13 @@ def fed_by_cpu(context: Context) -> Iterator[Older]:
     over=fed_by_cpu,
     reason=(
         "A slot of the CPU is as fast as the CPU: desktop APUs and older CPUs on newer boards have"
-        " PCIe 3.0 where board and card have 4.0 or 5.0. Loading models and exchange take longer."
+        " PCIe 3.0 where board and card have 4.0 or 5.0, and a Threadripper that is not PRO has"
+        " PCIe 5.0 for three slots. Loading models and exchange take longer."
     ),
     source="CPU makers' specifications (Ryzen 5000G and Core of the tenth generation: PCIe 3.0)",
 )
 def older_generation(context: Context, case: Older) -> Iterator[Finding]:
     """Compare the CPU's newest generation with what slot and card have both."""
     both = min(case.slot.gen or 0, case.card.edge_gen or 0)
-    if case.cpu.pcie_gen is not None and case.cpu.pcie_gen < both:
-        yield older_generation.finding(
-            case, needed=f"PCIe {both}.0", actual=f"PCIe {case.cpu.pcie_gen}.0"
-        )
+    if case.given is not None and case.given < both:
+        yield older_generation.finding(case, needed=f"PCIe {both}.0", actual=f"PCIe {case.given}.0")
