@@ -11,7 +11,6 @@ MOST_MODULES = 25
 STILL_LONG: set[str] = {
     "desktop/compare/view.py:__init__",
     "desktop/dialogs/about.py:about_dialog",
-    "desktop/dialogs/guide.py:_make_questions",
     "desktop/dialogs/settings.py:_make_rigs",
     "desktop/machine/drawing.py:_paint_box",
     "desktop/machine/view.py:__init__",

@@ -42,7 +42,8 @@ TABLES = {
     "rigplanner.report.words.faults": ("FAULTS",),
     "rigplanner.report.words.fields": ("VALUE_WORDS", "FIELD_WORDS"),
     "rigplanner.report.words.finding_texts": ("FINDING_TEXTS", "FIX_TEXTS"),
-    "rigplanner.report.words.guide": ("PURPOSES", "AIM_WORDS", "RUNS_WORDS", "REASON_TEXTS"),
+    "rigplanner.report.words.best": ("OBJECTIVES", "WHY", "STRICTNESS", "CHANGES", "REASONS"),
+    "rigplanner.report.words.purposes": ("PURPOSES", "AIM_WORDS"),
     "rigplanner.report.words.importing": ("REASON_WORDS",),
     "rigplanner.rules.topics": ("RULES_BY_CODE:title", "RULES_BY_CODE:reason"),
     "rigplanner.memory.capacity.users": ("POOLS",),
@@ -51,7 +52,7 @@ TABLES = {
 """
 
 PLURAL_TABLES = {
-    "rigplanner.report.words.guide": ("CAUSE_TEXTS",),
+    "rigplanner.report.words.best": ("CAUSES",),
     "rigplanner.report.format": ("COUNTED",),
 }
 """Module to its tables of pairs for `trn`."""

@@ -36,7 +36,6 @@ COMMANDS = {
     "runs": "every model against a machine: what runs, in which format, how fast",
     "sweep": "cards, counts, works, lengths and batches into one table",
     "best": "the best rig for some work and some money, with its proof",
-    "guide": "propose a rig for a purpose and a budget, with reasons",
     "validate": "compare predictions with measured cases",
     "self-test": "check that this installation works",
 }
@@ -58,7 +57,6 @@ EXAMPLES = {
     "runs": 'rigplanner runs "2x RTX 3090"',
     "sweep": 'rigplanner sweep "llama-3.1-8b task=serve" --only "rtx 40" --batches 1,8,32',
     "best": "rigplanner best 'llama-3.1-8b task=train_qlora' --budget 4000 --country US",
-    "guide": "rigplanner guide language --budget 5000 --country US --currency USD",
     "validate": "rigplanner validate cases.jsonl",
     "self-test": "rigplanner self-test",
 }
@@ -73,7 +71,6 @@ SPEAKING = (
     "export",
     "compare",
     "best",
-    "guide",
     "rank",
 )
 """Commands whose answer is words for people; they take --language. Codes and JSON fields are the

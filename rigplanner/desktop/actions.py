@@ -265,12 +265,12 @@ COMMANDS: tuple[Command, ...] = (
         rule_before=True,
     ),
     C(
-        id="guide",
-        text="Guide…",
+        id="best",
+        text="Find the best rig…",
         menu="Rig",
         keys="Ctrl+G",
         icon="question",
-        run=_later("dialogs.guide", "guide_dialog"),
+        run=_later("dialogs.best", "best_dialog"),
     ),
     C(
         id="add-part",

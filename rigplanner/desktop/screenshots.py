@@ -160,10 +160,12 @@ def _shortcuts(window: "Window") -> "QWidget":
     return window.findChildren(QDialog)[-1]
 
 
-def _guide(window: "Window") -> "QWidget":
-    from rigplanner.desktop.dialogs.guide import guide_dialog
+def _best(window: "Window") -> "QWidget":
+    from rigplanner.desktop.dialogs.best import best_dialog
 
-    return guide_dialog(window)
+    dialog = best_dialog(window)
+    dialog.ask_for("language", used=True)
+    return dialog
 
 
 def _rig_settings(window: "Window") -> "QWidget":
@@ -200,7 +202,7 @@ VIEWS: dict[str, "Callable[[Window], QWidget | None]"] = {
     "palette": _palette,
     "breakdown": _breakdown,
     "shortcuts": _shortcuts,
-    "guide": _guide,
+    "best": _best,
     "settings": _settings,
     "rig-settings": _rig_settings,
 }

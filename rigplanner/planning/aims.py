@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from rigplanner.rig.workload import Parallelism, Workload
 
-Purpose = Literal["little-money", "kaggle", "vision", "language", "serve", "trying"]
+Purpose = Literal["little-money", "kaggle", "vision", "language", "serve", "trying", "nlp", "data"]
 
 
 class Aim(Struct, frozen=True, kw_only=True):
@@ -42,6 +42,16 @@ def _vision(code: str, model: str, batch: int, pixels: int) -> Aim:
             image_size=pixels,
         ),
     )
+
+
+LARGE_DATA_GB, LARGE_DATA_SAMPLES = 300.0, 2_500_000
+"""A data set of images that no memory holds: 120 kB each, as in ImageNet."""
+
+
+def _large_data(code: str, model: str, batch: int, pixels: int) -> Aim:
+    aim = _vision(code, model, batch, pixels)
+    work = replace(aim.workload, dataset_gb=LARGE_DATA_GB, dataset_samples=LARGE_DATA_SAMPLES)
+    return replace(aim, workload=work)
 
 
 def _text(code: str, model: str, batch: int) -> Aim:
@@ -139,6 +149,16 @@ AIMS: dict[Purpose, tuple[Aim, ...]] = {
         _tune("qlora-32b", "qwen2.5-32b", "train_qlora"),
         _tune("qlora-70b", "llama-3.3-70b", "train_qlora"),
     ),
+    "nlp": (
+        _text("tune-deberta-base", "deberta-v3-base", 4),
+        _text("tune-deberta-large", "deberta-v3-large", 4),
+        _text("train-bert-large", "bert-large", 16),
+        _tune("lora-8b", "llama-3.1-8b", "train_lora", precision="bf16"),
+    ),
+    "data": (
+        _large_data("large-data-resnet50", "resnet50", 128, 224),
+        _large_data("large-data-convnext", "convnext_base", 32, 384),
+    ),
     "serve": (
         _write("serve-8b", "llama-3.1-8b", "bf16", 8),
         _write("serve-32b-int4", "qwen2.5-32b", "int4", 4),
@@ -156,6 +176,8 @@ USUAL_AIM: dict[Purpose, str] = {
     "vision": "train-convnext-384",
     "language": "qlora-8b",
     "serve": "serve-70b-int4",
+    "nlp": "tune-deberta-large",
+    "data": "large-data-resnet50",
 }
 """The aim that is asked for when nothing else is said."""
 

@@ -1,6 +1,7 @@
 """`rigplanner best`: text, JSON, certificate, several budgets, bad input."""
 
 import json
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,10 @@ from rigplanner.catalog.load import Catalog, shipped_catalog
 from rigplanner.cli.commands import best
 from rigplanner.cli.main import main
 from rigplanner.planning.best.proof import proof_of
+from rigplanner.report.quote.content import quote_content
 from rigplanner.rig.edits import set_quantity
 from rigplanner.rig.files import read_rig
+from rigplanner.rules.assess import assess
 
 KEPT = (
     "nvidia.geforce.rtx-4090", "nvidia.geforce.rtx-5070-ti", "nvidia.geforce.rtx-3090",
@@ -126,3 +129,17 @@ def test_a_rate_by_hand_counts_other_money(capsys: pytest.CaptureFixture[str]) -
     assert taiwan == pytest.approx(
         31.5 * json.loads(capsys.readouterr().out)["best"]["price"], rel=1e-4
     )
+
+
+def test_the_quote_tells_what_was_proven_until_the_rig_changes(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    made = tmp_path / "best.rig"
+    assert main(["best", WORK, "--budget", "4500", "--used", "-o", str(made)]) == 0
+    capsys.readouterr()
+    rig = read_rig(made)
+    before = quote_content(assess(rig, shipped_catalog()), shipped_catalog(), date(2026, 11, 23))
+    assert "Proven best of" in before.verdict_text
+    other = set_quantity(rig, uid="memory", quantity=2)
+    after = quote_content(assess(other, shipped_catalog()), shipped_catalog(), date(2026, 11, 23))
+    assert "Proven" not in after.verdict_text

@@ -10,19 +10,19 @@ from test_desktop_languages import _cut
 from test_desktop_window import _spoken, open_sample
 
 from rigplanner.desktop.actions import COMMANDS
-from rigplanner.desktop.dialogs.guide import GuideDialog
+from rigplanner.desktop.dialogs.best import BestDialog
 from rigplanner.desktop.look.theme import look
 from rigplanner.desktop.window import TABS
 from rigplanner.report.language import LANGUAGES, use_language
 
-DIALOGS = ("guide", "machine", "update", "import", "settings", "rig-settings", "keys", "about")
+DIALOGS = ("best", "machine", "update", "import", "settings", "rig-settings", "keys", "about")
 
 
 def show(qtbot, window, command: str) -> QDialog:
     before = set(window.findChildren(QDialog))
     window.actions_by_id[command].trigger()
     dialog = next(each for each in window.findChildren(QDialog) if each not in before)
-    if isinstance(dialog, GuideDialog):
+    if isinstance(dialog, BestDialog):
         dialog.cancel()
         dialog._delay.stop()
     settled_session(qtbot, window.session)

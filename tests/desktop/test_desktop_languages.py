@@ -37,7 +37,7 @@ from tools.gather_texts import template
 LAYOUT_S = 5.0
 """How long a layout may take to settle: a label is shortened for its room, then the room is shared
 anew."""
-DIALOGS = ("guide", "machine", "update", "import", "settings", "rig-settings", "keys", "about")
+DIALOGS = ("best", "machine", "update", "import", "settings", "rig-settings", "keys", "about")
 
 
 def _longer(text: str) -> str:

@@ -250,7 +250,7 @@ def _several(
         tell(_line(answer, seeker, bend is not None and answer.best is points[bend]))
     if answers:
         tell(words.proof_text(answers[0].total, None))
-        tell(tr(words.OUTSIDE))
+        tell(words.outside_text())
     return FINE if points else FINDINGS
 
 
@@ -292,8 +292,12 @@ def _tell(answer: Answer, seeker: Seeker, question: Question) -> None:
         return
     tell(words.proof_text(answer.total, answer.gap))
     tell(words.sound_text(answer))
-    for name, said in words.item_rows(answer.best, seeker.catalog, seeker.market):
+    reasons = words.reason_texts(answer.best, seeker)
+    rows = words.item_rows(answer.best, seeker.catalog, seeker.market)
+    for item, (name, said) in zip(answer.best.rig.items, rows, strict=True):
         tell(f"  {name}   ({said})")
+        if item.uid in reasons:
+            tell(f"      {reasons[item.uid]}")
     for line in words.beside_texts(answer):
         tell(line)
     if text := words.price_text(answer.best, seeker.market):
@@ -308,7 +312,7 @@ def _tell(answer: Answer, seeker: Seeker, question: Question) -> None:
         for line in words.hire_texts(hired(question, seeker.catalog, shipped_cloud()), answer.best):
             tell(f"  {line}")
     tell(f"\n{tr('Not in the search')}")
-    for line in (*words.left_out_texts(answer), tr(words.OUTSIDE)):
+    for line in (*words.left_out_texts(answer), words.outside_text()):
         tell(f"  {line}")
 
 

@@ -50,9 +50,9 @@ MOST_RECENT_SHOWN = 8
 MOST_RESTORED = 3
 TILES = (
     (
-        "guide",
-        "Find a rig for me",
-        "Answer a few questions and get a rig within your budget, with reasons.",
+        "best",
+        "Find the best rig",
+        "Say what it is for and what it may cost: the best of all rigs, with proof.",
         "question",
     ),
     (

@@ -119,7 +119,7 @@ def quote_content(assessment: Assessment, catalog: Catalog, today: date) -> Quot
         sums=tuple(_sums(assessment)),
         money_notes=tuple(_money_notes(assessment, catalog)),
         verdict=report.verdict(),
-        verdict_text=verdict_text(assessment, catalog),
+        verdict_text=" ".join(filter(None, (verdict_text(assessment, catalog), _proof(rig)))),
         findings=tuple(_finding(f, rig, catalog) for f in report.findings),
         waived=tuple(_finding(f, rig, catalog) for f in report.waived),
         slots=tuple(slot_rows(assessment.machine)),
@@ -142,6 +142,15 @@ def quote_content(assessment: Assessment, catalog: Catalog, today: date) -> Quot
         rig=with_snapshot(rig, catalog),
         totals=assessment.totals,
     )
+
+
+def _proof(rig: Rig) -> str:
+    """What was proven of the rig as it is, "" where nothing was."""
+    from rigplanner.planning.best.proof import proof_of
+    from rigplanner.report.words.best import proof_text
+
+    found = proof_of(rig)
+    return proof_text(found.rigs, found.gap) if found else ""
 
 
 def _day(text: str | None) -> date | None:

@@ -3,20 +3,31 @@ the others lost."""
 
 from collections.abc import Iterable
 
+from msgspec import structs
+from msgspec.structs import replace
+
 from rigplanner.catalog.load import Catalog
-from rigplanner.planning.best.answer import Answer
+from rigplanner.catalog.schema.parts import MemoryKit, Motherboard, kind_of
+from rigplanner.machine.model import Machine
+from rigplanner.memory.answer import MemoryEstimate
+from rigplanner.memory.usable_memory import usable_gib
+from rigplanner.planning.aims import Aim
+from rigplanner.planning.best.answer import Answer, Seeker
 from rigplanner.planning.best.choices import Rival
 from rigplanner.planning.best.goals import near
 from rigplanner.planning.best.hire import Rented, hours_for
 from rigplanner.planning.best.market import Market
 from rigplanner.planning.best.nearest import Change
-from rigplanner.planning.best.question import Objective
+from rigplanner.planning.best.question import Objective, Want
+from rigplanner.planning.best.score import score_of
 from rigplanner.planning.best.search import Candidate
-from rigplanner.planning.best.space import Cause
+from rigplanner.planning.best.space import Cause, Way
 from rigplanner.report.format import day, money, number, percent, quantity, unit_text
 from rigplanner.report.language import listed, tr, trn
 from rigplanner.report.words.hire import provider_text
+from rigplanner.report.words.purposes import aim_title
 from rigplanner.rig.document import part_of
+from rigplanner.rules.assess import machine_of, memory_on
 
 OBJECTIVES: dict[Objective, str] = {
     "fastest": "The fastest rig",
@@ -99,12 +110,81 @@ CHANGES = {
     "pinned": "Without the parts that must be in it, it is possible from {price}.",
     "target": "Without the least speeds it is possible from {price}.",
 }
-WITHOUT_WORK = "Without {work} it is possible from {price}."
+REASONS = {
+    "gpu": "The job needs {needed} on each card; it has {capacity}.",
+    "system": "The job needs {needed}; this machine has {capacity} for it.",
+    "motherboard": "The cheapest board whose {slots} slots take the cards and pass all checks.",
+    "cpu": "The cheapest processor for the board that feeds the cards: {cores} cores.",
+    "memory": "{ram}: the least that the work and the cards' {vram} ask for.",
+    "storage": "The cheapest drive of {size} or more.",
+    "chassis": "The cheapest case that takes board, cards, cooler and supply.",
+    "cooler": "The cheapest cooler for the socket and the processor's heat.",
+    "psu": "The cheapest supply that fits: {load} of load on {supply}.",
+}
 
-OUTSIDE = (
-    "Not looked at: cards of different kinds together, risers, switches and docks, several supplies"
-    " or drives, barebones."
-)
+
+def reason_texts(best: Candidate, seeker: Seeker) -> dict[str, str]:
+    """Return why each item was chosen, by its uid, with the figure that decided."""
+    machine, catalog = machine_of(best.rig, seeker.catalog), seeker.catalog
+    needs = [need for work in best.rig.workloads for need in memory_on(work, machine)[0]]
+    rooms = [usable_gib(node.gpu) or 0.0 for node in machine.gpus]
+    video = sum(node.gpu.memory_gib or 0.0 for node in machine.gpus)
+    told: dict[str, str] = {}
+    for item in best.rig.items:
+        part = part_of(best.rig, catalog, item.part)
+        if part is None or kind_of(part) not in REASONS:
+            continue
+        kind = kind_of(part)
+        told[item.uid] = tr(
+            REASONS[kind],
+            needed=quantity(max((held_gib(n) for n in needs), default=None), "GiB", 1),
+            capacity=quantity(max(rooms, default=None), "GiB", 1),
+            slots=len(part.layout.slots) if isinstance(part, Motherboard) else 0,
+            cores=sum(cpu.cpu.cores or 0 for cpu in machine.cpus),
+            ram=quantity(_ram(machine), "GiB", 0),
+            vram=quantity(video, "GiB", 0),
+            size=quantity(seeker.question.storage_gb, "GB", 0),
+            load=quantity(machine.power.sustained_w, "W", 0),
+            supply=quantity(machine.power.supply_w, "W", 0),
+        )
+    return told
+
+
+def _ram(machine: Machine) -> float:
+    kits = [piece.part for piece in machine.pieces if isinstance(piece.part, MemoryKit)]
+    return sum(kit.modules * kit.module_gib for kit in kits)
+
+
+def held_gib(need: MemoryEstimate) -> float:
+    """Return what a card must hold, GiB: all parts, without the pool that a serving engine takes of
+    what is free."""
+    return min(float(sum(structs.astuple(need.parts))), need.device_gib)
+
+
+def also_texts(best: Candidate, aims: Iterable[Aim], seeker: Seeker) -> list[str]:
+    """Return what else of a purpose a rig does, and what it does not."""
+    machine = machine_of(best.rig, seeker.catalog)
+    told = []
+    for aim in aims:
+        way: Way = "spread" if aim.spread else "copies"
+        asked = replace(seeker.question, wants=(Want(workload=aim.workload),), tight=True)
+        score = score_of(asked, machine, way, False)
+        if isinstance(score, str):
+            said = tr(WHY.get(score, score))
+        else:
+            speed = score.speeds[0]
+            said = f"{number(speed.value)} {unit_text(speed.metric)}"
+            said = tr("{speed}, memory is tight", speed=said) if score.tight else said
+        told.append(f"{aim_title(aim.code)}: {said}")
+    return told
+
+
+def outside_text() -> str:
+    """Return which rigs are not among those that were looked at."""
+    return tr(
+        "Not looked at: cards of different kinds together, risers, switches and docks, several"
+        " supplies or drives, barebones."
+    )
 
 
 def headline(answer: Answer) -> str:
@@ -268,7 +348,7 @@ def change_text(change: Change, currency: str) -> str:
     price = money(change.price, currency)
     if change.code in CHANGES:
         return tr(CHANGES[change.code], price=price)
-    return tr(WITHOUT_WORK, work=change.code, price=price)
+    return tr("Without {work} it is possible from {price}.", work=change.code, price=price)
 
 
 def hire_texts(hires: Iterable[Rented], best: Candidate | None) -> list[str]:

@@ -1,0 +1,75 @@
+"""What people want a rig for, in words."""
+
+from rigplanner.planning.aims import Purpose
+from rigplanner.report.language import tr
+
+PURPOSES: dict[Purpose, tuple[str, str]] = {
+    "little-money": (
+        "Small budget",
+        "The best speed for the price, and its limits.",
+    ),
+    "kaggle": ("I do Kaggle", "Fine-tune image and text models on one machine, overnight."),
+    "vision": (
+        "Computer vision research",
+        "Train convolutional and transformer networks on images.",
+    ),
+    "language": ("Language models", "Fine-tune open models of 1 to 70 billion weights."),
+    "serve": (
+        "I want to serve a model",
+        "Answer requests with a model of up to 70 billion weights.",
+    ),
+    "nlp": (
+        "Research on text",
+        "Fine-tune encoders of text again and again, and adapt language models.",
+    ),
+    "data": (
+        "Images beyond memory",
+        "Train on more than 250 GB of images: drives and processor must keep up.",
+    ),
+    "trying": (
+        "First steps",
+        "The cheapest machine that runs a model at home, or an hour in the cloud.",
+    ),
+}
+"""Purpose to what a person calls it and what it means."""
+
+AIM_WORDS = {
+    "train-resnet18": "Train ResNet-18 on images of 224 pixels",
+    "train-resnet50": "Train ResNet-50 on images of 224 pixels",
+    "train-yolov8x": "Train YOLOv8x on images of 640 pixels",
+    "train-convnext-384": "Train ConvNeXt-B on images of 384 pixels",
+    "train-swin-384": "Train Swin-L on images of 384 pixels",
+    "images-sdxl": "Generate 1024 px images with SDXL",
+    "chat-8b": "Chat with a model of 8 billion weights in 4 bits",
+    "tune-deberta-base": "Fine-tune DeBERTa-v3-base",
+    "tune-deberta-large": "Fine-tune DeBERTa-v3-large",
+    "qlora-3b": "Adapt a model of 3 billion weights (QLoRA)",
+    "qlora-8b": "Fine-tune an 8B model (QLoRA, 4-bit)",
+    "lora-8b": "Adapt a model of 8 billion weights (LoRA, 16 bits)",
+    "train-bert-large": "Train BERT-large on texts of 512 tokens",
+    "large-data-resnet50": "Train ResNet-50 on 300 GB of images",
+    "large-data-convnext": "Train ConvNeXt-B on 300 GB of images of 384 pixels",
+    "train-1b": "Train all weights of a model of 1 billion",
+    "qlora-32b": "Adapt a model of 32 billion weights (QLoRA)",
+    "qlora-70b": "Adapt a model of 70 billion weights (QLoRA)",
+    "serve-8b": "Serve 8 billion weights in 16 bits to 8 people",
+    "serve-32b-int4": "Serve 32 billion weights in 4 bits to 4 people",
+    "serve-70b-int4": "Serve a 70B model, 4-bit, 4 users",
+    "serve-70b-fp8": "Serve 70 billion weights in 8 bits to 4 people",
+    "serve-70b-bf16": "Serve 70 billion weights in 16 bits to 4 people",
+}
+
+
+def purpose_title(purpose: Purpose) -> str:
+    """Return what a person calls a purpose."""
+    return tr(PURPOSES[purpose][0])
+
+
+def purpose_note(purpose: Purpose) -> str:
+    """Return one sentence on a purpose."""
+    return tr(PURPOSES[purpose][1])
+
+
+def aim_title(code: str) -> str:
+    """Return an aim as a deed."""
+    return tr(AIM_WORDS[code])

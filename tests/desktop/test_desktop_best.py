@@ -1,0 +1,115 @@
+"""Find the best rig: from a question to the proven answer, the front, the open rig and Compare."""
+
+import pytest
+from desktop_waiting import settled_session
+from msgspec.structs import replace
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
+from shiboken6 import isValid
+
+from rigplanner.catalog.schema.parts import GPU
+from rigplanner.desktop.dialogs.best import OWN, best_dialog
+from rigplanner.planning.best.proof import proof_of
+from rigplanner.report.words.purposes import PURPOSES
+from rigplanner.rig.document import Site
+
+SHORT = (
+    "nvidia.geforce.rtx-5070-ti",
+    "nvidia.geforce.rtx-5080",
+    "nvidia.geforce.rtx-3090",
+    "nvidia.geforce.rtx-4090",
+)
+"""Cards enough to choose from, so that a search takes little."""
+HOSTS = (
+    "msi.pro.b550m-pro-vdh-wifi",
+    "amd.ryzen.5-5600g",
+    "corsair.vengeance-lpx.cmk32gx4m2b3200c16",
+    "teamgroup.mp44l.1-tb",
+    "cooler-master.masterbox.q300l",
+    "antec.c8.c8",
+    "cooler-master.mwe-gold.850-v2",
+    "thermalright.peerless-assassin.peerless-assassin-120-se",
+)
+
+
+@pytest.fixture
+def page(qtbot, window, catalog):
+    few = {i: p for i, p in catalog.parts.items() if i in SHORT or i in HOSTS}
+    assert sum(isinstance(part, GPU) for part in few.values()) == len(SHORT)
+    window.session.shelf.use(replace(catalog, parts=few))
+    window.session.preferences.change(site=Site(country="DE", volts=230.0, breaker_a=16.0))
+    dialog = best_dialog(window)
+    yield dialog
+    if isValid(dialog):
+        dialog.close()
+
+
+def _answered(qtbot, window, dialog) -> None:
+    dialog.ask()
+    settled_session(qtbot, window.session)
+
+
+def _choose(dialog, purpose: str) -> None:
+    dialog.purpose.setCurrentIndex(dialog.purpose.findData(purpose))
+    dialog._choose()
+
+
+def test_an_answer_is_proven_has_reasons_and_opens_as_a_rig(qtbot, window, page):
+    _choose(page, "kaggle")
+    page.budget.setValue(4500)
+    page.used.setChecked(True)
+    _answered(qtbot, window, page)
+    found = page.found
+    assert found is not None and found.whole and found.answer.best is not None
+    assert found.answer.gap is None
+    assert "Proven best of" in page.note.text()
+    said = {each.text() for each in page.findChildren(QLabel)}
+    for words in ("The cheapest supply", "Hire", "sequences/s", "Not looked at"):
+        assert any(words in text for text in said), words
+    assert len(found.points) > 1 and page.picture.isVisible()
+    qtbot.mouseClick(page.take, Qt.MouseButton.LeftButton)
+    settled_session(qtbot, window.session)
+    rig = window.session.rig
+    assert rig.items == found.answer.best.rig.items
+    assert window.session.unsaved
+    assert window.session.assessment.report.count("error") == 0
+    assert proof_of(rig) is not None
+
+
+def test_a_budget_that_does_not_reach_names_what_does(qtbot, window, page):
+    _choose(page, "kaggle")
+    page.budget.setValue(100)
+    _answered(qtbot, window, page)
+    assert page.found.answer.best is None
+    assert not page.take.isVisible()
+    said = {each.text() for each in page.findChildren(QLabel)}
+    assert any("With a larger budget it is possible from" in text for text in said)
+
+
+def test_the_best_three_stand_beside_each_other(qtbot, window, page):
+    _choose(page, "kaggle")
+    page.budget.setValue(4500)
+    page.used.setChecked(True)
+    _answered(qtbot, window, page)
+    assert page.compare.isVisible()
+    qtbot.mouseClick(page.compare, Qt.MouseButton.LeftButton)
+    settled_session(qtbot, window.session)
+    made = [one for one in window.view("Compare")._swapped if one.made is not None]
+    assert len(made) >= 2
+
+
+def test_a_search_can_be_stopped(qtbot, window, page):
+    page.ask()
+    page.cancel()
+    assert page.found is None
+    assert "Stopped" in page.head.text()
+    settled_session(qtbot, window.session)
+
+
+def test_each_purpose_asks_for_what_it_can_do(page):
+    assert page.purpose.findData(OWN) == (0 if page._session.rig.workloads else -1)
+    for purpose in PURPOSES:
+        _choose(page, purpose)
+        assert page.aim.count() >= 2
+        assert page.budget.value() > 0
+    page._delay.stop()
