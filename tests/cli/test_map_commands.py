@@ -34,6 +34,15 @@ def test_a_picture_is_written(tmp_path: Path) -> None:
         assert content.startswith(b"\x89PNG") if form == "png" else b"RTX 3090" in content
 
 
+def test_advice_names_class_and_what_does_it_for_less(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["rank", "llama-3.1-8b task=train_qlora", "--only", "rtx 6000 ada", "--kind", "card"]
+    assert main([*asked, "--advice"]) == 0
+    out = capsys.readouterr().out
+    assert "a workstation card" in out and "FP64 at 1/64 of FP32" in out
+    assert "1 × GeForce RTX" in out and "does this work at least as fast for" in out
+    assert "GeForce" not in out.split("\n\n")[0]
+
+
 def test_money_and_energy_are_the_users(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["rank", "llama-3.1-8b task=train_qlora", "--only", "rtx 4090", "--format", "json"]
     assert main([*asked, "--kwh", "0.5", "--hours", "24"]) == 0

@@ -14,12 +14,14 @@ from rigplanner.cli.asked import works_asked
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import open_catalog
 from rigplanner.cli.written import written
+from rigplanner.planning.map.advice import advice
 from rigplanner.planning.map.cards import Card, Money, cards, everything
 from rigplanner.planning.map.money import Terms
 from rigplanner.planning.map.nearest import cheapest, like, shortages
 from rigplanner.planning.map.order import ranked
 from rigplanner.planning.map.rank import Row, rows
 from rigplanner.report import format as fmt
+from rigplanner.report.map import advice as in_words
 from rigplanner.report.map import table, want
 from rigplanner.report.map.charts import CHARTS, Heading, chart
 
@@ -65,6 +67,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="years: speed per cost of three years",
     )
     parser.add_argument("--most", type=int, default=25, help="rows shown (default: 25)")
+    parser.add_argument(
+        "--advice", action="store_true", help="say of each card its class, what it lacks, and more"
+    )
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument(
         "--picture", choices=CHARTS, default="bars", help="the picture of svg and png"
@@ -80,18 +85,22 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "png" and args.output is None:
         raise InputFault("--format png: name the file with -o FILE.png.")
     found = _found(args, asked)
+    looked_at = found
+    if args.advice and args.only:  # what does the same for less may have another name
+        looked_at = everything(open_catalog(), shipped_cloud(), "", asked.money)
     made = list(
         rows(
             [work.workload for work in works],
-            found,
+            looked_at,
             asked.counts,
             shipped_zoo(),
             [work.least for work in works],
         )
     )
-    best = ranked(made, [work.weight for work in works], args.sort, asked.terms)
-    best = _within(args, asked, best)
-    content = _content(args, best, [work.text for work in works], asked.money.currency)
+    every = ranked(made, [work.weight for work in works], args.sort, asked.terms)
+    named = {card.id for card in found}
+    best = _within(args, asked, [row for row in every if row.id in named])
+    content = _content(args, best, every, [work.text for work in works], asked.money)
     if args.output is None:
         print(content.decode(), end="")
     else:
@@ -175,13 +184,26 @@ def _within(args: argparse.Namespace, asked: Asked, best: list[Row]) -> list[Row
     return paid
 
 
-def _content(args: argparse.Namespace, best: list[Row], names: list[str], currency: str) -> bytes:
+def _advice(args: argparse.Namespace, best: list[Row], every: list[Row], money: Money) -> list[str]:
+    """What is to be said of the rows that are shown, among all that were looked at."""
+    catalog = open_catalog()
+    shown = [row for row in best if row.score is not None][: args.most]
+    found = (advice(row, every, catalog, money) for row in shown)
+    return ["", *(" ".join(in_words.lines(each, money.currency)) for each in found if each)]
+
+
+def _content(
+    args: argparse.Namespace, best: list[Row], every: list[Row], names: list[str], money: Money
+) -> bytes:
+    currency = money.currency
     if args.format == "csv":
         return table.csv_text(best, names, currency).encode()
     if args.format == "json":
         return table.json_text(best, names, currency).encode()
     lines = table.text(best, names, currency, args.most, args.sort)
     lines += want.told(shortages(best), names)
+    if args.advice:
+        lines += _advice(args, best, every, money)
     if args.format == "text":
         return ("\n".join(lines) + "\n").encode()
     from rigplanner.report.map import picture

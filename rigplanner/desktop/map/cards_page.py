@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from rigplanner.catalog.imports.user_catalog import newest_rates
 from rigplanner.desktop.controls.flow_row import flow_strip
 from rigplanner.desktop.controls.widgets import (
     button,
@@ -39,12 +40,15 @@ from rigplanner.desktop.map.scene_view import SceneView
 from rigplanner.desktop.map.works import WorkChooser, Works
 from rigplanner.desktop.panels.breakdown import show_breakdown
 from rigplanner.desktop.panels.reasons import estimate_reason
+from rigplanner.planning.map.advice import advice
 from rigplanner.planning.map.asked import Told, growing
+from rigplanner.planning.map.cards import Money
 from rigplanner.planning.map.nearest import shortages
 from rigplanner.planning.map.rank import RUNS, Row
 from rigplanner.planning.map.swap import swap_edits, swapped
 from rigplanner.report.forms import form_title
 from rigplanner.report.language import tr, trn
+from rigplanner.report.map import advice as in_words
 from rigplanner.report.map import table, want
 from rigplanner.report.map.charts import CHART_WORDS, CHARTS, Chart, Heading, chart
 from rigplanner.report.map.figures import title_of
@@ -95,6 +99,10 @@ class CardsPage(QWidget):
         self._busy = panel(row(self.progress, self.cancel))
         self._busy.hide()
         self.note = label("", "small", wrap=True)
+        self.advice = label("", wrap=True)
+        self.advice.setAccessibleName(tr("Advice on the chosen card"))
+        self.advice.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.advice.hide()
         self._lay_out()
         session.rig_changed.connect(self._rig_changed)
         look.look_changed.connect(self.table.viewport().update)
@@ -126,7 +134,7 @@ class CardsPage(QWidget):
         head = panel(column(self.chooser, self.filters, margins=(12, 8, 12, 4), spacing=6))
         line = strip(row(self.views, 1, self._busy, margins=(12, 0, 12, 0)))
         deeds = flow_strip(self.put, self.compare, self.why, self.export)
-        foot = panel(column(self.note, deeds, margins=(12, 6, 12, 8), spacing=6))
+        foot = panel(column(self.note, self.advice, deeds, margins=(12, 6, 12, 8), spacing=6))
         self.stack.setMinimumHeight(row_px() * LEAST_ROWS)
         body = column(head, line, stretchy(self.stack), foot, spacing=0)
         body.setStretch(2, 1)
@@ -266,6 +274,18 @@ class CardsPage(QWidget):
         self.compare.setEnabled(bool(cards) and self._session.is_open)
         self.why.setEnabled(len(chosen) == 1)
         self.export.setEnabled(bool(self.model.rows))
+        self._advise(chosen)
+
+    def _advise(self, chosen: list[Row]) -> None:
+        """Say of the one card that is chosen its class, what it lacks, what does it for less."""
+        found = None
+        if len(chosen) == 1:
+            rig = self._session.rig
+            money = Money(rig.currency, rig.exchange or newest_rates())
+            found = advice(chosen[0], self.model.rows, self._session.catalog, money)
+        self.advice.setVisible(found is not None)
+        if found is not None:
+            self.advice.setText(" ".join(in_words.lines(found, self.model.currency)))
 
     def put_into_rig(self) -> None:
         """Make the chosen card the GPU of the rig."""

@@ -165,6 +165,11 @@ def _kinds(catalog: Catalog) -> dict[object, list[GPU]]:
     return kinds
 
 
+def same_kind(one: GPU, other: GPU) -> bool:
+    """Whether two cards do the same work at the same rate, whoever made their boards."""
+    return _kind(one) == _kind(other)
+
+
 def _kind(gpu: GPU) -> object:
     """What cards share that do the same work at the same rate, whoever made the board."""
     if gpu.chip is None:
