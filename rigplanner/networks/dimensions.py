@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from rigplanner.networks.config.config import SAME_AS, pick
+from rigplanner.networks.config.config import pick
+from rigplanner.networks.config.relatives import traced_as
 from rigplanner.networks.families.decoders.decoder_traits import traits_of
 from rigplanner.networks.families.decoders.family import family_of, is_decoder
 from rigplanner.networks.families.state_space.hybrid import state_values
@@ -61,7 +62,7 @@ def expert_params(config: dict[str, Any]) -> float:
 def feed_forward_matrices(config: dict[str, Any]) -> int:
     """Matrices of a feed-forward layer: gate, up and down, or up and down; as the family's layers
     are built on the tape."""
-    kind = SAME_AS.get(config["model_type"], config["model_type"])
+    kind = traced_as(config["model_type"])
     if is_decoder(kind):
         return 2 if traits_of(config, kind).mlp == "plain" else 3
     told = config.get("feed_forward_proj")

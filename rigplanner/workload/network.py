@@ -21,8 +21,9 @@ from rigplanner.catalog.zoo import (
 )
 from rigplanner.errors import WorkloadFault
 from rigplanner.networks.closed_form.closed import traced_step
-from rigplanner.networks.config.config import SAME_AS, VISION_PARTS, defaults, full_config, pick
-from rigplanner.networks.config.older_configs import TEXT_OF, of_today
+from rigplanner.networks.config.config import VISION_PARTS, defaults, full_config, pick
+from rigplanner.networks.config.older_configs import of_today
+from rigplanner.networks.config.relatives import relative_of, text_part_of, traced_as
 from rigplanner.networks.counting import counted, made_of, parameters_of, values_of, values_seeing
 from rigplanner.networks.dimensions import idle_params, sizes_of
 from rigplanner.networks.fallback_network import can_stand_in, nearest_family, stood_in
@@ -274,9 +275,7 @@ def _headed(config: dict[str, Any], head: str | None) -> dict[str, Any]:
     if head == "image" and kind in VISION_PARTS:
         config = {name: value for name, value in config.items() if name != "text_config"}
     alone = (
-        head == "causal_lm"
-        and "architectures" not in config
-        and differs_headed(SAME_AS.get(kind, kind))
+        head == "causal_lm" and "architectures" not in config and differs_headed(traced_as(kind))
     )
     return {**config, "architectures": ["ForCausalLM"]} if alone else config
 
@@ -437,30 +436,6 @@ def _of_size(slug: str, kind: str, params: float) -> Network:
     )
 
 
-SAME_LAYERS = {
-    "data2vec-vision",
-    "vit_msn",
-    "metaclip_2_vision_model",
-    "mt5",
-    "camembert",
-    "gpt-sw3",
-    "iquestcoder",
-    "ernie",
-    "glm4_moe_lite",
-    "deepseek_v2",
-    "qwen3_5",
-    "qwen3_5_moe",
-    "llama4",
-    "qwen2_vl",
-    "qwen2_5_vl",
-    "qwen2_vl_text",
-    "qwen2_5_vl_text",
-    "qwen3_vl_text",
-    "gemma4_unified_text",
-}
-"""Networks under another's name whose layers are the other's, as their traces show."""
-
-
 class _Traced(Struct, frozen=True):
     """A configuration that builds: as given (`config` with its defaults, `encoded` as bytes), the
     parameters that its builder counts (`made`), and what it is counted as where nobody wrote down
@@ -494,7 +469,7 @@ def _from_config(encoded: bytes, slug: str) -> Network:
             return _composite(composed, slug, kind, given)
     if fault:
         return _network(_stood_in(given, config, fault), slug, kind)
-    relative = None if kind in SAME_LAYERS else SAME_AS.get(kind)
+    relative = relative_of(kind)
     return _network(_Traced(given, config, encoded, made, relative), slug, kind)
 
 
@@ -523,7 +498,7 @@ def _network(traced: _Traced, slug: str, kind: str) -> Network:
             side = tower_params(given, hidden) if config.get("vocab_size") else 0.0
         heard, known = hearing_params(given, hidden)
         whole = str(given.get("model_type"))
-        foreign = given.get("text_config") and whole not in TEXT_OF and whole != kind
+        foreign = given.get("text_config") and text_part_of(whole) is None and whole != kind
         unseen = not side and uncounted(given, "vision_config")
         if relative is None and (not known or foreign or unseen or uncounted(given)):
             relative = whole
@@ -606,9 +581,7 @@ def _kind(config: dict[str, Any]) -> str:
         "SemanticSegmentation" in name for name in config.get("architectures") or ()
     ):
         return "segmenter"
-    reads = config.get("vocab_size") and is_decoder(
-        SAME_AS.get(config["model_type"], config["model_type"])
-    )
+    reads = config.get("vocab_size") and is_decoder(traced_as(config["model_type"]))
     if not reads and (
         not config.get("vocab_size") or config.get("patch_size") or config.get("depths")
     ):

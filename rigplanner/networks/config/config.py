@@ -12,6 +12,7 @@ from rigplanner.data import data_path
 from rigplanner.errors import WorkloadFault
 from rigplanner.networks.config.layer_kinds import LAYERS
 from rigplanner.networks.config.older_configs import of_today
+from rigplanner.networks.config.relatives import traced_as
 
 MOST = {
     "hidden_size": 200_000,
@@ -61,68 +62,6 @@ ONE_EDGE = ("image_size", "patch_size")
 MOST_ENTRIES = 512
 """Entries of a list that tells something of every layer."""
 LISTS = ("depths", "hidden_sizes", "num_heads", "sr_ratios", "patch_sizes", "strides", "mlp_ratios")
-SAME_AS = {
-    "qwen": "qwen2",
-    "qwen2_5_vl_text": "qwen2",
-    "qwen3_vl_text": "qwen3",
-    "qwen3_5": "qwen3_5_text",
-    "qwen3_5_moe": "qwen3_5_moe_text",
-    "gemma4": "gemma4_text",
-    "gemma3n": "gemma3n_text",
-    "gemma3": "gemma3_text",
-    "mimo": "qwen2",
-    "glm4_moe_lite": "deepseek_v3",
-    "kimi_k2": "deepseek_v3",
-    "deepseek_v2": "deepseek_v3",
-    "mistral3": "mistral",
-    "llama4": "llama4_text",
-    "gpt-sw3": "gpt2",
-    "minimax_m3": "qwen3_moe",
-    "mt5": "t5",
-    "camembert": "roberta",
-    "ernie": "bert",
-    "baichuan": "llama",
-    "chatglm": "glm",
-    "internlm2": "llama",
-    "internlm": "llama",
-    "yi": "llama",
-    "decilm": "llama",
-    "exaone": "llama",
-    "iquestcoder": "llama",
-    "step3p7": "qwen3_moe",
-    "smolvlm": "llama",
-    "idefics3": "llama",
-    "qwen2_vl": "qwen2",
-    "qwen2_vl_text": "qwen2",
-    "qwen2_5_vl": "qwen2",
-    "qwen2_5_omni_text": "qwen2",
-    "qwen3_vl_moe_text": "qwen3_moe",
-    "qwen3_omni_moe_text": "qwen3_moe",
-    "glm4v_text": "glm4",
-    "glm_ocr_text": "glm4",
-    "glm4v_moe_text": "glm4_moe",
-    "paddleocr_vl_text": "ernie4_5",
-    "gemma4_unified": "gemma4_text",
-    "gemma4_unified_text": "gemma4_text",
-    "chatglm_6b": "gpt_neox",
-    "mpt_grouped": "mpt",
-    "mixformer-sequential": "phi",
-    "phi-msft": "phi",
-    "moss": "codegen",
-    "fuyu": "persimmon",
-    "molmo": "qwen2",
-    "xverse": "llama",
-    "aquila": "llama",
-    "skywork": "llama",
-    "minicpm": "llama",
-    "orion": "llama",
-    "minimind": "llama",
-    "data2vec-vision": "beit",
-    "vit_msn": "vit",
-    "metaclip_2_vision_model": "clip_vision_model",
-}
-"""Families whose blocks we trace as those of a relative; what differs is small beside the interval
-that is then given."""
 
 
 VISION_PARTS = {
@@ -189,14 +128,14 @@ def full_config(config: dict[str, Any]) -> dict[str, Any]:
             "config.model_type: expected the name of an architecture such as 'llama', found"
             f" {_shown(kind)}."
         )
-    relative = SAME_AS.get(kind, "")
+    relative = traced_as(kind)
     bare = relative == kind + "_text" and "hidden_size" not in config
     known = defaults().get(kind) or (defaults().get(relative) if inner or bare else None) or {}
     _check_words(config)
     _check_numbers(config, known)
     _check_against(known, config)
     filled = {**known, **config}
-    inside = SAME_AS.get(kind, kind)
+    inside = traced_as(kind)
     if inside in LAYERS:
         filled = {**(defaults().get(inside) or {}), **SHORT, **filled} if inside != kind else filled
         filled |= LAYERS[inside](filled)

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from rigplanner.networks.config.relatives import text_part_of
+
 Fields = dict[str, Any]
 
 TEXT_PARTS = ("llm_config", "language_config", "language", "text_model_config", "llm")
@@ -21,96 +23,6 @@ EXPERTS = (
     "n_shared_experts",
     "num_experts_per_tok",
 )
-TEXT_OF = {
-    **dict.fromkeys(
-        (
-            "llava",
-            "llava_next",
-            "llava_next_video",
-            "video_llava",
-            "vipllava",
-            "idefics3",
-            "smolvlm",
-            "deepseek_vl",
-            "deepseek_vl_hybrid",
-            "janus",
-            "perception_lm",
-            "voxtral",
-            "glmasr",
-        ),
-        "llama",
-    ),
-    **dict.fromkeys(
-        (
-            "llava_onevision",
-            "internvl",
-            "fast_vlm",
-            "got_ocr2",
-            "ovis2",
-            "video_llama_3",
-            "qwen2_audio",
-            "audioflamingo3",
-            "musicflamingo",
-            "pp_chart2table",
-            "vibevoice",
-            "vibevoice_asr",
-        ),
-        "qwen2",
-    ),
-    **dict.fromkeys(
-        ("lighton_ocr", "qwen3_asr", "fun_asr_nano", "moss_transcribe_diarize", "qianfan_ocr"),
-        "qwen3",
-    ),
-    **dict.fromkeys(("idefics2", "mistral3"), "mistral"),
-    **dict.fromkeys(("aya_vision", "cohere2_vision"), "cohere2"),
-    **dict.fromkeys(("blip-2", "instructblip", "instructblipvideo"), "opt"),
-    **dict.fromkeys(("granite_speech", "granite_speech_plus"), "granite"),
-    **dict.fromkeys(("gemma3", "shieldgemma2"), "gemma3_text"),
-    "gemma4_unified_assistant": "gemma4_unified_text",
-    **dict.fromkeys(("glm4v", "glm46v", "glmga"), "glm4v_text"),
-    **dict.fromkeys(("qwen3_vl", "cosmos3_omni"), "qwen3_vl_text"),
-    **dict.fromkeys(
-        ("jev", "minicpm_ocr", "minicpmv4_6", "minicpmv4_7", "qwen3_5"), "qwen3_5_text"
-    ),
-    "paligemma": "gemma",
-    "lfm2_vl": "lfm2",
-    "lfm3_vl": "lfm3",
-    "kimi_k25": "deepseek_v3",
-    "exaone4_5": "exaone4",
-    "hyperclovax_vision_v2": "hyperclovax",
-    "fuyu": "persimmon",
-    "aria": "aria_text",
-    "florence2": "bart",
-    "nemotron_h_omni": "nemotron_h",
-    "nemo_speechlm": "nemotron_h",
-    "step3p7": "step3p5",
-    "modernvbert": "modernbert",
-    "qwen2_5_omni_thinker": "qwen2_5_omni_text",
-    **{
-        f"{kind}": f"{kind}_text"
-        for kind in (
-            "cohere_compass",
-            "gemma3n",
-            "gemma4",
-            "gemma4_unified",
-            "glm4v_moe",
-            "glm_ocr",
-            "llama4",
-            "minimax_m3_vl",
-            "paddleocr_vl",
-            "qwen2_vl",
-            "qwen2_5_vl",
-            "qwen3_vl_moe",
-            "qwen3_5_moe",
-            "dots3_note",
-        )
-    },
-    "vision-encoder-decoder": "bert",
-    "qwen3_omni_moe_thinker": "qwen3_omni_moe_text",
-    "mllama": "mllama_text_model",
-    "emu3": "emu3_text_model",
-}
-"""The kind of the part that reads text where a configuration leaves it out (transformers 5.23)."""
 
 RENAMED = {
     "RefinedWeb": "falcon",
@@ -166,7 +78,7 @@ def of_today(config: Fields, usual: dict[str, Fields]) -> Fields:
         config = _parted(config)
     text = config.get("text_config")
     if isinstance(text, dict) and text:
-        inner = text.get("model_type") or TEXT_OF.get(str(config.get("model_type")))
+        inner = text.get("model_type") or text_part_of(str(config.get("model_type")))
         now = of_today(
             text if text.get("model_type") or not inner else {**text, "model_type": inner}, usual
         )

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from rigplanner.errors import WorkloadFault
-from rigplanner.networks.config.config import SAME_AS, full_config, pick
+from rigplanner.networks.config.config import full_config, pick
+from rigplanner.networks.config.relatives import traced_as
 from rigplanner.networks.families.audio.speech import SoundEncoder
 from rigplanner.networks.families.audio.wavlm import Wavlm
 from rigplanner.networks.families.audio.whisper import Whisper, WhisperAlone
@@ -304,7 +305,7 @@ def _composed(config: dict[str, Any], net: Net) -> Composite:
     """A network of parts; the part that sees a clip sees it as one large image."""
     setting, seen = net.setting, full_config(config["seen"])
     net.setting = msgspec.structs.replace(setting, length=clip_edge(config, setting.length))
-    part = _classifier(SAME_AS.get(seen["model_type"], seen["model_type"]), seen, net)
+    part = _classifier(traced_as(seen["model_type"]), seen, net)
     made = Composite(net, config, part)
     if not config.get("clips"):
         net.setting = setting
@@ -328,7 +329,7 @@ def builder(config: dict[str, Any]) -> Callable[[Net], Any]:
 def _text(config: dict[str, Any]) -> Callable[[Net], Any]:
     """A network of one part, or the part of a multimodal one that reads and writes text."""
     full = full_config(config)
-    kind = SAME_AS.get(full["model_type"], full["model_type"])
+    kind = traced_as(full["model_type"])
     if kind in ALONE and (
         kind == "trocr"
         or any(str(name).endswith("ForCausalLM") for name in full.get("architectures") or ())

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rigplanner.networks.config.relatives import usual_denoiser
 from rigplanner.networks.tracer.step import contradictions
 
 TRACED = {
@@ -19,88 +20,6 @@ TRACED = {
     "HunyuanVideoTransformer3DModel": "hunyuan_video_transformer",
 }
 """diffusers classes by the kind of network that is traced."""
-USUAL: dict[str, dict[str, Any]] = {
-    "unet_2d_condition": {
-        "block_out_channels": [320, 640, 1280, 1280],
-        "layers_per_block": 2,
-        "cross_attention_dim": 1280,
-        "attention_head_dim": 8,
-        "down_block_types": ["CrossAttnDownBlock2D"] * 3 + ["DownBlock2D"],
-        "up_block_types": ["UpBlock2D"] + ["CrossAttnUpBlock2D"] * 3,
-    },
-    "sd3_transformer": {
-        "in_channels": 16,
-        "num_layers": 18,
-        "attention_head_dim": 64,
-        "num_attention_heads": 18,
-        "joint_attention_dim": 4096,
-        "pooled_projection_dim": 2048,
-        "pos_embed_max_size": 96,
-        "patch_size": 2,
-    },
-    "flux_transformer": {
-        "in_channels": 64,
-        "num_layers": 19,
-        "num_single_layers": 38,
-        "attention_head_dim": 128,
-        "num_attention_heads": 24,
-        "joint_attention_dim": 4096,
-        "pooled_projection_dim": 768,
-    },
-    "cogvideox_transformer": {
-        "num_layers": 30,
-        "attention_head_dim": 64,
-        "num_attention_heads": 30,
-    },
-    "wan_transformer": {
-        "num_layers": 40,
-        "attention_head_dim": 128,
-        "num_attention_heads": 40,
-        "ffn_dim": 13824,
-    },
-    "qwen_image_transformer": {
-        "num_layers": 60,
-        "attention_head_dim": 128,
-        "num_attention_heads": 24,
-        "in_channels": 64,
-        "out_channels": 16,
-        "joint_attention_dim": 3584,
-        "patch_size": 2,
-    },
-    "flux2_transformer": {
-        "num_layers": 8,
-        "num_single_layers": 48,
-        "attention_head_dim": 128,
-        "num_attention_heads": 48,
-        "in_channels": 128,
-        "joint_attention_dim": 15360,
-        "mlp_ratio": 3.0,
-        "guidance_embeds": True,
-    },
-    "ltx_transformer": {
-        "num_layers": 28,
-        "attention_head_dim": 64,
-        "num_attention_heads": 32,
-        "in_channels": 128,
-        "out_channels": 128,
-        "cross_attention_dim": 2048,
-        "caption_channels": 4096,
-    },
-    "hunyuan_video_transformer": {
-        "num_layers": 20,
-        "num_single_layers": 40,
-        "num_refiner_layers": 2,
-        "attention_head_dim": 128,
-        "num_attention_heads": 24,
-        "in_channels": 16,
-        "out_channels": 16,
-        "patch_size": 2,
-        "text_embed_dim": 4096,
-        "pooled_projection_dim": 768,
-        "guidance_embeds": True,
-    },
-}
-"""What diffusers 0.42 takes for fields that a configuration leaves out."""
 SEEING = (
     "added_kv_proj_dim",
     "image_dim",
@@ -138,6 +57,6 @@ def _traced_form(config: dict[str, Any]) -> dict[str, Any] | None:
         return None
     return {
         "model_type": kind,
-        **USUAL[kind],
+        **usual_denoiser(kind),
         **{name: value for name, value in config.items() if not name.startswith("_")},
     }
