@@ -29,6 +29,7 @@ from rigplanner.catalog.schema.parts import KINDS, Part, kind_of
 from rigplanner.cli.catalog_verbs import (
     catalog_community,
     catalog_correct,
+    catalog_enter,
     catalog_export,
     catalog_import,
     catalog_price,
@@ -90,6 +91,9 @@ def _add_other_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]
     )
     catalog_export.add_arguments(
         verbs.add_parser("export", help="the whole catalog as SQLite, CSV, Parquet or JSON")
+    )
+    catalog_enter.add_arguments(
+        verbs.add_parser("enter", help="a part of your own; the form asks only what decides")
     )
     catalog_correct.add_arguments(
         verbs.add_parser("correct", help="a file to send that says which figure is wrong")
@@ -213,6 +217,7 @@ def _show(args: argparse.Namespace, catalog: Catalog) -> int:
 OTHER_VERBS: dict[str, Callable[[argparse.Namespace], int]] = {
     "community": catalog_community.run,
     "correct": catalog_correct.run,
+    "enter": catalog_enter.run,
     "export": catalog_export.run,
     "import": catalog_import.run,
     "price": catalog_price.run,

@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
         )
     found = recognise(facts, catalog, args.name or args.output.stem)
     say_unmatched("new", found.unmatched)
-    wishes = _wishes(args.words, PartIndex(catalog.parts.values()))
+    wishes = _wishes(args.words, catalog)
     start = _started(args) if args.start is not None else set_notes(found.rig, _absent(found))
     start = start if start.exchange else set_exchange(start, newest_rates())
     try:
@@ -104,7 +104,8 @@ def run(args: argparse.Namespace) -> int:
         raise InputFault(str(fault)) from fault
     for item in found.rig.items:
         note = f"   ({item.note})" if item.note else ""
-        print(f"{item.quantity} x {catalog.parts[item.part].name}{note}")
+        part = catalog.get(item.part)
+        print(f"{item.quantity} x {part.name if part else item.part}{note}")
     for wish in wishes:
         others = ", ".join(part.name for part in wish.parts[1:4])
         also = f"   (also: {others})" if others else ""
@@ -122,9 +123,10 @@ def _absent(found: Recognised) -> str:
     )
 
 
-def _wishes(words: list[str], index: PartIndex) -> list[Wish]:
+def _wishes(words: list[str], catalog: Catalog) -> list[Wish]:
     """What each text asks for; earlier ones help to understand later ones. Raises InputFault for
     texts that name no part."""
+    index = PartIndex(catalog.parts.values(), catalog.community)
     wishes: list[Wish] = []
     for text in words:
         wishes += read_wishes(text, index, known=[wish.parts[0] for wish in wishes if wish.parts])
@@ -132,7 +134,9 @@ def _wishes(words: list[str], index: PartIndex) -> list[Wish]:
     if missing:
         raise InputFault(
             "; ".join(_unmatched(text, index) for text in missing)
-            + "; try fewer words or 'rigplanner catalog list'."
+            + "; try fewer words or 'rigplanner catalog list'"
+            + _other_ways(catalog)
+            + "."
         )
     return wishes
 
@@ -159,6 +163,14 @@ def _started(args: argparse.Namespace) -> Rig:
     if args.name:
         return rename(rig, args.name)
     return rig if args.start.resolve() == args.output.resolve() else rename(rig, args.output.stem)
+
+
+def _other_ways(catalog: Catalog) -> str:
+    """Say what else there is for a part that the catalog lacks."""
+    more = (
+        "" if catalog.community else ", bring 26,000 more with 'rigplanner catalog community get'"
+    )
+    return f"{more}, or enter it yourself with 'rigplanner catalog enter KIND'"
 
 
 def _unmatched(text: str, index: PartIndex) -> str:

@@ -245,8 +245,17 @@ class PartsView(QWidget):
     def _make_blank(self) -> QWidget:
         """What stands above an empty table: what happened, and the way back."""
         said = label(tr("No part matches these words and filters."))
+        self.more_parts = label(
+            tr("File > Update the catalog… can bring 26,000 more."), "small", wrap=True
+        )
         made = strip(
-            row(said, button(tr("Show all"), self.clear_filters), 1, margins=(12, 12, 12, 12))
+            row(
+                said,
+                button(tr("Show all"), self.clear_filters),
+                self.more_parts,
+                1,
+                margins=(12, 12, 12, 12),
+            )
         )
         made.hide()
         return made
@@ -365,6 +374,7 @@ class PartsView(QWidget):
         active = len(self.filters.facets()) + len(self.filters.ranges())
         self.narrow.setText(tr("Filters ({active})", active=active) if active else tr("Filters"))
         self.blank.setVisible(bool(self.model.kind) and not self.model.parts)
+        self.more_parts.setVisible(not self._session.catalog.community)
         shown, total = len(self.model.parts), self.model.total
         self.count.setText(
             tr("{shown} of {total}", shown=number(shown), total=number(total))
