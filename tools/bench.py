@@ -24,6 +24,7 @@ from rigplanner.data import data_path
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import change_workload, set_power_cap
 from rigplanner.rig.files import read_rig
+from tools.bench_best import FIGURES as BEST_FIGURES
 from tools.bench_engine import FIGURES as ENGINE_FIGURES
 from tools.bench_figure import Figure, row_of, seconds
 from tools.bench_map import FIGURES as MAP_FIGURES
@@ -315,6 +316,7 @@ FIGURES: tuple[Figure, ...] = (
     Figure("all rules on a rig of 8 GPUs", _all_rules, "ms", 5),
     *ENGINE_FIGURES,
     *MAP_FIGURES,
+    *BEST_FIGURES,
     *MEMORY_FIGURES,
 )
 

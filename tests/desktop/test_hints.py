@@ -20,7 +20,7 @@ from rigplanner.machine.nodes import _LETTERS
 DIALOGS = (
     ("settings", "settings_dialog"),
     ("rig_settings", "rig_settings"),
-    ("guide", "guide_dialog"),
+    ("best", "best_dialog"),
     ("this_machine", "machine_dialog"),
     ("update", "update_dialog"),
     ("imports", "open_import"),

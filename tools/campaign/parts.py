@@ -6,6 +6,7 @@ from pathlib import Path
 from tools.campaign.bad_disks import bad_disks
 from tools.campaign.bad_inputs import bad_inputs
 from tools.campaign.bad_servers import bad_servers
+from tools.campaign.best_rigs import best_rigs
 from tools.campaign.blanked import blanked
 from tools.campaign.figures import Figures
 from tools.campaign.first_assessments import first_assessments
@@ -25,5 +26,6 @@ PARTS: dict[str, tuple[Part, int]] = {
     "names": (hostile_names, 60),
     "blanked": (blanked, 2_000),
     "orders": (orders, 1_000),
+    "best": (best_rigs, 500),
     "window": (random_user, 10_000),
 }

@@ -34,6 +34,7 @@ from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.document.preferences import begin, rates_of
 from rigplanner.desktop.document.tasks import Ticket
 from rigplanner.desktop.documents import take_rig
+from rigplanner.desktop.help.hints import give_hints
 from rigplanner.desktop.look.theme import look, row_px
 from rigplanner.desktop.map.scene_view import SceneView
 from rigplanner.planning.aims import AIMS, USUAL_AIM, Aim, Purpose
@@ -400,6 +401,7 @@ def _aim(purpose: Purpose, code: str) -> Aim:
 def best_dialog(desk: Desk) -> BestDialog:
     """Show the page over the window."""
     dialog = BestDialog(desk)
+    give_hints(dialog)
     look.look_changed.connect(dialog.update)
     dialog.open()
     return dialog

@@ -319,24 +319,26 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
         "Where the rig will stand.",
         "Volts and breaker of a usual outlet there limit the power.",
     ),
-    "Computer vision research": (
-        "Train and test vision networks.",
-        "The jobs to plan for follow this choice.",
+    "Purpose": (
+        "What the rig is for, or the workloads of the open one.",
+        "Its tasks, its usual budget and what else is told follow it.",
     ),
-    "First steps": ("Learn with small networks.", "The jobs to plan for follow this choice."),
-    "I do Kaggle": (
-        "Competitions: many trainings on one or two cards.",
-        "The jobs to plan for follow this choice.",
+    "Look for": (
+        "What the best rig is: the fastest, the cheapest, most work for the money, fewest watts.",
+        "Each asks the same rigs another question.",
     ),
-    "I want to serve a model": (
-        "Answer prompts of several people.",
-        "The jobs to plan for follow this choice.",
+    "Used parts too": (
+        "Prices of used and refurbished parts count.",
+        "Older cards come into question; the answer marks what is used.",
     ),
-    "Language models": (
-        "Fine-tune and run language models.",
-        "The jobs to plan for follow this choice.",
+    "Memory may be tight": (
+        "Cards count whose memory may just hold the job, or just not.",
+        "The answer says where that is so.",
     ),
-    "Small budget": ("The most for little money.", "The jobs to plan for follow this choice."),
+    "Next step from the open rig": (
+        "What is in the open rig may stay, or be sold at half its price of today.",
+        "The budget is what comes on top.",
+    ),
     "Source": ("Which program or shop the file comes from.", "It decides how the file is read."),
     "Columns of the CSV": (
         "Which column holds what, when the heads do not say it.",

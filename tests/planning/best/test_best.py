@@ -5,7 +5,6 @@ import math
 from functools import cache
 
 import pytest
-from enumeration import TODAY, best_of, every_rig, random_case
 from msgspec.structs import replace
 
 from rigplanner.planning.best.answer import Answer, Seeker
@@ -13,6 +12,7 @@ from rigplanner.planning.best.certificate import Certificate, as_json
 from rigplanner.planning.best.reads import refuses
 from rigplanner.planning.best.verify import read_certificate, verify
 from rigplanner.rules.assess import assess
+from tools.campaign.small_catalogs import TODAY, best_of, every_rig, random_case
 
 ENUMERATED = (3, 8, 12, 18)
 """Catalogs of which every rig is tried; the campaign tries five hundred."""
