@@ -12,8 +12,10 @@ from tools.campaign.bad_servers import bad_servers
 from tools.campaign.blanked import blanked
 from tools.campaign.damage import damaged
 from tools.campaign.figures import Figures
+from tools.campaign.hostile_names import hostile_names
 from tools.campaign.kills import kills
 from tools.campaign.parts import PARTS
+from tools.campaign.two_windows import two_windows
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are forked")
 
@@ -40,6 +42,14 @@ def test_servers_that_lie_leave_the_old_file(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_fact_taken_away_makes_no_verdict_better() -> None:
     _whole(blanked(5, 1, None))
+
+
+def test_hostile_names_stay_names_on_every_way_out() -> None:
+    _whole(hostile_names(1, 7, None))
+
+
+def test_one_of_two_windows_holds_a_file() -> None:
+    _whole(two_windows(2, 1, None))
 
 
 def test_damage_is_seeded() -> None:
@@ -71,4 +81,5 @@ def test_every_part_has_its_full_size() -> None:
     sizes = {name: size for name, (_, size) in PARTS.items()}
     assert sizes["inputs"] == 12_000 and sizes["kills"] == 600 and sizes["servers"] == 60
     assert sizes["window"] == 10_000 and sizes["blanked"] == 2_000 and sizes["first"] == 200
+    assert sizes["names"] == 60 and sizes["windows"] == 60
     assert sizes["orders"] == 1_000

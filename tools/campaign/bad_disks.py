@@ -1,17 +1,23 @@
-"""Disks that are full, read-only, slow to refuse or gone, at every step of writing a file."""
+"""Disks that are full, read-only, slow or gone, at every step of writing a file."""
 
+import contextlib
 import errno
 import os
 import random
 import shutil
 import tempfile
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
 from tools.campaign.figures import Failure, Figures
 
 FAULTS = (errno.ENOSPC, errno.EROFS, errno.EIO, errno.EDQUOT, errno.EACCES, errno.ENOENT)
-STEPS = ("open", "fsync", "chmod", "replace", "write", "folder gone")
+STEPS = ("open", "fsync", "chmod", "replace", "write", "folder gone", "slow")
+SLOW_S = 0.05
+"""How long each call of a slow disk takes."""
 
 
 def bad_disks(count: int, seed: int, kept: Path | None) -> Figures:
@@ -56,6 +62,8 @@ def _save(rig, path, catalog, step, fault, at) -> list[str]:  # type: ignore[no-
 
 
 def _failing(step: str, fault: int, at: int, folder: Path):  # type: ignore[no-untyped-def]
+    if step == "slow":
+        return _slow(folder)
     calls = [0]
 
     def failing(real):  # type: ignore[no-untyped-def]
@@ -76,6 +84,43 @@ def _failing(step: str, fault: int, at: int, folder: Path):  # type: ignore[no-u
         return mock.patch.object(os, "fdopen", failing(os.fdopen))
     name = "fsync" if step == "folder gone" else step
     return mock.patch.object(os, name, failing(getattr(os, name)))
+
+
+@contextlib.contextmanager
+def _slow(folder: Path) -> Iterator[None]:
+    """Let each call take long, and read the file all the while: it is whole at every moment."""
+    from rigplanner.rig.files import RigFault, read_rig
+
+    path, over, broken = folder / "a.rig", threading.Event(), []
+
+    def late(real):  # type: ignore[no-untyped-def]
+        def call(*args, **named):  # type: ignore[no-untyped-def]
+            time.sleep(SLOW_S)
+            return real(*args, **named)
+
+        return call
+
+    def look() -> None:
+        while not over.is_set():
+            try:
+                read_rig(path)
+            except RigFault as fault:
+                broken.append(str(fault))
+            time.sleep(SLOW_S / 5)
+
+    reader = threading.Thread(target=look)
+    reader.start()
+    try:
+        with (
+            mock.patch.object(os, "fsync", late(os.fsync)),
+            mock.patch.object(Path, "replace", late(Path.replace)),
+        ):
+            yield
+    finally:
+        over.set()
+        reader.join()
+    if broken:
+        raise AssertionError(f"read meanwhile: {broken[0]}")
 
 
 def _left(path: Path, before: bytes) -> list[str]:

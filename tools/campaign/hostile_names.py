@@ -124,7 +124,10 @@ def _text(content: bytes) -> str:
 
 def _csv(content: bytes) -> str:
     text = content.decode("utf-8-sig")
-    cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
+    try:
+        cells = [cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row]
+    except csv.Error as fault:
+        return str(fault)
     live = [cell for cell in cells if cell.startswith(FORMULA) and MARK in cell]
     return _steering(text) or (f"a live cell {live[0]!r}" if live else "")
 

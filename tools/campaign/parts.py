@@ -14,6 +14,7 @@ from tools.campaign.hostile_names import hostile_names
 from tools.campaign.kills import kills
 from tools.campaign.orders import orders
 from tools.campaign.random_user import random_user
+from tools.campaign.two_windows import two_windows
 
 Part = Callable[[int, int, Path | None], Figures]
 
@@ -21,7 +22,8 @@ PARTS: dict[str, tuple[Part, int]] = {
     "inputs": (bad_inputs, 12_000),
     "kills": (kills, 600),
     "first": (first_assessments, 200),
-    "disks": (bad_disks, 120),
+    "disks": (bad_disks, 140),
+    "windows": (two_windows, 60),
     "servers": (bad_servers, 60),
     "names": (hostile_names, 60),
     "blanked": (blanked, 2_000),

@@ -4,7 +4,7 @@ from typing import Any
 
 from rigplanner.report.drawing.shapes import Box, Label, Line, Picture
 from rigplanner.report.paper.inks import ACCENT, FILLS, INK, QUIET
-from rigplanner.report.paper.type import REGULAR, STRONG, face_of, font
+from rigplanner.report.paper.type import REGULAR, STRONG, face_of, font, printable
 
 TALLEST = 620.0
 """Height in points that a picture may take, so that it and its heading fit on one page of either
@@ -97,10 +97,12 @@ def picture_flowable(picture: Picture, width: float, tallest: float = TALLEST) -
 
 
 def faced(text: str, latin: str = REGULAR) -> tuple[str, str]:
-    """Return a text and the face to set it in; what that face has not becomes a question mark."""
-    face = face_of(text, latin)
+    """Return a text and the face to set it in; what that face has not becomes a question mark.
+    Fonts have glyphs for control characters too, which are left out."""
+    shown = printable(text)
+    face = face_of(shown, latin)
     known = font(face).face.charToGlyph
-    return "".join(char if ord(char) in known else "?" for char in text), face
+    return "".join(char if ord(char) in known else "?" for char in shown), face
 
 
 def whisker(low: float, high: float, y: float, half: float) -> list[Any]:
