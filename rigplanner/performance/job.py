@@ -242,7 +242,7 @@ def _key(
         return None
 
 
-REMEMBERED = 4_000
+REMEMBERED = 1_000
 _read_jobs: dict[tuple[object, ...], tuple[GPU, Zoo | None, Job]] = {}
 """Jobs of one sample, of two and of an unnamed batch, by their encoded workload, the identity of
 GPU and zoo, counts and link: the entry holds what it is known by, so that nothing else takes it

@@ -181,7 +181,7 @@ def shares_of(generation: str) -> str:
     return SHARED.get(generation, generation)
 
 
-REMEMBERED = 2_000
+REMEMBERED = 500
 _read: dict[int, tuple[GPU, Silicon]] = {}
 """What was read of GPUs, by the identity of each: the entry holds it, so no other takes it over."""
 

@@ -176,7 +176,7 @@ def read_job(workload: Workload, network: Network, count: int, card: bool) -> Jo
     return msgspec.structs.replace(job, batch=batch, length=job.length + more, input_tokens=inputs)
 
 
-REMEMBERED = 2_000
+REMEMBERED = 1_000
 _read_jobs: dict[tuple[bytes, int, int, bool], tuple[Network, Job]] = {}
 """Jobs of one sample of one token, by their encoded workload and the identity of the network: the
 entry holds it, so no other takes it over."""

@@ -38,7 +38,7 @@ from rigplanner.performance.modelled import modelled_samples_per_second
 from rigplanner.performance.sequence_to_sequence import halves
 from rigplanner.performance.silicon import generation_of
 
-REMEMBERED, CELLS = 1_000, 4_000
+REMEMBERED, CELLS = 500, 1_500
 """Kinds of jobs, GPUs and sets of neighbours that are remembered, and cells (some kB each)."""
 FEW_ROWS = 16
 """Rows below which a question looks beyond its stack."""
