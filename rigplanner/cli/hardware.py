@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.cli.reading import open_catalog
-from rigplanner.errors import WorkloadFault
+from rigplanner.errors import TooLarge, WorkloadFault
 from rigplanner.machine.model import Machine
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.host.hosts import memory_gib
@@ -100,7 +100,7 @@ def _place_of_rig(path: Path) -> Place:
 
     try:
         machine = machine_of(read_rig(path), open_catalog())
-    except RigFault as fault:
+    except (RigFault, TooLarge) as fault:
         raise WorkloadFault(f"hardware.rig: {fault}") from fault
     if not machine.gpus:
         if not machine.cpus:

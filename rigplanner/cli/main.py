@@ -18,6 +18,7 @@ from rigplanner import __version__
 from rigplanner.cli.display import why_no_display
 from rigplanner.cli.faults import BAD_INPUT, FINE, INTERRUPTED, InputFault, own_fault
 from rigplanner.cli.terminal import Terminal, one_line
+from rigplanner.errors import TooLarge
 
 COMMANDS = {
     "check": "check a rig against all rules",
@@ -107,7 +108,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code = _run(words)
         sys.stdout.flush()
-    except InputFault as fault:
+    except (InputFault, TooLarge) as fault:
         return _say(words, str(fault))
     except BrokenPipeError:
         _close_stdout()

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import (
@@ -63,6 +64,17 @@ def pieces_of(rig: Rig, catalog: Catalog) -> Pieces:
                     pieces.append(piece)
                     wishes[piece.name] = place
     return Pieces(tuple(pieces), wishes, tuple(dict.fromkeys(missing)))
+
+
+def size_of(rig: Rig, catalog: Catalog) -> tuple[int, int]:
+    """Return how many pieces a rig has, built-in ones counted, and how many of them are GPUs,
+    without making them all."""
+    pieces = gpus = 0
+    for item in rig.items:
+        one = pieces_of(replace(rig, items=(replace(item, quantity=1, places=()),)), catalog).pieces
+        pieces += item.quantity * len(one)
+        gpus += item.quantity * sum(isinstance(piece.part, GPU) for piece in one)
+    return pieces, gpus
 
 
 def _built_in(

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import GPU, Bridge
 from rigplanner.economics.totals import Totals
-from rigplanner.errors import WorkloadFault
+from rigplanner.errors import TooLarge, WorkloadFault
 from rigplanner.machine.cache import IdentityCache
 from rigplanner.machine.model import Machine
 from rigplanner.memory.answer import MemoryEstimate
@@ -30,6 +30,8 @@ from rigplanner.rules.jobs.vram import part_seen
 MOST_ADVISED = 40
 """Items of a rig beyond which no fixes are sought: each is tried on the machine, and lists of
 hundreds of parts are no rigs."""
+MOST_GPUS, MOST_PIECES = 1_024, 10_000
+"""Of one machine: its matrix has a cell for each pair of GPUs."""
 REMEMBERED = 64
 MOST_DEALT = 64
 """Cards over which layers are dealt one by one."""
@@ -125,8 +127,10 @@ _speeds: IdentityCache[SpeedEstimate | str] = IdentityCache(REMEMBERED)
 
 def machine_of(rig: Rig, catalog: Catalog) -> Machine:
     """Return the machine of a rig. Edits of prices, names, notes, quote, workloads and software
-    find the former answer; an edit of the site changes only its power tree."""
+    find the former answer; an edit of the site changes only its power tree. Raises TooLarge for
+    more pieces than are judged as one machine."""
     from rigplanner.machine.assemble import assemble
+    from rigplanner.machine.pieces import size_of
     from rigplanner.machine.power.power import power_tree
 
     chosen = tuple(
@@ -141,7 +145,17 @@ def machine_of(rig: Rig, catalog: Catalog) -> Machine:
     )
     key = (id(catalog), id(rig.snapshot) if rig.snapshot else 0, chosen, choices)
     kept = (catalog, rig.snapshot)
-    site, machine = _machines.get(key, kept, lambda: (rig.site, assemble(rig, catalog)))
+
+    def make() -> tuple[Site, Machine]:
+        pieces, gpus = size_of(rig, catalog)
+        if pieces > MOST_PIECES or gpus > MOST_GPUS:
+            raise TooLarge(
+                f"{gpus} GPUs in {pieces} pieces are more than is judged as one machine"
+                f" ({MOST_GPUS} GPUs in {MOST_PIECES} pieces)."
+            )
+        return rig.site, assemble(rig, catalog)
+
+    site, machine = _machines.get(key, kept, make)
     if site == rig.site:
         return machine
     return _powered.get(

@@ -265,3 +265,21 @@ def test_figures_beyond_sense_are_refused_by_field(
     (tmp_path / "a.rig").write_text(json.dumps(rig | {"snapshot": {"x": {"tdp_w": 1e308}}}))
     assert main(["check", str(tmp_path / "a.rig")]) == 2
     assert "snapshot.x.tdp_w: a figure beyond sense" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("quantity", "code"), [(4, 1), (129, 2), (4096, 2)])
+def test_a_hall_full_of_machines_is_told_at_once(
+    samples: list[Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    quantity: int,
+    code: int,
+) -> None:
+    rig = json.loads(next(each for each in samples if "dgx" in each.stem).read_bytes())
+    rig["items"][0]["quantity"] = quantity
+    path = tmp_path / "hall.rig"
+    path.write_text(json.dumps(rig))
+    assert main(["check", str(path)]) == code
+    said = capsys.readouterr().err
+    assert ("are more than is judged as one machine" in said) == (code == 2)
+    assert said.count("\n") == (code == 2)

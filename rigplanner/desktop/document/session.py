@@ -20,6 +20,7 @@ from rigplanner.desktop.document.change import Change, Mark, Message, State
 from rigplanner.desktop.document.held_file import HeldFile
 from rigplanner.desktop.document.preferences import PreferenceStore
 from rigplanner.desktop.document.tasks import Tasks
+from rigplanner.errors import TooLarge
 from rigplanner.report.language import tr
 from rigplanner.rig import journal
 from rigplanner.rig.document import Rig
@@ -154,6 +155,9 @@ class Session(QObject):
         self._assessments[id(rig)] = (rig, made)
 
     def _take_fault(self, fault: Exception) -> None:
+        if isinstance(fault, TooLarge):
+            self.fault = str(fault)
+            return
         log.error("The rig could not be assessed.", exc_info=fault)
         self.fault = f"{type(fault).__name__}: {fault}"
 

@@ -31,6 +31,7 @@ from rigplanner.desktop.start_page.cards import Card, OneLine, SampleCard, Tile
 from rigplanner.desktop.start_page.left_edits import LeftEdits
 from rigplanner.desktop.start_page.rig_sketch import Sketch
 from rigplanner.desktop.words import money, shortened
+from rigplanner.errors import TooLarge
 from rigplanner.path_text import path_of
 from rigplanner.report.language import tr
 from rigplanner.rig import journal
@@ -405,7 +406,10 @@ def _verdicts(paths: list[Path], catalog: Catalog) -> Iterator[tuple[Path, str, 
     from rigplanner.rules.assess import assess
 
     for path in paths:
-        found = assess(read_rig(path), catalog)
+        try:
+            found = assess(read_rig(path), catalog)
+        except TooLarge:
+            continue
         sums = found.totals
         price = money(sums.total, sums.currency) if sums.total else tr("no prices")
         if sums.beside and sums.total == sums.subtotal:
