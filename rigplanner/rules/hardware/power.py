@@ -19,6 +19,7 @@ from rigplanner.machine.model import PowerTree
 from rigplanner.performance.limits.power_cap import speed_at_cap
 from rigplanner.rig.document import Item, Site
 from rigplanner.rig.edits import Edit
+from rigplanner.rules.core.bounds import Bounds, between
 from rigplanner.rules.core.context import Context, is_built_in
 from rigplanner.rules.core.finding import Finding, Fix, Named
 from rigplanner.rules.core.fixes import fix, item_of, swap
@@ -398,12 +399,49 @@ def capped(context: Context) -> Iterator[Capped]:
             yield Capped(f"{item.uid}.0", part, item)
 
 
+LOWEST_SHARES = (0.85, 0.2)
+"""Lowest power limits that makers set, as shares of a card's power: no card of the catalog of 150 W
+and more is beyond."""
+HIGHEST_SHARES = (1.0, 1.35)
+KIN_SPREAD = 1.2
+"""How far partners' limits lie from those of another card of the same silicon (our assumption)."""
+
+
+def _cap_bounds(context: Context, case: Capped, missing: tuple[str, ...]) -> Bounds | None:
+    """A card whose limits nobody read has those of cards of its silicon, else those of any card."""
+    card = case.card
+    if card.tdp_w is None or card.dies > 1:
+        return None
+    cards = [part for part in context.catalog.of_kind("gpu") if isinstance(part, GPU)]
+    kin = [other.power_min_w for other in cards if other.power_min_w and is_kin(card, other)]
+    worst, best = card.tdp_w * LOWEST_SHARES[0], card.tdp_w * LOWEST_SHARES[1]
+    if kin:
+        worst, best = min(worst, max(kin) * KIN_SPREAD), min(kin) / KIN_SPREAD
+    ranges = {
+        "card.power_min_w": (worst, best),
+        "card.power_max_w": (card.tdp_w * HIGHEST_SHARES[0], card.tdp_w * HIGHEST_SHARES[1]),
+    }
+    return between(case, {path: ranges[path] for path in missing})
+
+
+def is_kin(card: GPU, other: GPU) -> bool:
+    """Say whether two cards are of the same silicon and memory."""
+    mine = (card.chip, card.sms, card.memory_gib, card.form_factor)
+    return None not in mine and mine == (
+        other.chip,
+        other.sms,
+        other.memory_gib,
+        other.form_factor,
+    )
+
+
 @rule(
     "PWR014",
     "Power cap lies outside the card's range",
     "error",
     over=capped,
     needs=("card.power_min_w", "card.power_max_w"),
+    bound=_cap_bounds,
     reason="nvidia-smi -pl refuses limits outside the board's own range.",
     source="nvidia-smi -q -d POWER of the card",
 )
