@@ -5,11 +5,11 @@ from typing import Any
 from msgspec import Struct
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from rigplanner.catalog.prices.exchange import convert, shipped_rates
+from rigplanner.catalog.prices.exchange import convert
 from rigplanner.catalog.schema.parts import KINDS, Price, System, kind_of
 from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.document.session import Session
-from rigplanner.desktop.parts.offers import CONDITION_WORDS
+from rigplanner.desktop.parts.offers import CONDITION_WORDS, usual_rates
 from rigplanner.desktop.parts.outline import Outline, outline_of
 from rigplanner.desktop.words import KIND_WORDS, THIN, VERDICT_WORDS, age, is_older, number
 from rigplanner.economics.totals import price_of
@@ -104,7 +104,7 @@ def _age_text(price: Price | None, own: bool, today: str) -> str:
 
 def _price_text(price: Price, rig: Rig) -> str:
     """Return a price in the rig's currency, "≈" where a rate counts it; as it is without a rate."""
-    counted = convert(price.amount, price.currency, rig.currency, rig.exchange or shipped_rates())
+    counted = convert(price.amount, price.currency, rig.currency, rig.exchange or usual_rates())
     if price.currency == rig.currency or counted is None:
         return f"{number(price.amount, 0)} {price.currency}"
     return f"≈{THIN}{number(counted, 0)} {rig.currency}"

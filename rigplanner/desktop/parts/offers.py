@@ -1,8 +1,10 @@
 """The prices of the catalog table: all in the rig's currency, used or new, with their day."""
 
+from functools import cache
+
 from msgspec import Struct
 
-from rigplanner.catalog.prices.exchange import ExchangeRates, convert
+from rigplanner.catalog.prices.exchange import ExchangeRates, convert, shipped_rates
 from rigplanner.catalog.schema.parts import AnyPart, Price
 from rigplanner.desktop.words import THIN, age, day, is_older, number
 from rigplanner.report.language import Words, listed, tr
@@ -10,6 +12,12 @@ from rigplanner.report.language import Words, listed, tr
 CONDITION_WORDS = Words(
     {"new": "new", "used": "used", "refurbished": "refurbished", "launch": "launch"}
 )
+
+
+@cache
+def usual_rates() -> ExchangeRates:
+    """Return the shipped rates, read once: they count prices where the rig carries none."""
+    return shipped_rates()
 
 
 class Offered(Struct, frozen=True):

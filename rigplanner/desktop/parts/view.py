@@ -25,7 +25,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rigplanner.catalog.prices.exchange import shipped_rates
 from rigplanner.catalog.schema.parts import KINDS, AnyPart, kind_of
 from rigplanner.desktop.controls.flow_row import flow_strip
 from rigplanner.desktop.controls.tips import plain
@@ -47,6 +46,7 @@ from rigplanner.desktop.parts.cells import PartsCells
 from rigplanner.desktop.parts.details import Details
 from rigplanner.desktop.parts.filters import Filters
 from rigplanner.desktop.parts.model import NAME, PART_ROLE, Fit, PartsModel, Wish
+from rigplanner.desktop.parts.offers import usual_rates
 from rigplanner.desktop.words import KIND_WORDS, number, shortened
 from rigplanner.report.language import tr, trn
 from rigplanner.rig.document import part_of
@@ -456,7 +456,7 @@ class PartsView(QWidget):
         """Tell the table what it counts in, what is in the rig, and what a choice would replace."""
         rig, item = self._session.rig, self._session.rig.item(self._uid) if self._uid else None
         self.model.set_currency(
-            rig.currency, rig.exchange or shipped_rates(), self._session.preferences.now.price_days
+            rig.currency, rig.exchange or usual_rates(), self._session.preferences.now.price_days
         )
         installed = frozenset(each.part for each in rig.items)
         self.model.mark(installed, item.part if item else "")
