@@ -1,11 +1,14 @@
 """Prices, order and ranges of the catalog table."""
 
 import pytest
+from desktop_waiting import settled_session
 
 from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.prices.exchange import ExchangeRates
-from rigplanner.catalog.schema.parts import GPU, Price
+from rigplanner.catalog.schema.parts import GPU, KINDS, Price
+from rigplanner.desktop import documents
 from rigplanner.desktop.parts.model import Fit, PartsModel, Wish
+from rigplanner.desktop.window import Window
 
 TODAY = "2026-11-23"
 RATES = ExchangeRates(day="2026-11-20", source="a bank", rates={"USD": 1.25})
@@ -102,3 +105,16 @@ def test_the_installed_part_is_marked(model: PartsModel) -> None:
     assert marks["euro"][0].text == "in the rig"
     assert marks["dear"][1].unit == "installed"
     assert not any(marks[name][1].unit for name in ("cheap", "unpriced", "yen", "euro"))
+
+
+def test_the_price_is_never_hidden_whatever_kind_came_before(
+    qtbot, window: Window, sample_folder
+) -> None:
+    documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
+    settled_session(qtbot, window.session)
+    table, model = window.parts.table, window.parts.model
+    for kind in (*KINDS, *reversed(list(KINDS))):
+        window.parts.show_kind(kind, "")
+        assert not table.isColumnHidden(model.price_column), kind
+        assert not table.isColumnHidden(0)
+        assert not table.isColumnHidden(1)

@@ -104,18 +104,18 @@ class PartsTable(QTableView):
         return [self._model.parts[n] for n in rows]
 
     def make_room(self) -> None:
-        """Hide columns until names can be told apart: figures from the last on, then the day of the
-        price, then more figures; the pane shows them all."""
+        """Hide columns until names can be told apart: figures from the last on, at the end the day
+        of the price; the pane shows them all."""
         header, day = self.horizontalHeader(), self._model.price_column + 1
         own = range(NAME + 1, day - 1)
-        for n in (*own, day):
+        for n in range(header.count()):
             self.setColumnHidden(n, False)
         wanted = LEAST_NAME * QFontMetrics(sized_font(1.0)).averageCharWidth()
         room = self.viewport().width() - sum(
             header.sectionSize(n) for n in range(header.count()) if n != NAME
         )
         spare, kept = own[KEPT_FIGURES:], own[1:KEPT_FIGURES]
-        for n in (*reversed(spare), day, *reversed(kept)):
+        for n in (*reversed(spare), *reversed(kept), day):
             if room >= (wanted if n in spare else LEAST_SHARE * wanted):
                 return
             room += header.sectionSize(n)
