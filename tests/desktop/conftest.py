@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QEvent, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication
+from shiboken6 import isValid
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.data import data_path
@@ -30,7 +31,8 @@ def session(qapp: QApplication, catalog: Catalog, tmp_path: Path) -> Iterator[Se
     journals.mkdir()
     made = Session(catalog, PreferenceStore(tmp_path / "preferences.json"), journals, today=TODAY)
     yield made
-    made.close()
+    if isValid(made):  # a window that was made anew has ended it
+        made.close()
 
 
 @pytest.fixture
@@ -49,11 +51,13 @@ def window(
     made.show()
     qapp.processEvents()
     yield made
-    made.close()
-    assert not session.tasks.is_busy()
+    if isValid(made):
+        made.close()
+        made.deleteLater()
     assert QThreadPool.globalInstance().activeThreadCount() == 0
-    assert not [timer for timer in session.findChildren(QTimer) if timer.isActive()]
-    made.deleteLater()
+    if isValid(session):
+        assert not session.tasks.is_busy()
+        assert not [timer for timer in session.findChildren(QTimer) if timer.isActive()]
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
