@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.rig.workload import Workload
+from rigplanner.workload.network import resolve
 from rigplanner.workload.prompt_sets import prompt_set
 from rigplanner.workload.stored import formatted
 
@@ -32,6 +33,26 @@ def resolved(workload: Workload, zoo: Zoo) -> Resolved:
         return Resolved(made.workload, made.assumed)
     told = {name: str(value) for name, value in fields.items()}
     return Resolved(replace(made.workload, **fields), made.assumed | told)
+
+
+WRITING = ("inference", "serve", "decode", "prefill")
+WRITES = ("llm", "moe", "vlm")
+
+
+def in_one_format(workload: Workload, zoo: Zoo) -> Workload:
+    """Return the workload with the format in which cards are compared: what it says, what its
+    network is published in, else 16 bits. Left open, each card would be asked in the format of its
+    usual software, and four bits on one would win against sixteen on another."""
+    if workload.precision or workload.quant or workload.task not in WRITING:
+        return workload
+    try:
+        made = formatted(workload, zoo).workload
+        kind = resolve(made, zoo).kind
+    except WorkloadFault:
+        return workload  # who is asked next says what is wrong with it
+    if made.precision or made.quant or kind not in WRITES:
+        return made
+    return replace(made, precision="fp16")
 
 
 def _lengths(work: Workload) -> dict[str, Any]:

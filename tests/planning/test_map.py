@@ -14,7 +14,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
-from rigplanner.planning.map.cards import Money, cards, everything
+from rigplanner.planning.map.cards import Card, Money, cards, everything
 from rigplanner.planning.map.money import Terms
 from rigplanner.planning.map.nearest import like, shortages
 from rigplanner.planning.map.order import ranked
@@ -22,6 +22,7 @@ from rigplanner.planning.map.rank import Answer, Row, answer, rows
 from rigplanner.planning.map.runs import Run, marked, opened, run_of
 from rigplanner.report.map import models, table
 from rigplanner.rig.workload import Workload
+from rigplanner.workload.resolved import in_one_format
 
 KINDS = ("card", "machine", "hire")
 QLORA = Workload(model="llama-3.1-8b", task="train_qlora")
@@ -239,3 +240,19 @@ def test_the_largest_of_a_purpose_that_runs_well_is_marked_once() -> None:
     lines = models.text(best, 5)
     assert lines[0] == "Chat: 3 of 3 run"
     assert lines[2].split()[:2] == ["*", "b"]
+
+
+def test_cards_are_compared_in_one_format_of_the_weights():
+    """A card whose usual software runs four bits does not win against one that was asked sixteen."""
+    zoo = shipped_zoo()
+    plain = Workload(model="llama-3.1-8b", task="inference")
+    assert in_one_format(plain, zoo).precision == "fp16"
+    named = Workload(model="gpt-oss-20b", task="inference")
+    assert in_one_format(named, zoo).precision == "mxfp4"  # published in no other
+    said = replace(plain, precision="q4_k_m")
+    trained = replace(plain, task="train_lora")
+    assert (in_one_format(said, zoo), in_one_format(trained, zoo)) == (said, trained)
+    asked = [Card(gpu=find_gpu(name)) for name in ("Arc B580", "RTX 3090")]
+    narrow, wide = (row.answers[0] for row in rows([plain], asked, [1], zoo))
+    assert narrow.fit != "fits"
+    assert wide.fit == "fits"

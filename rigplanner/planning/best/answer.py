@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.planning.best.certificate import Book, Certificate, Claim
 from rigplanner.planning.best.goals import Fastest, Least, NearlyAsFast, PerMoney, ProofOfFastest
 from rigplanner.planning.best.judge import Judge
@@ -17,6 +18,7 @@ from rigplanner.planning.best.reads import Strictness
 from rigplanner.planning.best.score import Score
 from rigplanner.planning.best.search import Aim, Candidate, Ledger, NoLedger, Search, Stopped
 from rigplanner.planning.best.space import CardSet, Space, space_of
+from rigplanner.workload.resolved import in_one_format
 
 NOT_IN_SPACE = (
     "cards of different kinds together",
@@ -60,6 +62,7 @@ class Seeker:
         strictness: Strictness = "sound",
         go_on: Callable[[], bool] = lambda: True,
     ) -> None:
+        question = _in_one_format(question)
         self.question, self.catalog, self.today = question, catalog, today
         self.strictness, self.go_on = strictness, go_on
         self.market = Market(
@@ -243,3 +246,10 @@ def best_rig(
             break
     assert answer is not None
     return answer
+
+
+def _in_one_format(question: Question) -> Question:
+    """The question with works that every card is asked in the same format."""
+    zoo = shipped_zoo()
+    wants = (replace(w, workload=in_one_format(w.workload, zoo)) for w in question.wants)
+    return replace(question, wants=tuple(wants))

@@ -25,6 +25,7 @@ from rigplanner.performance.software.stacks import find_stack
 from rigplanner.planning.map.cards import Card, Kind
 from rigplanner.planning.what_if import split_over
 from rigplanner.rig.workload import Workload
+from rigplanner.workload.resolved import in_one_format
 
 Fit = Literal["fits", "tight", "host", "slow", "no", "unknown"]
 """fits: the whole interval of memory; tight: only a part of it; host: a part of the model stays in
@@ -140,6 +141,7 @@ def rows(
     holds what was answered, for machines with the same GPUs. Works that are split over all `own`
     GPUs of a rig are split over those of the row."""
     known = {} if known is None else known
+    works = [in_one_format(work, zoo) for work in works]
     for card in found:
         for count in card.counts(counts):
             link = card.link or usual_link(card.gpu, count)
