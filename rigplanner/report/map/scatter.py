@@ -32,7 +32,7 @@ MARGIN, BELOW_HEAD, BELOW = 16.0, 16.0, 58.0
 PLOT_HEIGHT, LEAST_HEIGHT = 380.0, 220.0
 RADIUS, REACH = 4.0, 7.0
 """Of a dot, and how far from its middle a pointer still meets it."""
-MOST_LABELS, MOST_TRIED = 26, 150
+MOST_LABELS, MOST_TRIED = 26, 70
 BAND = 12.0
 """Height of the bands in which taken room is looked up."""
 GAP = 3.0
