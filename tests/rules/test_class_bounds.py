@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.catalog.schema.parts import Chassis, Cooler, Motherboard, PowerSupply, Slot
+from rigplanner.catalog.schema.parts import GPU, Chassis, Cooler, Motherboard, PowerSupply, Slot
 from rigplanner.rules.hardware.class_bounds import (
     card_room_mm,
     cooler_heat_w,
@@ -15,6 +15,7 @@ from rigplanner.rules.hardware.class_bounds import (
     slot_columns,
     supply_length_mm,
 )
+from rigplanner.rules.hardware.power import cap_bounds_w
 
 
 def test_rated_coolers_lie_within_the_heat_of_their_kind_and_size() -> None:
@@ -98,3 +99,17 @@ def test_the_room_for_cards_follows_from_the_room_for_coolers() -> None:
             wrong.append((part.id, known, room))
     assert checked > 10
     assert wrong == []
+
+
+def test_known_power_limits_lie_within_what_is_assumed_without_them() -> None:
+    """Each card's lowest limit is blanked and must lie between the bounds of its kin or kind."""
+    cards = [part for part in shipped_catalog().of_kind("gpu") if isinstance(part, GPU)]
+    beyond = []
+    for card in cards:
+        if not card.power_min_w or not card.tdp_w or card.dies > 1 or card.form_factor != "pcie":
+            continue
+        others = [other for other in cards if other.id != card.id]
+        worst, best = cap_bounds_w(replace(card, power_min_w=None), others)
+        if not best <= card.power_min_w <= worst:
+            beyond.append((card.id, card.power_min_w, worst, best))
+    assert beyond == []

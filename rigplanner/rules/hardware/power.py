@@ -1,7 +1,7 @@
 """Power: supply, transients, input voltage, circuit, caps, several supplies."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
@@ -403,8 +403,21 @@ LOWEST_SHARES = (0.85, 0.2)
 """Lowest power limits that makers set, as shares of a card's power: no card of the catalog of 150 W
 and more is beyond."""
 HIGHEST_SHARES = (1.0, 1.35)
-KIN_SPREAD = 1.2
+SMALL_W = 150.0
+"""Cards of fewer watts may have no room below their power at all (NVIDIA T4, 60 of 70 W)."""
+KIN_SPREAD = 1.25
 """How far partners' limits lie from those of another card of the same silicon (our assumption)."""
+
+
+def cap_bounds_w(card: GPU, cards: Iterable[GPU]) -> tuple[float, float]:
+    """Return the highest and lowest that a card's lowest power limit can be, in W: near those of
+    cards of its silicon, else as of any card."""
+    watts = card.tdp_w or 0.0
+    kin = [other.power_min_w for other in cards if other.power_min_w and is_kin(card, other)]
+    worst = watts * (LOWEST_SHARES[0] if watts >= SMALL_W else 1.0)
+    if kin:
+        return min(worst, max(kin) * KIN_SPREAD), min(kin) / KIN_SPREAD
+    return worst, watts * LOWEST_SHARES[1]
 
 
 def _cap_bounds(context: Context, case: Capped, missing: tuple[str, ...]) -> Bounds | None:
@@ -412,27 +425,21 @@ def _cap_bounds(context: Context, case: Capped, missing: tuple[str, ...]) -> Bou
     card = case.card
     if card.tdp_w is None or card.dies > 1:
         return None
-    cards = [part for part in context.catalog.of_kind("gpu") if isinstance(part, GPU)]
-    kin = [other.power_min_w for other in cards if other.power_min_w and is_kin(card, other)]
-    worst, best = card.tdp_w * LOWEST_SHARES[0], card.tdp_w * LOWEST_SHARES[1]
-    if kin:
-        worst, best = min(worst, max(kin) * KIN_SPREAD), min(kin) / KIN_SPREAD
+    cards = (part for part in context.catalog.of_kind("gpu") if isinstance(part, GPU))
     ranges = {
-        "card.power_min_w": (worst, best),
+        "card.power_min_w": cap_bounds_w(card, cards),
         "card.power_max_w": (card.tdp_w * HIGHEST_SHARES[0], card.tdp_w * HIGHEST_SHARES[1]),
     }
     return between(case, {path: ranges[path] for path in missing})
 
 
 def is_kin(card: GPU, other: GPU) -> bool:
-    """Say whether two cards are of the same silicon and memory."""
+    """Say whether two cards are of the same silicon and memory, and of about the same power."""
     mine = (card.chip, card.sms, card.memory_gib, card.form_factor)
-    return None not in mine and mine == (
-        other.chip,
-        other.sms,
-        other.memory_gib,
-        other.form_factor,
-    )
+    its = (other.chip, other.sms, other.memory_gib, other.form_factor)
+    watts, other_watts = card.tdp_w or 0.0, other.tdp_w or math.inf
+    near = other_watts / KIN_SPREAD <= watts <= other_watts * KIN_SPREAD
+    return None not in mine and mine == its and near
 
 
 @rule(
