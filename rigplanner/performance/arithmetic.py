@@ -22,8 +22,8 @@ def arithmetic_of(
     do not train: by serving engines from Turing on (vLLM, docs/features/quantization: Marlin), by
     trainers and pipelines that keep a base in them anywhere (`frozen`; kohya's fp8_base, diffusers'
     layerwise casting). A base below `adapters` is widened whatever the silicon has (kohya's
-    fp8_base, quanto), bf16 to 32 bits on silicon before it (PyTorch)."""
-    if precision == "mxfp4" and silicon.fp4 is None:
+    fp8_base, quanto; a backward pass over int8), bf16 to 32 bits on silicon before it (PyTorch)."""
+    if (precision == "mxfp4" and silicon.fp4 is None) or (precision == "int8" and adapters):
         return "fp16"
     narrow = MATRIX_PRECISIONS.get(precision)
     if (

@@ -371,7 +371,11 @@ def _arithmetic(basis: _Basis, stack: Stack) -> str:
         or kind in PIPELINES
         or (work.quant or "").casefold().startswith(("bnb", "bitsandbytes"))
     )
-    widened = basis.task == "train_lora" and work.quant not in COMPUTED_NARROW
+    widened = (
+        basis.task == "train_lora"
+        and stack.family.startswith("eager")
+        and work.quant not in COMPUTED_NARROW
+    )
     return arithmetic_of(basis.precision, stack, basis.shape, basis.silicon, frozen, widened)
 
 

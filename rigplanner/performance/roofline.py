@@ -288,6 +288,18 @@ def throttling(job: Job) -> float:
     return math.exp(lost * (physics.power_vector if vector else 1.0) - clock)
 
 
+MIXED_PRODUCTS = 3.2
+"""Time of products with an 8-bit base below adapters of a language model over those of a 16-bit
+one (LLM.int8(): values are scaled and rounded, outliers multiplied apart), so that a step takes 2
+to 3 times as long, as on an RTX A5000 (bitsandbytes issue 465, read 2026-11-23)."""
+
+
+def _mixes(job: Job) -> bool:
+    """Whether products run over an 8-bit base as bitsandbytes runs them below adapters."""
+    language = job.shape.kind in ("llm", "moe")
+    return language and job.task == "train_lora" and job.precision == "int8"
+
+
 def step_times(job: Job) -> Times:
     """Return the times of one training step or forward pass on one GPU."""
     shape, training, physics = job.shape, job.task != "inference", speed_model().physics
@@ -295,7 +307,7 @@ def step_times(job: Job) -> Times:
     size, params = _value_bytes(job), dense_params(job)
     matrix = matrix_seconds(
         job, (shape.gflop + attention_cost(job)) * 1e9 * passes_through(job) * job.batch
-    )
+    ) * (MIXED_PRODUCTS if _mixes(job) else 1.0)
     scores = (
         0.0
         if job.fused_attention
