@@ -131,6 +131,14 @@ def test_new_and_used_prices_are_told_apart(catalog: Catalog) -> None:
     assert both and any(used[key].cost != new[key].cost for key in both)
 
 
+def test_what_a_card_cost_at_the_start_is_the_makers_price(catalog: Catalog) -> None:
+    found = {card.name: card for card in cards(catalog, "rtx 30")}
+    assert found["GeForce RTX 3090"].launch_cost == 1499
+    assert found["GeForce RTX 3090"].cost != 1499
+    with_one = [card for card in cards(catalog) if card.launch_cost is not None]
+    assert len(with_one) > 100
+
+
 def test_three_years_cost_price_and_energy_and_a_hire_its_hours() -> None:
     own = replace(row("own", 100, cost=1000), watts=500.0)
     dear = replace(row("dear hire", 300, cost=4.0), kind="hire")

@@ -217,10 +217,11 @@ def _newest(alike: Iterable[GPU], money: Money) -> tuple[Price | None, float | N
 
 
 def _launch_cost(alike: Sequence[GPU], money: Money) -> float | None:
-    """The oldest price of equal cards, where it is of the year after their release."""
+    """What the maker asked at the start, or else the oldest price of equal cards, where it is of
+    the year after their release."""
     plain = Money(money.currency, money.rates)
     counted = [
-        (price.day, cost)
+        (price.condition != "launch", price.day, cost)
         for gpu in alike
         for price in gpu.prices
         if not price.used and (cost := plain.of(price)) is not None
@@ -228,8 +229,8 @@ def _launch_cost(alike: Sequence[GPU], money: Money) -> float | None:
     released = min((gpu.released for gpu in alike if gpu.released), default=None)
     if not counted or released is None:
         return None
-    day, cost = min(counted)
-    return cost if _days_after(released, day) <= LAUNCH_DAYS else None
+    later, day, cost = min(counted)
+    return cost if not later or _days_after(released, day) <= LAUNCH_DAYS else None
 
 
 def _days_after(released: str, day: str) -> float:
