@@ -47,7 +47,6 @@ def window(
     made = Window(session)
     made.resize(1366, 768)  # the screen of the offscreen platform is smaller than any desktop's
     made.show_tab("Parts")
-    qtbot.addWidget(made)
     made.show()
     qapp.processEvents()
     yield made

@@ -38,7 +38,6 @@ def test_text_grows_by_steps_around_the_same_rig_and_is_kept(
     window.session.edit("Name it", Edit("rename", {"name": "A"}))
     usual, rows = text_px(QApplication.font()), row_px()
     fresh = window.use_text(150)
-    qtbot.addWidget(fresh)
     assert (text_px(QApplication.font()), fresh.session.rig.name) == (round(usual * 1.5), "A")
     assert fresh.parts.table.verticalHeader().defaultSectionSize() == row_px() > 1.4 * rows
     assert fresh.session.undo_name() == "Name it"
