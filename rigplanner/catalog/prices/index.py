@@ -8,7 +8,6 @@ from datetime import date
 from functools import cache
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from rigplanner.catalog.load import PRICE_TABLE
 from rigplanner.catalog.schema.parts import AnyPart, MemoryKit, Price, Storage, kind_of
@@ -97,8 +96,3 @@ def _level(series: Series, months: tuple[str, ...], month: str) -> float:
         return series.level[known[-1]]
     first = next((each for each in months if each in series.level), None)
     return series.level[first] if first else 0.0
-
-
-def with_amount(price: Price, amount: float) -> Price:
-    """Return a price of another amount."""
-    return replace(price, amount=amount)

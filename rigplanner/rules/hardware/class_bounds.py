@@ -292,14 +292,3 @@ def supply_room_mm(space: Enclosure) -> Range | None:
         return space.psu_length_mm, space.psu_length_mm
     tower = "ATX" in space.psu_form_factors and (space.gpu_length_mm or 0.0) >= TOWER_CARD_MM
     return SUPPLY_ROOM_MM if tower and (space.slot_columns or 0) >= 7 else None
-
-
-def cap_range_w(card: GPU) -> tuple[Range, Range] | None:
-    """Return the highest and lowest that the lower limit of a card can be, and the lowest and
-    highest that the upper can be, in W: from nine tenths of its power to a sixth, and up to half
-    more."""
-    if card.tdp_w is None:
-        return None
-    low = (card.power_min_w,) * 2 if card.power_min_w is not None else None
-    high = (card.power_max_w,) * 2 if card.power_max_w is not None else None
-    return low or (card.tdp_w * 0.9, card.tdp_w * 0.15), high or (card.tdp_w, card.tdp_w * 1.5)
