@@ -63,6 +63,10 @@ class Terminal(io.TextIOBase):
         """Whether the stream is a terminal."""
         return self._stream.isatty()
 
+    def below(self) -> TextIO:
+        """The stream that is written to, for who must close it."""
+        return self._stream
+
     def fileno(self) -> int:
         """The stream's descriptor."""
         return self._stream.fileno()

@@ -12,6 +12,7 @@ import pytest
 
 from rigplanner.cli.commands import memory, performance
 from rigplanner.cli.main import main
+from rigplanner.cli.terminal import Terminal
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.whole_file import read_within
 from rigplanner.workload.cases import LONGEST_LINE
@@ -209,7 +210,8 @@ def test_without_an_output_a_file_is_still_written(
     with monkeypatch.context() as changed:
         changed.setattr(sys, "stdout", None)
         assert main(["new", "RTX 3090", "-o", str(tmp_path / "a.rig")]) == 0
-        sys.stdout.close()
+        assert isinstance(sys.stdout, Terminal)
+        sys.stdout.below().close()
     assert read_rig(tmp_path / "a.rig").items
     capsys.readouterr()
 
