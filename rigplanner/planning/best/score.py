@@ -1,14 +1,17 @@
 """How well a machine does the works: their speeds, their mean, and whether memory holds them."""
 
 import math
+from functools import cache
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.machine.model import Machine
+from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import TIME_METRICS, SpeedEstimate
 from rigplanner.performance.settled import settled
 from rigplanner.performance.software.readiness import ready
@@ -20,7 +23,7 @@ from rigplanner.rules.assess import link_of, memory_on, speed_on
 
 Fault = Literal["memory", "tight", "not-predicted", "unproven", "target", "stack"]
 """Why a machine does not do a work: memory does not hold it; may not hold it; nothing predicts it;
-nobody published this stack on a chip of this maker; it is too slow; its stack does not run it."""
+no measurement near it is of its maker's chips; it is too slow; its stack does not run it."""
 
 
 class Score(Struct, frozen=True, kw_only=True):
@@ -75,7 +78,7 @@ def score_of(question: Question, machine: Machine, way: Way, strict: bool = True
         doubt = bool(count) and found.fits != "yes"
         if doubt and not question.tight:
             return "tight"
-        news = bool(count) and known_of(found, machine.gpus[0].gpu) == "unproven"
+        news = bool(count) and is_unproven(found, machine.gpus[0].gpu)
         if news and strict:
             return "unproven"
         if want.at_least is not None and not _reaches(found, want.at_least):
@@ -115,6 +118,25 @@ def _is_ready(work: Workload, machine: Machine, stack: str) -> bool:
         return False
     state = ready(stack, gpu, asked.precision, asked.quant)
     return state is None or state.how != "none"
+
+
+def is_unproven(speed: SpeedEstimate, gpu: GPU) -> bool:
+    """Return whether a speed leans on measurements of other makers' chips alone, so that nobody
+    knows how the software does on this one's."""
+    if known_of(speed, gpu) == "unproven":
+        return True
+    return bool(speed.anchors) and all(
+        maker_of(anchor.gpu) != gpu.chip_maker for anchor in speed.anchors
+    )
+
+
+@cache
+def maker_of(name: str) -> str:
+    """Return who makes the chip of a card; "" of an unknown one."""
+    try:
+        return find_gpu(name).chip_maker
+    except WorkloadFault:
+        return ""
 
 
 def _reaches(speed: SpeedEstimate, target: float) -> bool:

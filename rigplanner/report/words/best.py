@@ -86,7 +86,7 @@ CAUSES: dict[Cause, tuple[str, str]] = {
 WHY = {
     "memory": "its memory does not hold the job",
     "tight": "its memory may not hold the job",
-    "unproven": "nobody has published this software on chips of its maker",
+    "unproven": "its speed leans on measurements of other makers' cards alone",
     "not-predicted": "memory or speed cannot be predicted",
     "target": "too slow for what was asked",
     "stack": "the software does not run it on this card",
@@ -285,7 +285,7 @@ def beside_texts(answer: Answer) -> Iterable[str]:
     if best.score.tight:
         yield tr("Memory is tight: the job may not fit.")
     if best.score.unproven:
-        yield tr("Nobody has published this software on chips of this maker.")
+        yield tr("Its speed leans on measurements of other makers' cards alone.")
 
 
 def price_text(best: Candidate, market: Market) -> str:
