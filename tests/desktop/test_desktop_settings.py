@@ -1,12 +1,14 @@
 """Settings, languages, updates, About, printing."""
 
 import io
+import math
+import weakref
 import zipfile
 from pathlib import Path
 
 import pytest
 from desktop_waiting import settled_session
-from PySide6.QtCore import QBuffer, QIODevice
+from PySide6.QtCore import QBuffer, QEvent, QIODevice
 from PySide6.QtPdf import QPdfDocument
 from PySide6.QtPrintSupport import QPrinter
 from PySide6.QtWidgets import QApplication, QDialog, QLabel
@@ -23,12 +25,15 @@ from rigplanner.desktop.dialogs.settings import CURRENCIES, SettingsDialog
 from rigplanner.desktop.dialogs.update import update_dialog
 from rigplanner.desktop.document.exports import quote_bytes
 from rigplanner.desktop.document.preferences import Preferences, PreferenceStore
+from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.look.theme import look
 from rigplanner.desktop.look.tokens import DARK
 from rigplanner.desktop.parts.columns import COLUMNS
 from rigplanner.desktop.parts.correction import CorrectionDialog
 from rigplanner.desktop.parts.model import Cell, figure_cell
 from rigplanner.desktop.quote.printing import print_pdf, print_quote
+from rigplanner.desktop.window import Window, held
+from rigplanner.garbage import spare_the_living
 from rigplanner.report.format import quantity
 from rigplanner.report.language import language, use_language
 from rigplanner.report.quote.logo import logo_fault, logo_name
@@ -198,6 +203,29 @@ def test_another_language_makes_the_window_anew_around_the_same_rig(
     finally:
         fresh.close()
         use_language("en")
+
+
+def test_the_former_window_goes_with_all_that_it_held(qapp, catalog, monkeypatch):
+    monkeypatch.setattr("rigplanner.desktop.document.session.QUICK_MS", math.inf)
+    session = Session(catalog, PreferenceStore(None))
+    window = Window(session)
+    window.show()
+    former = [weakref.ref(window), weakref.ref(session), weakref.ref(session.shelf)]
+    index = session.index
+    fresh = window.use_text(110)
+    try:
+        assert fresh.session.index is index
+        del window, session
+        QApplication.processEvents()
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        spare_the_living()  # as the new window does, when the former one has gone
+        assert [each() is None for each in former] == [True] * 3
+    finally:
+        fresh.close()
+        fresh.deleteLater()
+        held.clear()
+        look.use_text(100)
+        look.use("light")
 
 
 def test_a_language_that_is_not_there_leaves_english(window, monkeypatch):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from msgspec.structs import replace
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from rigplanner.catalog.find.find import PartIndex, words_of
 from rigplanner.catalog.imports.user_catalog import FullCatalog, full_catalog, user_folder
@@ -17,6 +17,8 @@ from rigplanner.desktop.document.watch import Watch
 from rigplanner.garbage import spare_the_living
 
 INDEX, RELOAD = "index", "reload"
+RENEWED_MS = 2_000
+"""When a former window has gone, what was spared from the collector with it is looked through."""
 STATUSES = get_args(Status)
 """In the order in which a table lists them."""
 
@@ -128,6 +130,7 @@ class Shelf(QObject):
         self._index, self._ordered = former._index, former._ordered
         if former._follows:
             self.follow(former._folder)
+        QTimer.singleShot(RENEWED_MS, self, spare_the_living)
 
     def reload(self) -> None:
         """Read the catalog files aside and use what they give; the present catalog stays when they
