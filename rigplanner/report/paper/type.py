@@ -21,6 +21,8 @@ FILES = {
 regular face."""
 LONGEST_CELL = 400
 REPLACEMENT = "\ufffd"
+ENDS = "\n\r\t\u2028\u2029"
+"""Ends of lines and paragraphs, which become spaces."""
 
 
 @cache
@@ -37,9 +39,9 @@ def font(name: str) -> Any:
 def printable(text: str, longest: int = LONGEST_CELL) -> str:
     """Return text without control and direction characters, at most `longest` characters."""
     kept = "".join(
-        " " if c in "\n\r\t" else c
+        " " if c in ENDS else c
         for c in text
-        if c in "\n\r\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn")
+        if c in ENDS or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn")
     )
     return kept if len(kept) <= longest else kept[: longest - 1] + "…"
 
