@@ -10,7 +10,7 @@ from test_desktop_window import open_sample
 
 from rigplanner.catalog.schema.parts import Price
 from rigplanner.desktop.compare.reasons import compare_reason
-from rigplanner.desktop.compare.view import WITHOUT_STEPS
+from rigplanner.desktop.compare.view import has_steps
 from rigplanner.desktop.panels.breakdown import show_breakdown
 from rigplanner.desktop.panels.reasons import Reason, limit_reason, spot_step
 from rigplanner.planning.compare import CompareRow, compare
@@ -101,11 +101,7 @@ def test_a_spot_price_is_a_step_of_its_own_with_its_day():
 
 def value_rows(view) -> list[int]:
     lines = enumerate(view.model.lines)
-    return [
-        n
-        for n, line in lines
-        if isinstance(line, CompareRow) and line.attribute.code not in WITHOUT_STEPS
-    ]
+    return [n for n, line in lines if isinstance(line, CompareRow) and has_steps(line)]
 
 
 def test_every_known_value_of_a_comparison_has_steps(judged_window, sample_folder):
@@ -114,7 +110,7 @@ def test_every_known_value_of_a_comparison_has_steps(judged_window, sample_folde
     for line in compare(other):
         for rig in range(2):
             value = line.values[rig]
-            if value not in (None, 0.0, "ok") and line.attribute.code not in WITHOUT_STEPS:
+            if value not in (None, 0.0, "ok") and has_steps(line):
                 made = compare_reason(line, rig, other, session.catalog, lambda *_: ())
                 assert made.steps, (line.attribute.code, line.subject)
                 assert other[rig].rig.name in made.title

@@ -326,7 +326,7 @@ def test_a_pasted_list_tells_that_memory_of_another_maker_was_taken(window):
     start.paste.setPlainText("RTX 3090\nNoName Value 32GB (2x16GB) DDR4-3200")
     start.make_from_list()
     assert "NoName" in window.messages.text.text()
-    assert "the same figures" in window.session.rig.notes
+    assert "the same size or figures" in window.session.rig.notes
     start.paste.setPlainText("Corsair Vengeance LPX 2x16GB DDR4-3200")
     start.make_from_list()
     assert window.session.rig.notes == ""

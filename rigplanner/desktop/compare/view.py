@@ -412,9 +412,7 @@ class CompareView(QWidget):
 
     def _reason_at(self, index: QModelIndex) -> tuple[CompareRow, int] | None:
         line = self.model.lines[index.row()]
-        if isinstance(line, str) or index.column() == 0 or line.attribute.code in WITHOUT_STEPS:
-            return None
-        if line.attribute.group == CHOSEN and line.attribute.code not in WITH_STEPS:
+        if isinstance(line, str) or index.column() == 0 or not has_steps(line):
             return None
         return line, index.column() - 1
 
@@ -485,6 +483,14 @@ class CompareView(QWidget):
         if self.model.rows:
             QGuiApplication.clipboard().setText(markdown(self._made()))
             self._session.tell(tr("Copied the comparison as Markdown."))
+
+
+def has_steps(line: CompareRow) -> bool:
+    """Return whether the values of a row open the steps they were made in: what was chosen by hand
+    has none but the GPUs, which open their figures."""
+    if line.attribute.group == CHOSEN:
+        return line.attribute.code in WITH_STEPS
+    return line.attribute.code not in WITHOUT_STEPS
 
 
 def _title_of(path: Path) -> str:

@@ -84,7 +84,7 @@ class UpdateDialog(QDialog):
                 self._line(tr("Newer data of RigPlanner"), self._data_state, self.data_button),
                 rule(),
                 self._line(
-                    tr("BuildCores OpenDB, kept apart from the shipped parts"),
+                    tr("More parts, of BuildCores OpenDB"),
                     self._more_state,
                     self.more_button,
                     self.remove_button,

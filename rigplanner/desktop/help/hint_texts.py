@@ -90,6 +90,14 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
         "Which prices count: new, used, or any.",
         "Price, speed per money and years follow them.",
     ),
+    "Machine": (
+        "The machine that is asked: this rig, or GPUs by name as 2x RTX 3090.",
+        "Formats, places and speeds of every model follow it.",
+    ),
+    "Order": (
+        "What comes first within a purpose: large models that run well, or new ones.",
+        "Only the order changes.",
+    ),
     "Sorted by": ("What the rows are sorted by.", "Only the order changes."),
     "Names": (
         "Words of the cards' names, in any order.",
@@ -438,6 +446,28 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
 there."""
 
 COLUMN_HINTS: dict[str, tuple[str, str]] = {
+    "Best": (
+        "A star marks the best of its purpose that runs well here.",
+        "Of those that answer fast enough to read, in four bits or more, it is the largest.",
+    ),
+    "Size": ("Parameters of the model.", "More need more memory and time a token."),
+    "Released": ("Month in which the model appeared.", "Newer ones do more with the same size."),
+    "Format": (
+        "Largest format of the weights that fits.",
+        "Smaller formats need less memory and lose some quality.",
+    ),
+    "Where": (
+        "Where the weights lie: GPU, GPU and RAM, or RAM alone.",
+        "What lies in RAM is read at the RAM's rate.",
+    ),
+    "GPU memory": ("Memory taken on the fullest GPU.", "The rest of the card is left for context."),
+    "RAM": ("Memory of the computer that the weights take.", "More RAM opens larger models."),
+    "Context": ("Tokens that one conversation can hold.", "More users or tokens need more memory."),
+    "Users": ("Conversations that run at once.", "Each needs a cache of its own."),
+    "First token": (
+        "Time from the question to the first token.",
+        "Longer prompts take longer in proportion.",
+    ),
     "Fit": (
         "Whether the part would work in this rig, and if not, why.",
         "Amber can be cured by another part or setting, red cannot.",

@@ -65,13 +65,13 @@ def _explain_heads(table: QTableWidget) -> None:
     for n in range(table.columnCount()):
         head = table.horizontalHeaderItem(n)
         if head is not None and not head.toolTip() and (tip := column_hint(head.text())):
-            head.setToolTip(tip)
+            head.setToolTip(plain(tip))
 
 
 def column_hint(title: str) -> str:
     """Return the two lines of a column by its head as shown, "" for an unknown one."""
     lines = next((own for head, own in COLUMN_HINTS.items() if tr(head) == title), None)
-    return plain(f"{tr(lines[0])}\n{tr(lines[1])}") if lines else ""
+    return f"{tr(lines[0])}\n{tr(lines[1])}" if lines else ""
 
 
 def letter_hint(letters: str) -> str:
@@ -79,4 +79,4 @@ def letter_hint(letters: str) -> str:
     kind = letters.rstrip("0123456789")
     count = letters.removeprefix(kind)
     lines = LETTER_HINTS.get(kind or "?")
-    return plain(f"{tr(lines[0], count=count)}\n{tr(lines[1])}") if lines else ""
+    return f"{tr(lines[0], count=count)}\n{tr(lines[1])}" if lines else ""

@@ -239,7 +239,7 @@ class MachineView(QWidget):
         for n, line in enumerate(machine.matrix):
             for m, cell in enumerate(line):
                 if (item := self.matrix.item(n, m)) is not None:
-                    item.setToolTip(letter_hint(cell or "?"))
+                    item.setToolTip(plain(letter_hint(cell or "?")))
         self.matrix.setVerticalHeaderLabels(heads)
         reads = tr("Each cell says how its GPU is reached from that of the row.")
         for n, head in enumerate(heads):

@@ -60,7 +60,7 @@ class RowsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _alignment(section)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return column_hint(tr(TEXT_HEADS[section]))
+            return plain(column_hint(tr(TEXT_HEADS[section])))
         return None
 
     def cells_of(self, at: int) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from rigplanner.desktop.controls.tips import plain
+from rigplanner.desktop.help.hints import column_hint
 from rigplanner.desktop.look import icons
 from rigplanner.desktop.look.theme import look, sized_font
 from rigplanner.planning.map.runs import Run
@@ -57,6 +58,8 @@ class RunsModel(QAbstractTableModel):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
             return tr(HEADS[section])
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain(column_hint(tr(HEADS[section])))
         return _alignment(section) if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def cells_of(self, at: int) -> tuple[str, ...]:

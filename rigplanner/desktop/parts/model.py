@@ -372,7 +372,7 @@ class PartsModel(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal or not 0 <= section < self.columnCount():
             return None
         if role == Qt.ItemDataRole.ToolTipRole:
-            return column_hint(self.headerData(section, orientation))
+            return plain(column_hint(self.headerData(section, orientation)))
         if role == Qt.ItemDataRole.DisplayRole:
             return (
                 tr("Fit"),

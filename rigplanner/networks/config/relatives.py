@@ -6,10 +6,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from rigplanner.data import data_path
+from rigplanner.decoding import read_json
 
 
 class Relative(Struct, frozen=True, forbid_unknown_fields=True, rename={"kind": "as"}):
@@ -29,7 +29,7 @@ class _File(Struct, frozen=True):
 @cache
 def _read() -> _File:
     path = data_path("catalog") / "architectures" / "families.json"
-    return msgspec.json.decode(path.read_bytes(), type=_File)
+    return read_json(path.read_bytes(), _File)
 
 
 def traced_as(kind: str) -> str:

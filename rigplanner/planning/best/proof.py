@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rigplanner.decoding import convert
 from rigplanner.planning.best.answer import Answer
 from rigplanner.rig.document import Rig
 
@@ -38,7 +39,7 @@ def proof_of(rig: Rig) -> Proof | None:
     if kept is None:
         return None
     try:
-        proof = msgspec.convert(kept, Proof)
+        proof = convert(kept, Proof)
     except msgspec.ValidationError:
         return None
     return proof if proof.rig == _told(rig) else None

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -19,6 +18,7 @@ from rigplanner.catalog.schema.parts import (
     Motherboard,
     PowerSupply,
 )
+from rigplanner.decoding import read_json
 from rigplanner.machine.assemble import assemble
 from rigplanner.machine.power.power import rating_w
 from rigplanner.planning.best.certificate import Certificate, Family
@@ -51,8 +51,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
 
 def read_certificate(content: bytes) -> Certificate:
-    """Return the certificate in a file; raises msgspec.ValidationError for what is none."""
-    return msgspec.json.decode(content, type=Certificate)
+    """Return the certificate in a file; raises JsonFault for what is none."""
+    return read_json(content, Certificate)
 
 
 def verify(certificate: Certificate, catalog: Catalog, most: int = 10) -> Verdict:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal
 
-import msgspec
 from msgspec import Struct
 
 from rigplanner.data import data_path
+from rigplanner.decoding import read_json
 from rigplanner.networks.families.decoders.traits import Traits
 
 
@@ -54,7 +54,7 @@ class _File(Struct, frozen=True):
 @cache
 def _families() -> dict[str, Family]:
     path = data_path("catalog") / "architectures" / "families.json"
-    return msgspec.json.decode(path.read_bytes(), type=_File).decoders
+    return read_json(path.read_bytes(), _File).decoders
 
 
 PLAIN = Family()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from rigplanner.data import data_path
+from rigplanner.decoding import read_json
 
 
 class _File(Struct, frozen=True):
@@ -20,4 +20,4 @@ def encoder_families() -> dict[str, dict[str, Any]]:
     """Return what sets each family of encoders apart: fields of `EncoderForm`, and
     `head_of_config` where its head activates as the configuration says, not by GELU."""
     path = data_path("catalog") / "architectures" / "families.json"
-    return msgspec.json.decode(path.read_bytes(), type=_File).encoders
+    return read_json(path.read_bytes(), _File).encoders
