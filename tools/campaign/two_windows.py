@@ -4,6 +4,8 @@ until it closes or dies."""
 import os
 import random
 import signal
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,28 +14,26 @@ from pathlib import Path
 from tools.campaign.figures import Failure, Figures
 
 SILENT_S = 60
+ROOT = Path(__file__).parents[2]
 
 
 class _Other:
     """A window in a process of its own; each call is one deed and its answer."""
 
     def __init__(self, place: Path) -> None:
-        asked, self._ask = os.pipe()
-        self._told, tell = os.pipe()
-        self.process = os.fork()
-        if not self.process:
-            os.close(self._ask)
-            os.close(self._told)
-            try:
-                _obey(place, asked, tell)
-            finally:
-                os._exit(1)
-        os.close(asked)
-        os.close(tell)
+        # A fresh process, not a fork: a fork would inherit the application and the threads of Qt
+        # of whoever runs this.
+        command = [sys.executable, "-m", "tools.campaign.two_windows", str(place)]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+        )
+        assert self.process.stdin and self.process.stdout
+        self._ask, self._told = self.process.stdin, self.process.stdout
 
     def __call__(self, deed: str, path: Path) -> bool:
-        os.write(self._ask, f"{deed} {path}\n".encode())
-        answer = os.read(self._told, 1)
+        self._ask.write(f"{deed} {path}\n".encode())
+        self._ask.flush()
+        answer = self._told.read(1)
         if not answer:
             raise AssertionError(f"the window died at: {deed}")
         return answer == b"1"
@@ -41,16 +41,16 @@ class _Other:
     def end(self, kill: bool) -> None:
         """Let the window close, or kill it."""
         if kill:
-            os.kill(self.process, signal.SIGKILL)
+            self.process.kill()
         else:
-            os.write(self._ask, b"quit .\n")
-        os.waitpid(self.process, 0)
-        os.close(self._ask)
-        os.close(self._told)
+            self._ask.write(b"quit .\n")
+        self._ask.close()
+        self.process.wait()
+        self._told.close()
 
 
-def _obey(place: Path, asked: int, tell: int) -> None:
-    """Do what comes through a pipe, one line a deed."""
+def _obey(place: Path) -> None:
+    """Do what comes by standard input, one line a deed; answer each by one byte."""
     from PySide6.QtCore import QCoreApplication
 
     from rigplanner.catalog.load import shipped_catalog
@@ -62,7 +62,7 @@ def _obey(place: Path, asked: int, tell: int) -> None:
     application = QCoreApplication(["two windows"])
     session = Session(shipped_catalog(), PreferenceStore(None), place)
     session.assess_ms = 1e9
-    for count, line in enumerate(os.fdopen(asked, "r")):
+    for count, line in enumerate(sys.stdin):
         deed, _, name = line.rstrip("\n").partition(" ")
         done = True
         if deed == "quit":
@@ -76,7 +76,7 @@ def _obey(place: Path, asked: int, tell: int) -> None:
         elif deed == "save":
             done = session.save(Path(name))
         application.processEvents()
-        os.write(tell, b"1" if done else b"0")
+        os.write(1, b"1" if done else b"0")
 
 
 def _names(place: Path, dice: random.Random) -> tuple[Path, Path]:
@@ -112,15 +112,13 @@ def _window(place: Path) -> Iterator[_Other]:
     try:
         yield made
     except BaseException:
-        os.kill(made.process, signal.SIGKILL)
+        made.process.kill()
+        made.process.wait()
         raise
 
 
 def two_windows(count: int, seed: int, kept: Path | None) -> Figures:
     """Open one file in two windows `count` times."""
-    from rigplanner.catalog.load import shipped_catalog
-
-    shipped_catalog()  # here, so that no window that is forked reads it again
     found, dice = Figures("two windows"), random.Random(seed)
     for number in range(count):
         with tempfile.TemporaryDirectory() as folder:
@@ -153,14 +151,18 @@ def _together(place: Path, one: Path, other: Path, dice: random.Random) -> list[
         if not first("save", one):
             came.append("the first window cannot save its own file")
         held = read_rig(one).notes
-        if not held.startswith(str(first.process)):
+        if not held.startswith(str(first.process.pid)):
             came.append(f"the file holds {held!r}")
         end = dice.choice(("killed", "closed"))
         first.end(kill=end == "killed")
         if not second("open", one):
             came.append(f"the file stays locked when its window was {end}")
         second("edit", one)
-        if not second("save", one) or not read_rig(one).notes.startswith(str(second.process)):
+        if not second("save", one) or not read_rig(one).notes.startswith(str(second.process.pid)):
             came.append("the second window cannot save the file that is free")
         second.end(kill=False)
     return came
+
+
+if __name__ == "__main__":
+    _obey(Path(sys.argv[1]))
