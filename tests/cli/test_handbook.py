@@ -24,6 +24,7 @@ PAGES = [
         "docs/workloads.md",
         "docs/catalog.md",
         "docs/importing.md",
+        "docs/notes.md",
     )
 ]
 LINES = [
