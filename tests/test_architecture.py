@@ -9,19 +9,8 @@ PACKAGE = Path(__file__).resolve().parents[1] / "rigplanner"
 LONGEST_FUNCTION = 50
 MOST_MODULES = 25
 STILL_LONG: set[str] = {
-    "desktop/compare/view.py:__init__",
-    "desktop/dialogs/about.py:about_dialog",
-    "desktop/dialogs/settings.py:_make_rigs",
-    "desktop/machine/drawing.py:_paint_box",
-    "desktop/machine/view.py:__init__",
-    "desktop/panels/reasons.py:lanes_reason",
-    "desktop/panels/reasons.py:load_reason",
-    "desktop/panels/reasons.py:price_reason",
-    "desktop/parts/build_list.py:_show_total",
     "desktop/quote/form.py:_costs",
     "desktop/quote/form.py:_make_forms",
-    "desktop/start.py:_made",
-    "desktop/workloads/memory_bars.py:_paint_bar",
 }
 HEAVY = ("networkx", "numpy", "openpyxl", "pandas", "reportlab", "requests")
 

@@ -3,6 +3,7 @@ anew as soon as anything that they were made from has changed."""
 
 import contextlib
 import hashlib
+import sys
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -28,7 +29,9 @@ def signature(files: Iterable[Path]) -> bytes:
     """Return what changes when a file changes in name, size or time, or when the program or the
     form of a part does (32 bytes). Raises OSError."""
     digest = hashlib.sha256(f"{__version__} {msgspec.__version__}\n".encode())
-    for path in (Path(schema.__file__), *files):
+    # A packaged program has no source files: its executable stands for the form of a part then.
+    form = sys.executable if getattr(sys, "frozen", False) else schema.__file__
+    for path in (Path(form), *files):
         status = path.stat()
         digest.update(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
     return digest.digest()

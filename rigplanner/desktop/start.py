@@ -129,7 +129,6 @@ def _made(path: Path | None):  # type: ignore[no-untyped-def]
     from rigplanner.desktop.look.theme import look
     from rigplanner.desktop.window import Window
     from rigplanner.garbage import spare_the_living
-    from rigplanner.report.language import tr
     from rigplanner.rig.journal import journal_folder
 
     QApplication.setApplicationName("RigPlanner")
@@ -154,17 +153,22 @@ def _made(path: Path | None):  # type: ignore[no-untyped-def]
     faults.show_in(window)
     asides = [fault[:LONGEST_ASIDE] for fault in full.faults]
     if preferences.fault:
-        said = tr(
-            "Settings that cannot be read have their usual values now ({reason}); the old file is"
-            " kept as {name}.",
-            reason=preferences.fault[:LONGEST_ASIDE],
-            name=BROKEN,
-        )
-        asides.insert(0, said)
+        asides.insert(0, _broken_settings(preferences.fault, BROKEN))
     _tell_left_aside(session, asides)
     if path is not None:
         open_file(window, path)
     return window
+
+
+def _broken_settings(reason: str, name: str) -> str:
+    from rigplanner.report.language import tr
+
+    return tr(
+        "Settings that cannot be read have their usual values now ({reason}); the old file is"
+        " kept as {name}.",
+        reason=reason[:LONGEST_ASIDE],
+        name=name,
+    )
 
 
 def _tell_left_aside(session: "Session", asides: list[str]) -> None:

@@ -5,9 +5,10 @@ import platform
 from PySide6 import __version__ as qt_version
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QPlainTextEdit, QTabWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QTabWidget
 
 from rigplanner import __version__
+from rigplanner.catalog.load import Catalog
 from rigplanner.data import data_path
 from rigplanner.desktop.controls.tables import fill, plain_table, stretch_first
 from rigplanner.desktop.controls.widgets import button, column, label, row
@@ -54,6 +55,31 @@ def about_dialog(desk: Desk) -> QDialog:
     dialog.setWindowTitle(tr("About RigPlanner"))
     dialog.resize(row_px() * 24, row_px() * 20)
     catalog = desk.session.catalog
+    copy = button(
+        tr("Copy versions"), lambda: QGuiApplication.clipboard().setText(versions(desk)), "copy"
+    )
+    close = button(tr("Close"), dialog.close, role="primary")
+    note = label(
+        tr("The program is under the MIT licence, the catalog data under CC BY 4.0."),
+        "small",
+        wrap=True,
+    )
+    dialog.setLayout(
+        column(
+            _head(dialog, catalog),
+            note,
+            _pages(catalog),
+            row(copy, 1, close),
+            margins=(20, 16, 20, 16),
+            spacing=12,
+        )
+    )
+    give_hints(dialog)
+    dialog.open()
+    return dialog
+
+
+def _head(dialog: QDialog, catalog: Catalog) -> QHBoxLayout:
     sign = label()
     sign.setPixmap(icons.pixmap("rigplanner", "accent", dialog.devicePixelRatioF(), px=40))
     sign.setAccessibleName("RigPlanner")
@@ -70,6 +96,10 @@ def about_dialog(desk: Desk) -> QDialog:
         ),
         1,
     )
+    return head
+
+
+def _pages(catalog: Catalog) -> QTabWidget:
     kinds = plain_table(tr("Catalog by kind"), (tr("Kind"), tr("Parts"), tr("With a price")))
     fill(
         kinds,
@@ -100,21 +130,7 @@ def about_dialog(desk: Desk) -> QDialog:
         (tr("Licences"), licences),
     ):
         tabs.addTab(page, title)
-    copy = button(
-        tr("Copy versions"), lambda: QGuiApplication.clipboard().setText(versions(desk)), "copy"
-    )
-    close = button(tr("Close"), dialog.close, role="primary")
-    note = label(
-        tr("The program is under the MIT licence, the catalog data under CC BY 4.0."),
-        "small",
-        wrap=True,
-    )
-    dialog.setLayout(
-        column(head, note, tabs, row(copy, 1, close), margins=(20, 16, 20, 16), spacing=12)
-    )
-    give_hints(dialog)
-    dialog.open()
-    return dialog
+    return tabs
 
 
 def _licences() -> str:

@@ -182,6 +182,18 @@ class SettingsDialog(QDialog):
         if (typed := self.currency.lineEdit()) is not None:
             typed.editingFinished.connect(lambda: self._use_currency(typed.text().strip().upper()))
         form.addRow(tr("Own exchange rate"), self._make_rate())
+        self._add_site(form)
+        self.price_days = QSpinBox(minimum=1, maximum=3650)
+        self.price_days.setAccessibleName(tr("Mark prices as old after"))
+        self.price_days.setSuffix(f"\u202f{tr('days')}")
+        self.price_days.setValue(self._now.price_days)
+        indented(self.price_days)
+        self.price_days.valueChanged.connect(lambda days: self._change_and_show(price_days=days))
+        form.addRow(tr("Mark prices as old after"), self.price_days)
+        return form
+
+    def _add_site(self, form: QFormLayout) -> None:
+        """Add the fields of the usual site: country, circuit, energy."""
         site = self._now.site
         countries = [
             ("", tr("not set")),
@@ -216,14 +228,6 @@ class SettingsDialog(QDialog):
             lambda v: self._change_site(hours_per_day=min(v, 24.0) if v else None),
             1,
         )
-        self.price_days = QSpinBox(minimum=1, maximum=3650)
-        self.price_days.setAccessibleName(tr("Mark prices as old after"))
-        self.price_days.setSuffix(f"\u202f{tr('days')}")
-        self.price_days.setValue(self._now.price_days)
-        indented(self.price_days)
-        self.price_days.valueChanged.connect(lambda days: self._change_and_show(price_days=days))
-        form.addRow(tr("Mark prices as old after"), self.price_days)
-        return form
 
     def _make_rate(self) -> QWidget:
         """Return the fields of a rate that the bank does not publish, or of the one that was

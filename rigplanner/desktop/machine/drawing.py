@@ -240,28 +240,13 @@ class MachineDrawing(QWidget):
         painter.setPen(tokens.color(STATE_OF[wire.state] if wire.state else "soft"))
         painter.drawText(QPointF(wire.label_x - width, wire.label_y - wire.weight / 2), wire.label)
 
-    def _paint_box(self, painter: QPainter, box: Box) -> None:
+    def _edge(self, box: Box, chosen: bool) -> QPen:
+        """The line around a box: where a dragged card may go, its state, or whether it is empty."""
         tokens = look.tokens
-        area = box_area(box)
-        chosen = (
-            bool(box.piece)
-            and box.piece == self._piece
-            and box.role in ("device", "loose", "socket")
-        )
-        move = (
-            self._moves.get(box.place)
-            if self._dragged and box.role in ("place", "device")
-            else None
-        )
-        fill = (
-            "selection"
-            if chosen
-            else "window"
-            if box.empty
-            else "raised"
-            if box.role in ("socket", "hub", "fabric")
-            else "surface"
-        )
+        if self._dragged and box.role in ("place", "device"):
+            move = self._moves.get(box.place)
+            if move is not None:
+                return QPen(tokens.color("fails" if move.problems else "fits"), 2.0)
         line = (
             "accent"
             if chosen
@@ -274,9 +259,26 @@ class MachineDrawing(QWidget):
         pen = QPen(tokens.color(line), 1.4 if chosen or box.state else 1.0)
         if box.empty and not box.state:
             pen.setStyle(Qt.PenStyle.DashLine)
-        if move is not None:
-            pen = QPen(tokens.color("fails" if move.problems else "fits"), 2.0)
-        painter.setPen(pen)
+        return pen
+
+    def _paint_box(self, painter: QPainter, box: Box) -> None:
+        tokens = look.tokens
+        area = box_area(box)
+        chosen = (
+            bool(box.piece)
+            and box.piece == self._piece
+            and box.role in ("device", "loose", "socket")
+        )
+        fill = (
+            "selection"
+            if chosen
+            else "window"
+            if box.empty
+            else "raised"
+            if box.role in ("socket", "hub", "fabric")
+            else "surface"
+        )
+        painter.setPen(self._edge(box, chosen))
         painter.setBrush(tokens.color(fill))
         painter.drawRect(area)
         if box.role in ("socket", "hub"):

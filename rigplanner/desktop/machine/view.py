@@ -80,12 +80,6 @@ class MachineView(QWidget):
         self.matrix = plain_table(
             tr("Links between GPUs and network cards, as nvidia-smi topo -m shows them"), ()
         )
-        self.pieces = QComboBox()
-        self.pieces.setAccessibleName(tr("Part to move"))
-        self.pieces.activated.connect(lambda _: self._point(self.pieces.currentData()))
-        self.targets = QComboBox()
-        self.targets.setAccessibleName(tr("Destination"))
-        self.go = button(tr("Move"), self._move_chosen, "move")
         room = Room()
         room.resized.connect(self._draw)
         self._canvas = scrolled(self.drawing, tr("Machine drawing"), room)
@@ -94,7 +88,30 @@ class MachineView(QWidget):
         split.addWidget(self._make_tables())
         split.setSizes([row_px() * 19, row_px() * 8])
         split.setChildrenCollapsible(False)
-        mover = strip(
+        mover = self._make_mover()
+        self.better = BetterPlaces(session)
+        self.setLayout(column(split, self.better, mover, spacing=0))
+        self._stale = True
+        session.rig_changed.connect(self._rig_changed)
+        session.subject_pointed.connect(self._show_piece)
+        look.look_changed.connect(self.drawing.update)
+        look.look_changed.connect(self.slots.update)
+        self._refresh()
+
+    def _make_mover(self) -> QWidget:
+        self.pieces = QComboBox()
+        self.pieces.setAccessibleName(tr("Part to move"))
+        self.pieces.activated.connect(lambda _: self._point(self.pieces.currentData()))
+        self.targets = QComboBox()
+        self.targets.setAccessibleName(tr("Destination"))
+        self.go = button(tr("Move"), self._move_chosen, "move")
+        for box in (self.pieces, self.targets):
+            box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+            box.setMinimumContentsLength(10)
+            box.setSizeAdjustPolicy(
+                QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+            )
+        return strip(
             row(
                 label(tr("Move")),
                 self.pieces,
@@ -105,20 +122,6 @@ class MachineView(QWidget):
                 margins=(12, 6, 12, 6),
             )
         )
-        for box in (self.pieces, self.targets):
-            box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-            box.setMinimumContentsLength(10)
-            box.setSizeAdjustPolicy(
-                QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-            )
-        self.better = BetterPlaces(session)
-        self.setLayout(column(split, self.better, mover, spacing=0))
-        self._stale = True
-        session.rig_changed.connect(self._rig_changed)
-        session.subject_pointed.connect(self._show_piece)
-        look.look_changed.connect(self.drawing.update)
-        look.look_changed.connect(self.slots.update)
-        self._refresh()
 
     def _make_tables(self) -> QSplitter:
         left = panel(

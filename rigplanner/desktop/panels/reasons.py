@@ -13,6 +13,7 @@ from rigplanner.desktop.panels.gauges import TITLES, gauge_text
 from rigplanner.desktop.parts.columns import sources_of
 from rigplanner.desktop.words import interval, money, quantity
 from rigplanner.evidence import Step
+from rigplanner.machine.model import Machine, PowerTree
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.planning.limits import Limit
@@ -23,6 +24,7 @@ from rigplanner.report.words.faults import fault_text
 from rigplanner.report.words.hire import provider_text
 from rigplanner.report.words.rates import prices_today_text
 from rigplanner.report.words.workloads import assumed_text
+from rigplanner.rig.document import Site
 from rigplanner.rules.assess import Assessment, Job
 
 if TYPE_CHECKING:
@@ -122,24 +124,21 @@ def price_reason(assessment: Assessment) -> Reason:
     """Return what the total rests on: a line an item, discount, taxes; and what is not in it."""
     sums, rig = assessment.totals, assessment.rig
     names = _names(assessment)
-    steps = []
-    for line in sums.lines:
-        if line.amount is not None and line.unit is not None:
-            inputs: Inputs = {
+    steps = [
+        Step(
+            names.get(line.uid, line.uid),
+            tr("quantity × price"),
+            {
                 tr("quantity"): float(line.quantity),
                 tr("price"): money(line.unit.amount, line.unit.currency),
-            }
-            source = f"{line.unit.source}, {line.unit.day}"
-            steps.append(
-                Step(
-                    names.get(line.uid, line.uid),
-                    tr("quantity × price"),
-                    inputs,
-                    line.amount,
-                    sums.currency,
-                    source,
-                )
-            )
+            },
+            line.amount,
+            sums.currency,
+            f"{line.unit.source}, {line.unit.day}",
+        )
+        for line in sums.lines
+        if line.amount is not None and line.unit is not None
+    ]
     discount = rig.quote.discount_percent
     if discount:
         steps.append(
@@ -203,7 +202,7 @@ def grouped(pairs: Iterable[tuple[str, float]]) -> dict[tuple[str, float], int]:
 def load_reason(assessment: Assessment, catalog: Catalog) -> Reason:
     """Return the loads by part, their sum, what the supply and the circuit can give, and the
     assumptions that went in."""
-    power, site = assessment.machine.power, assessment.rig.site
+    power = assessment.machine.power
     names = {piece.name: piece.part.name for piece in assessment.machine.pieces}
     sources = {
         piece.part.name: _load_source(piece.part, catalog) for piece in assessment.machine.pieces
@@ -222,6 +221,17 @@ def load_reason(assessment: Assessment, catalog: Catalog) -> Reason:
         )
         for (name, watts), count in loads.items()
     ]
+    steps += _load_sums(power, assessment.rig.site)
+    headline = quantity(power.sustained_w, "W") if power.sustained_w is not None else tr("unknown")
+    return Reason(
+        tr("Sustained load"),
+        headline,
+        (*steps, *(_power_step(step, catalog) for step in power.steps)),
+    )
+
+
+def _load_sums(power: PowerTree, site: Site) -> list[Step]:
+    """The sum of the loads and what supply, wall and circuit give for it, as far as known."""
     sums: list[tuple[str, str, Inputs, float | None]] = [
         (tr("Sustained load"), tr("sum of the parts"), {}, power.sustained_w),
         (
@@ -247,17 +257,11 @@ def load_reason(assessment: Assessment, catalog: Catalog) -> Reason:
             power.circuit_w,
         ),
     ]
-    steps += [
+    return [
         Step(title, formula, inputs, watts, "W")
         for title, formula, inputs, watts in sums
         if watts is not None
     ]
-    headline = quantity(power.sustained_w, "W") if power.sustained_w is not None else tr("unknown")
-    return Reason(
-        tr("Sustained load"),
-        headline,
-        (*steps, *(_power_step(step, catalog) for step in power.steps)),
-    )
 
 
 def _load_source(part: AnyPart, catalog: Catalog) -> str:
@@ -281,6 +285,26 @@ def lanes_reason(assessment: Assessment) -> Reason:
     """Return the lanes that cards and drives take from the processors, those of switches, their sum
     and what there is."""
     machine = assessment.machine
+    steps, direct = _direct_lanes(machine)
+    used, lanes = machine.lanes_used, tr("lanes")
+    if used is not None and used > direct:
+        how = tr("width of their links to the processors")
+        steps.append(Step(tr("Switches"), how, {}, used - direct, lanes))
+    if used is not None:
+        steps.append(Step(tr("CPU lanes used"), tr("sum"), {}, used, lanes))
+    if machine.lanes_total is not None:
+        how = tr("sum of the processors")
+        steps.append(Step(tr("CPU lanes offered"), how, {}, machine.lanes_total, lanes))
+    note = tr(
+        "What stands behind a switch or the chipset shares its link and takes no lanes of its own."
+    )
+    return Reason(
+        tr("CPU lanes"), str(used) if used is not None else tr("unknown"), tuple(steps), note
+    )
+
+
+def _direct_lanes(machine: Machine) -> tuple[list[Step], int]:
+    """A step for each card and drive on lanes of the processors, and the sum of these lanes."""
     names = {piece.name: piece.part.name for piece in machine.pieces}
     cards = [
         (use.slot.id, use.slot.origin, use.gen, use.width, (use.piece,))
@@ -301,35 +325,7 @@ def lanes_reason(assessment: Assessment) -> Reason:
                 Step(f"{place}: {held}", tr("negotiated width"), inputs, width, tr("lanes"))
             )
             direct += width
-    used = machine.lanes_used
-    if used is not None and used > direct:
-        steps.append(
-            Step(
-                tr("Switches"),
-                tr("width of their links to the processors"),
-                {},
-                used - direct,
-                tr("lanes"),
-            )
-        )
-    if used is not None:
-        steps.append(Step(tr("CPU lanes used"), tr("sum"), {}, used, tr("lanes")))
-    if machine.lanes_total is not None:
-        steps.append(
-            Step(
-                tr("CPU lanes offered"),
-                tr("sum of the processors"),
-                {},
-                machine.lanes_total,
-                tr("lanes"),
-            )
-        )
-    note = tr(
-        "What stands behind a switch or the chipset shares its link and takes no lanes of its own."
-    )
-    return Reason(
-        tr("CPU lanes"), str(used) if used is not None else tr("unknown"), tuple(steps), note
-    )
+    return steps, direct
 
 
 def slots_reason(assessment: Assessment) -> Reason:

@@ -58,6 +58,7 @@ from rigplanner.desktop.parts import outline
 from rigplanner.desktop.parts.build_model import ROW_ROLE, BuildModel, BuildRow, build_rows
 from rigplanner.desktop.parts.carried import takes
 from rigplanner.desktop.words import KIND_WORDS, VERDICT_ICONS, money
+from rigplanner.economics.totals import Totals
 from rigplanner.report.language import language, listed, tr, trn
 from rigplanner.report.words.rates import uncounted_text
 from rigplanner.rig.document import Item, part_of
@@ -319,44 +320,29 @@ class BuildList(QWidget):
             if sums.beside
             else ""
         )
-        open_items = (
-            [
-                trn(
-                    "{count} item without a price",
-                    "{count} items without a price",
-                    len(sums.unpriced),
-                )
-            ]
-            if sums.unpriced
-            else []
-        )
-        open_items += (
-            [
-                trn(
-                    "{count} item in another currency",
-                    "{count} items in another currency",
-                    len(sums.foreign),
-                )
-            ]
-            if sums.foreign
-            else []
-        )
         stale = sum(row.stale for row in self.model.rows)
-        if stale:
-            limit = trn("{count} day", "{count} days", self._session.preferences.now.price_days)
-            open_items.append(
-                trn(
-                    "{count} price older than {limit}",
-                    "{count} prices older than {limit}",
-                    stale,
-                    limit=limit,
-                )
-            )
+        open_items = self._open_items(sums, stale)
         restyle(self._note, "state", "warns" if stale else "")
         why = uncounted_text(sums)
         said = f"{listed(open_items)}. {why}" if why else listed(open_items)
         self._note.setText("\n".join(filter(None, (apart, said))))
         self._note.setVisible(bool(apart or open_items))
+
+    def _open_items(self, sums: Totals, stale: int) -> list[str]:
+        """What the total lacks or should not be trusted for: items without a price, in another
+        currency, with an old price."""
+        found = []
+        if n := len(sums.unpriced):
+            found.append(trn("{count} item without a price", "{count} items without a price", n))
+        if n := len(sums.foreign):
+            found.append(
+                trn("{count} item in another currency", "{count} items in another currency", n)
+            )
+        if stale:
+            limit = trn("{count} day", "{count} days", self._session.preferences.now.price_days)
+            one, many = "{count} price older than {limit}", "{count} prices older than {limit}"
+            found.append(trn(one, many, stale, limit=limit))
+        return found
 
     def _show_item(self, *_: object) -> None:
         item = self.current()

@@ -150,7 +150,13 @@ class MemoryBars(QWidget):
             room - side - 6 - metrics.horizontalAdvance(f", {word}"),
         )
         painter.drawText(QPointF(side + 6, baseline), f"{left}, {word}")
-        scale, x, y, height = self._scale(bar), 0.0, top + metrics.height() + 5, row_px() * 0.62
+        self._paint_amounts(painter, bar, top + metrics.height() + 5)
+
+    def _paint_amounts(self, painter: QPainter, bar: MemoryBar, y: float) -> None:
+        """The coloured amounts over the room, the interval across them, and the mark of the
+        capacity."""
+        tokens = look.tokens
+        scale, x, height = self._scale(bar), 0.0, row_px() * 0.62
         painter.fillRect(
             QRectF(0, y, (bar.capacity_gib or 0) * scale, height), tokens.color("raised")
         )
@@ -169,7 +175,7 @@ class MemoryBars(QWidget):
         if bar.capacity_gib:
             painter.fillRect(
                 QRectF(bar.capacity_gib * scale - 1, y - 3, 2, height + 6),
-                tokens.color(STATE_OF[verdict]),
+                tokens.color(STATE_OF[VERDICTS[bar.verdict]]),
             )
 
     def _paint_legend(self, painter: QPainter, top: float) -> None:
