@@ -15,6 +15,7 @@ from rigplanner.cli.faults import InputFault
 from rigplanner.decoding import JsonFault, convert, read_tree
 from rigplanner.errors import WorkloadFault
 from rigplanner.performance.anchors.anchors import find_gpu
+from rigplanner.performance.host.steps import cpu_file
 from rigplanner.performance.software.stacks import shipped_stacks
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.rig.workload import Case, Hardware, Parallelism, Workload, in_own_words
@@ -33,6 +34,11 @@ def add_job_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="[N×]NAME",
         help='the GPUs, as "RTX 4090" or "2x RTX 3090"',
+    )
+    parser.add_argument(
+        "--cpu",
+        metavar="[N×]NAME",
+        help='the CPUs alone, as "2x Xeon E5-2630 v3"; beside --gpu, what they would do',
     )
     parser.add_argument(
         "--rig", metavar="FILE.rig", help="the GPUs of this rig, with its links, instead of --gpu"
@@ -151,7 +157,7 @@ def _refuse_unknown(fields: dict[str, Any], struct: type, owner: str, before: st
 
 
 def _refuse_stack(slug: str) -> None:
-    known = {*shipped_stacks(), *memory_stacks()}
+    known = {*shipped_stacks(), *memory_stacks(), *cpu_file().stacks}
     if slug.casefold() not in known:
         near = ", ".join(
             difflib.get_close_matches(slug.casefold(), sorted(known), 4, 0.4) or sorted(known)
@@ -226,6 +232,8 @@ def _hardware(args: argparse.Namespace) -> Hardware:
     if args.rig:
         if args.gpu:
             raise InputFault("--rig: the rig names its GPUs; leave --gpu away.")
+        if args.cpu:
+            raise InputFault("--rig: the rig names its CPUs; leave --cpu away.")
         return Hardware(rig=args.rig)
     names: list[str] = []
     for word in args.gpu:
@@ -233,8 +241,9 @@ def _hardware(args: argparse.Namespace) -> Hardware:
         if many and not 1 <= int(many["count"]) <= 1024:
             raise InputFault(f"--gpu: expected 1 to 1024 GPUs, found {many['count']}.")
         names += [many["name"]] * int(many["count"]) if many else [word]
+    cpu, cpus = _processors(args.cpu)
     if not names:
-        return Hardware()
+        return Hardware(cpu=cpu, cpus=cpus)
     for name in dict.fromkeys(names):
         try:
             find_gpu(name)
@@ -242,8 +251,14 @@ def _hardware(args: argparse.Namespace) -> Hardware:
             raise InputFault(f"--gpu: {str(fault).removeprefix('hardware.gpu: ')}") from fault
     free = args.free or None
     if len(set(names)) == 1 and free is None:
-        return Hardware(gpu=names[0], count=len(names))
-    return Hardware(gpus=names, count=len(names), free_gib=free)
+        return Hardware(gpu=names[0], count=len(names), cpu=cpu, cpus=cpus)
+    return Hardware(gpus=names, count=len(names), free_gib=free, cpu=cpu, cpus=cpus)
+
+
+def _processors(word: str | None) -> tuple[str | None, int]:
+    """The name of the CPUs asked for and their number."""
+    many = SEVERAL.fullmatch(word.strip()) if word else None
+    return (many["name"], int(many["count"])) if many else (word, 1)
 
 
 class Work(Struct, frozen=True):

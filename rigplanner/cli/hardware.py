@@ -1,11 +1,13 @@
 """The machine that a case names: GPUs by words, or those of a rig file."""
 
+from difflib import get_close_matches
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from rigplanner.catalog.schema.parts import GPU
+from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.schema.parts import CPU, GPU
 from rigplanner.cli.reading import open_catalog
 from rigplanner.errors import TooLarge, WorkloadFault
 from rigplanner.machine.model import Machine
@@ -22,7 +24,7 @@ MOST_LISTED = 64
 class Place(Struct, frozen=True, kw_only=True):
     """Where a case runs: `count` GPUs over `nodes` computers, one by one in `gpus`; `free_gib` on
     each where it was said; `machine` of a rig file; `power_limit_w` what a case lets each draw.
-    Without `gpu`, `fault` says why, or the CPUs are `alone`."""
+    Without `gpu`, `fault` says why, or the CPUs are `alone`. `cpus` were named without a rig."""
 
     gpu: GPU | None
     count: int
@@ -34,6 +36,7 @@ class Place(Struct, frozen=True, kw_only=True):
     free_gib: tuple[float, ...] | None = None
     power_limit_w: float | None = None
     alone: bool = False
+    cpus: tuple[CPU, ...] = ()
 
     @property
     def ram_gib(self) -> float | None:
@@ -49,7 +52,31 @@ class Place(Struct, frozen=True, kw_only=True):
 def place_of(hardware: Hardware) -> Place:
     """Return where a case runs. Raises WorkloadFault for a count beyond sense or a rig that cannot
     be read."""
-    return msgspec.structs.replace(_place_of(hardware), power_limit_w=hardware.power_limit_w)
+    found = msgspec.structs.replace(_place_of(hardware), power_limit_w=hardware.power_limit_w)
+    if hardware.rig or not hardware.cpu:
+        return found
+    cpus = cpus_named(hardware.cpu, hardware.cpus)
+    alone = not hardware.gpu and not hardware.gpus
+    return msgspec.structs.replace(found, cpus=cpus, alone=alone)
+
+
+MOST_CPUS, MOST_NEAR = 8, 3
+
+
+def cpus_named(name: str, count: int | None) -> tuple[CPU, ...]:
+    """Return so many CPUs of a name. Raises WorkloadFault naming the nearest for a name that the
+    catalog lacks, or for a count beyond sense."""
+    several = 1 if count is None else count
+    if not 1 <= several <= MOST_CPUS:
+        raise WorkloadFault(f"hardware.cpus: expected 1 to {MOST_CPUS}, found {several}.")
+    catalog = open_catalog()
+    index = PartIndex(catalog.parts.values(), catalog.community)
+    found = [part for part in index.find(name, "cpu", limit=1) if isinstance(part, CPU)]
+    if not found:
+        names = [part.name for part in catalog.of_kind("cpu")]
+        near = ", ".join(get_close_matches(name, names, MOST_NEAR, 0.0))
+        raise WorkloadFault(f"hardware.cpu: the catalog has no '{name}'; the nearest are {near}.")
+    return (found[0],) * several
 
 
 def _place_of(hardware: Hardware) -> Place:

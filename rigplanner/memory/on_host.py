@@ -1,4 +1,4 @@
-"""Memory of a language model on a computer without a GPU: all of it lies in RAM."""
+"""Memory of a job on a computer without a GPU: all of it lies in RAM."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ CPU_STACKS = ("llama.cpp", "ollama", "lm-studio", "koboldcpp", "ik_llama.cpp")
 LANGUAGE = ("llm", "moe", "vlm")
 
 
+def writes_text(workload: Workload, zoo: Zoo) -> bool:
+    """Whether a job is a language model that writes, as engines on CPUs run it."""
+    if workload.task not in (None, "inference", "decode", "prefill", "serve"):
+        return False
+    network = resolve(formatted(workload, zoo).workload, zoo)
+    return network.kind in LANGUAGE and bool(network.layers)
+
+
 def as_on_cpu(workload: Workload, zoo: Zoo) -> Workload:
-    """Return the job as a CPU runs it: llama.cpp and four bits where nothing is said. Raises
-    WorkloadFault for a job that needs a GPU."""
+    """Return the text that a CPU writes as its engine runs it: llama.cpp and four bits where
+    nothing is said. Raises WorkloadFault for an engine that needs a GPU."""
     workload = formatted(workload, zoo).workload
-    network = resolve(workload, zoo)
-    writes = workload.task in (None, "inference", "decode", "prefill", "serve")
-    if not writes or network.kind not in LANGUAGE or not network.layers:
-        raise WorkloadFault(
-            "hardware.gpu: without a GPU only language models that write are answered; name a GPU."
-        )
     stack = (workload.stack or "llama.cpp").casefold()
     if stack not in CPU_STACKS:
         raise WorkloadFault(
@@ -42,6 +44,8 @@ def as_on_cpu(workload: Workload, zoo: Zoo) -> Workload:
 def estimate_on_host(workload: Workload, zoo: Zoo, *, explained: bool = True) -> MemoryEstimate:
     """Return what a job without a GPU takes of the computer's memory, in `host_gib`; nothing on a
     device."""
+    if not writes_text(workload, zoo):
+        return _stepped(workload, zoo, explained)
     work = as_on_cpu(workload, zoo)
     whole = estimate_memory(replace(work, gpu_layers=None), None, 1, zoo, explained=False)
     found = estimate_memory(work, None, 1, zoo, explained=explained)
@@ -50,6 +54,20 @@ def estimate_on_host(workload: Workload, zoo: Zoo, *, explained: bool = True) ->
         ("precision", workload.precision, work.precision),
     )
     assumed = found.assumed | {name: str(now) for name, was, now in told if was is None and now}
+    return _in_ram(found, found.host_gib + whole.parts.activations_gib, assumed)
+
+
+def _stepped(workload: Workload, zoo: Zoo, explained: bool) -> MemoryEstimate:
+    """What a training or a forward pass takes of the computer's memory: the tensors that it would
+    hold on a GPU, in FP32 where nothing is said."""
+    work = replace(workload, stack=None, precision=workload.precision or "fp32")
+    found = estimate_memory(work, None, 1, zoo, explained=explained)
+    assumed = found.assumed if workload.precision else found.assumed | {"precision": "fp32"}
+    return _in_ram(found, found.host_gib + found.tensors_gib, assumed)
+
+
+def _in_ram(found: MemoryEstimate, host_gib: float, assumed: dict[str, str]) -> MemoryEstimate:
+    """An estimate of which all lies in the computer's memory."""
     return replace(
         found,
         parts=MemoryParts(),
@@ -60,6 +78,6 @@ def estimate_on_host(workload: Workload, zoo: Zoo, *, explained: bool = True) ->
         low_gib=0.0,
         high_gib=0.0,
         detail_gib={},
-        host_gib=found.host_gib + whole.parts.activations_gib,
+        host_gib=host_gib,
         assumed=assumed,
     )

@@ -86,7 +86,7 @@ class SpeedEstimate(Struct, frozen=True, kw_only=True):
     GPUs; `first_token_ms` and `next_token_ms` are the latencies of one stream of a language model
     that writes; `serving` what each of several users gets. `evidence`: how near the nearest
     measurements are, which the width of the interval follows; `unmeasured`: what they never
-    had."""
+    had. `over_cpu`: how many times the speed of the computer's CPUs alone it is."""
 
     metric: str
     value: float
@@ -110,3 +110,4 @@ class SpeedEstimate(Struct, frozen=True, kw_only=True):
     evidence: Evidence = ""
     unmeasured: tuple[Unmeasured, ...] = ()
     serving: ServingAnswer | None = None
+    over_cpu: float | None = None

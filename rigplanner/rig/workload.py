@@ -164,8 +164,8 @@ def changed(workload: Workload, fields: dict[str, Any]) -> Workload:
 
 class Hardware(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The machine of a case: `count` GPUs in all over `nodes` computers, or `gpus` that differ, or
-    a rig file. `free_gib`: memory free on each; `power_limit_w`: what each may draw (nvidia-smi
-    -pl)."""
+    a rig file; without a GPU `cpus` processors named `cpu`, beside one they are compared with it.
+    `free_gib`: memory free on each; `power_limit_w`: what each may draw (nvidia-smi -pl)."""
 
     gpu: str | None = None
     gpus: list[str] | None = None
@@ -174,6 +174,8 @@ class Hardware(Struct, frozen=True, kw_only=True, omit_defaults=True):
     nodes: int | None = 1
     link: str | None = None
     rig: str | None = None
+    cpu: str | None = None
+    cpus: int | None = 1
     power_limit_w: float | None = None
 
 

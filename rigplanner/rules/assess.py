@@ -248,7 +248,7 @@ def as_placed(workload: Workload, gpus: Sequence[GPU]) -> Workload:
 
 
 def _on_host(workload: Workload) -> MemoryEstimate | None:
-    """What a language model takes of a computer without a GPU; None for other jobs."""
+    """What a job takes of a computer without a GPU; None where it cannot be told."""
     from rigplanner.catalog.zoo import shipped_zoo
     from rigplanner.memory.on_host import estimate_on_host
 
@@ -348,6 +348,7 @@ def _speed(
     workload: Workload, machine: Machine, remembered: bool = True
 ) -> tuple[SpeedEstimate | None, str | None]:
     from rigplanner.catalog.zoo import shipped_zoo
+    from rigplanner.performance.host.predict import beside_cpus
     from rigplanner.performance.predict import predict_speed
 
     if not machine.gpus:
@@ -356,7 +357,8 @@ def _speed(
 
     def make() -> SpeedEstimate | str:
         try:
-            return predict_speed(workload, gpu, count, 1, link, shipped_zoo(), machine)
+            found = predict_speed(workload, gpu, count, 1, link, shipped_zoo(), machine)
+            return beside_cpus(workload, found, machine)
         except WorkloadFault as fault:
             return str(fault)
 

@@ -20,12 +20,13 @@ from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.capacity.host_fit import fitted
 from rigplanner.memory.capacity.mixed_gpus import card_plan, deals_layers
 from rigplanner.memory.estimate import estimate_memory
-from rigplanner.memory.on_host import estimate_on_host
+from rigplanner.memory.on_host import estimate_on_host, writes_text
 from rigplanner.memory.usable_memory import SYSTEM_GIB, usable_gib
 from rigplanner.performance.anchors.own import read_own, with_own
 from rigplanner.performance.answer import Fits, SpeedEstimate
 from rigplanner.performance.capacity import within_memory
 from rigplanner.performance.host.predict import predict_hosted
+from rigplanner.performance.host.steps import with_ratio
 from rigplanner.performance.host.verify import verifying_command
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.settled import settled
@@ -114,6 +115,8 @@ def _asked(args: argparse.Namespace, evidence: "Evidence | None") -> int:
                 raise WorkloadFault("name the GPUs with --gpu NAME, or a rig with --rig FILE.")
             needs = _needs(case.workload, place)
             found = within_memory(_predicted(case, place, evidence), needs)
+            beside = _on_cpu(case, place) if place.cpus else None
+            found = _beside(case.workload, found, beside)
         except WorkloadFault as fault:
             raise InputFault(str(fault)) from fault
         if args.format == "json":
@@ -124,6 +127,8 @@ def _asked(args: argparse.Namespace, evidence: "Evidence | None") -> int:
         lines = speed_lines(name, found, memory, open_catalog(), args.steps)
         lines += _verifying(case, found, place, args)
         sys.stdout.write("\n".join(lines) + "\n")
+        if beside:
+            _print_on_cpus(case, place, beside, args)
     if args.what.endswith(".rig") and args.format != "json":
         _print_tokens(Path(args.what))
     return FINE
@@ -169,8 +174,23 @@ def _print_alone(case: Case, place: Place, args: argparse.Namespace) -> None:
     if args.format == "json":
         _print_json(_as_answer(case, "", found, args.steps))
         return
-    assert place.machine is not None
-    name = tr("{name} on {cpu}", name=case.id, cpu=place.machine.cpus[0].cpu.name)
+    _print_on_cpus(case, place, found, args)
+
+
+def _beside(work: Workload, gpu: SpeedEstimate, cpus: SpeedEstimate | None) -> SpeedEstimate:
+    """A speed with how many times that of CPUs beside it it is, where both write in one format."""
+    alike = work.precision is not None or not writes_text(work, shipped_zoo())
+    return with_ratio(gpu, cpus) if cpus and alike else gpu
+
+
+def _print_on_cpus(
+    case: Case, place: Place, found: SpeedEstimate, args: argparse.Namespace
+) -> None:
+    """Print the speed of a job on the CPUs of a place alone."""
+    own = place.machine.cpus if place.machine else ()
+    cpus = place.cpus or tuple(node.cpu for node in own)
+    several = f"{len(cpus)} × " if len(cpus) > 1 else ""
+    name = tr("{name} on {cpu}", name=case.id, cpu=several + cpus[0].name)
     lines = speed_lines(name, found, "", open_catalog(), args.steps)
     lines += _verifying(case, found, place, args)
     sys.stdout.write("\n".join(lines) + "\n")
@@ -178,11 +198,13 @@ def _print_alone(case: Case, place: Place, args: argparse.Namespace) -> None:
 
 def _on_cpu(case: Case, place: Place) -> SpeedEstimate:
     """The speed on a computer without a GPU, with whether its memory holds the job."""
-    found = predict_hosted(case.workload, (), place.machine, shipped_zoo())
-    assert found is not None
-    need = estimate_on_host(case.workload, shipped_zoo(), explained=False).host_gib
+    work = case.workload
+    found = predict_hosted(work, (), place.machine, shipped_zoo(), case.metric, place.cpus)
+    if found is None:
+        raise WorkloadFault(f"metric: CPUs alone are not answered in '{case.metric}'.")
     if place.ram_gib is None:
         return found
+    need = estimate_on_host(case.workload, shipped_zoo(), explained=False).host_gib
     fits: Fits = "yes" if need <= place.ram_gib - SYSTEM_GIB else "no"
     return msgspec.structs.replace(found, fits=fits)
 
@@ -233,6 +255,7 @@ def answer(
             raise WorkloadFault(place.fault)
         found = _predicted(case, place, evidence)
         found = within_memory(found, _needs(case.workload, place)) if place.machine else found
+        found = _beside(case.workload, found, _on_cpu(case, place) if place.cpus else None)
         return _as_answer(case, place.gpu.id, found, steps)
     except WorkloadFault as fault:
         return {"id": case.id, "error": str(fault)}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import CPU, GPU, MemoryKit
 from rigplanner.machine.model import Machine
 from rigplanner.performance.host.constants import HostFacts
+from rigplanner.performance.host.processors import populated_gbs
 from rigplanner.performance.limits.host import fastest_drives
 from rigplanner.performance.offload import ram_gbs
 
@@ -79,6 +82,24 @@ def _read(machine: Machine) -> Host | None:
         ram_gib=memory_gib(machine),
         drive_gbs=drives.sequential_mbs * drives.count / 1e3 if drives else USUAL_DRIVE_GBS,
         labelled=max(1.0, labelled / rate),
+        name=first.name,
+        channels=sum(cpu.memory.channels or 0 for cpu in cpus if cpu.memory) or None,
+    )
+
+
+def host_of_cpus(cpus: Sequence[CPU]) -> Host:
+    """Return the host of CPUs without a rig: a module in every channel at the fastest rate that
+    the CPU guarantees, which nobody told. Raises WorkloadFault where the catalog lacks it."""
+    first = cpus[0]
+    return Host(
+        ram_gbs=sum(populated_gbs(cpu) for cpu in cpus),
+        cores=sum(cpu.cores or 0 for cpu in cpus),
+        sockets=len(cpus),
+        isa=instruction_set(first),
+        pace=pace_of(first.boost_ghz),
+        dies=core_dies(first.name, first.cores or 0),
+        ddr4="DDR4" in (first.memory.types if first.memory else ()),
+        told=False,
         name=first.name,
         channels=sum(cpu.memory.channels or 0 for cpu in cpus if cpu.memory) or None,
     )

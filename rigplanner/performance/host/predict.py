@@ -1,4 +1,5 @@
-"""The speed of a language model of which the computer's memory holds a part, or all."""
+"""The speed of a language model of which the computer's memory holds a part, or all, and of any
+job on CPUs alone."""
 
 from __future__ import annotations
 
@@ -8,17 +9,18 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rigplanner.catalog.schema.parts import GPU
+from rigplanner.catalog.schema.parts import CPU, GPU
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
+from rigplanner.errors import WorkloadFault
 from rigplanner.evidence import Step
 from rigplanner.machine.model import Machine
 from rigplanner.memory.capacity.host_fit import FITS_BY_ITSELF, fitted
-from rigplanner.memory.on_host import LANGUAGE, as_on_cpu
+from rigplanner.memory.on_host import LANGUAGE, as_on_cpu, writes_text
 from rigplanner.memory.usable_memory import unified
 from rigplanner.performance.answer import Bound, SpeedEstimate
 from rigplanner.performance.host.cards import card_rates
 from rigplanner.performance.host.constants import HostConstants, host_constants
-from rigplanner.performance.host.hosts import Host, host_of
+from rigplanner.performance.host.hosts import Host, host_of, host_of_cpus
 from rigplanner.performance.host.law import (
     CardRates,
     PromptTime,
@@ -26,7 +28,9 @@ from rigplanner.performance.host.law import (
     prompt_time,
     token_time,
 )
+from rigplanner.performance.host.processors import processors_named, processors_of
 from rigplanner.performance.host.reads import Reads, reads_of
+from rigplanner.performance.host.steps import predict_on_cpu, with_ratio
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.host_placement import ON_CPU, HostPlacement, told_placement
 from rigplanner.workload.job import Job, read_job
@@ -57,14 +61,19 @@ class Hosted(Struct, frozen=True, kw_only=True):
 
 
 def hosted_job(
-    workload: Workload, gpus: Sequence[GPU], machine: Machine | None, zoo: Zoo | None
+    workload: Workload,
+    gpus: Sequence[GPU],
+    machine: Machine | None,
+    zoo: Zoo | None,
+    cpus: Sequence[CPU] = (),
 ) -> Hosted | None:
     """Return the job where a part of it stays in the computer's memory: as it says, as its engine
-    does by itself, or for want of a GPU; None for every other job. Raises WorkloadFault for what
+    does by itself, or for want of a GPU, on `cpus` where there is no machine; None for every other
+    job. Raises WorkloadFault for what
     cannot be expressed."""
     known = zoo or shipped_zoo()
     if not gpus:
-        return _on_cpu(workload, machine, known)
+        return _on_cpu(workload, machine, known, cpus)
     if workload.task not in (*WRITES, "prefill"):
         return None
     stack = (workload.stack or "").casefold()
@@ -92,7 +101,7 @@ def hosted_job(
     )
 
 
-def _on_cpu(workload: Workload, machine: Machine | None, zoo: Zoo) -> Hosted:
+def _on_cpu(workload: Workload, machine: Machine | None, zoo: Zoo, cpus: Sequence[CPU]) -> Hosted:
     work = as_on_cpu(workload, zoo)
     network = resolve(work, zoo)
     return Hosted(
@@ -101,7 +110,7 @@ def _on_cpu(workload: Workload, machine: Machine | None, zoo: Zoo) -> Hosted:
         network=network,
         job=read_job(work, network, 1, False),
         place=ON_CPU,
-        host=host_of(machine, None),
+        host=host_of_cpus(cpus) if cpus and machine is None else host_of(machine, None),
         gpus=(),
         stack=work.stack or "",
     )
@@ -113,14 +122,36 @@ def predict_hosted(
     machine: Machine | None,
     zoo: Zoo | None,
     metric: str | None = None,
+    cpus: Sequence[CPU] = (),
 ) -> SpeedEstimate | None:
-    """Return the speed of a job of which the host does a part; None for every other one, and for
-    other metrics than tokens/s. The GPUs of a machine are its own."""
+    """Return the speed of a job of which the host does a part, or all: then of any training and any
+    forward pass; None for every other one, and for other metrics than tokens/s of text that is
+    written. The GPUs and CPUs of a machine are its own."""
+    cards = [node.gpu for node in machine.gpus] if machine else gpus
+    if not cards and not writes_text(workload, zoo or shipped_zoo()):
+        alone = processors_of(machine) if machine else processors_named(cpus) if cpus else None
+        return predict_on_cpu(workload, alone, zoo, metric) if alone else None
     if metric not in (None, "tokens/s"):
         return None
-    cards = [node.gpu for node in machine.gpus] if machine else gpus
-    found = hosted_job(workload, cards, machine, zoo)
+    found = hosted_job(workload, cards, machine, zoo, cpus)
     return hosted_speed(found, machine) if found else None
+
+
+def beside_cpus(workload: Workload, found: SpeedEstimate, machine: Machine) -> SpeedEstimate:
+    """Return the speed of a machine's GPUs with how many times that of its CPUs alone it is, for
+    trainings and forward passes; as it was where the CPUs cannot be told."""
+    try:
+        if writes_text(workload, shipped_zoo()):
+            return found
+        cpus = processors_of(machine)
+        return with_ratio(found, predict_on_cpu(_for_cpus(workload), cpus, None)) if cpus else found
+    except WorkloadFault:
+        return found
+
+
+def _for_cpus(workload: Workload) -> Workload:
+    """The same training in the library and the format that CPUs have: oneDNN, FP32."""
+    return replace(workload, stack=None, precision=None)
 
 
 def hosted_speed(found: Hosted, machine: Machine | None) -> SpeedEstimate:

@@ -178,6 +178,9 @@ def speed_facts(speed: SpeedEstimate) -> list[tuple[str, str]]:
                 tr("Arithmetic used over the dense peak of the precision."),
             )
         )
+    if speed.over_cpu is not None:
+        tip = tr("Over the same job on the computer's CPUs, without a GPU.")
+        made.append((tr("{times} times the CPUs alone", times=number(speed.over_cpu, 0)), tip))
     return made + _novelty(speed)
 
 
