@@ -91,7 +91,6 @@ def test_shapes_of_published_lists(text: str, parts: list[tuple[int, str]]) -> N
 @pytest.mark.parametrize(
     "line",
     [
-        "Asus 850 W 80+ Platinum Certified Fully Modular",
         "Dell PERC H200 SAS controller",
         "Fractal Torrent XL",
         "Intel i7 (6+ cores)",

@@ -1,12 +1,19 @@
 """What a pasted list means and the catalog lacks: another model is no match, memory that stands in
-is told, a computer and its own parts are one machine."""
+is told, a computer and its own parts are one machine; figures alone find what stands in."""
 
 import pytest
 
 from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.find.kits import of_another_rate
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.catalog.schema.parts import MemoryKit
+from rigplanner.catalog.schema.parts import (
+    Cooler,
+    MemoryKit,
+    NetworkCard,
+    PowerSupply,
+    Storage,
+    kind_of,
+)
 from rigplanner.rig.from_text.from_words import read_wish
 from rigplanner.rig.from_text.parts_list import by_figures, read_parts_list, rig_from_entries
 
@@ -56,6 +63,79 @@ def test_memory_that_stands_in_has_the_size_and_is_told(line: str, gib: int, mod
     assert kit.modules * kit.module_gib * entry.wish.quantity == gib
     assert by_figures(entry.wish)
     assert of_another_rate(entry.wish.text, kit) or str(kit.speed_mts) in line
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "figures"),
+    [
+        ("PSU: Nobody Zeus 650 W 80+ Gold Fully Modular", "psu", ("ATX", 650, "Gold")),
+        ("电源: 先马 金牌550W", "psu", ("ATX", 550, "Gold")),
+        ("PSU: Nobody SFX 750W Gold", "psu", ("SFX", 750, "Gold")),
+        ("Asus 850 W 80+ Platinum Power Supply", "psu", ("ATX", 850, "Platinum")),
+        ("SSD: Nobody QX1 1 TB M.2-2280 PCIe 4.0 X4 NVME", "storage", ("m2", 1000, 4)),
+        ('Storage: Nobody 4 TB 3.5" 5400 RPM Internal Hard Drive', "storage", ("3.5", 4000, None)),
+        ('SSD: Nobody 480GB 2.5" SATA Solid State Drive', "storage", ("2.5", 500, None)),
+        ("Cooler: Nobody Ice 360mm AIO", "cooler", (360,)),
+        ("Network: Mellanox ConnectX-5 25GbE", "nic", (25,)),
+    ],
+)
+def test_a_stand_in_has_the_figures_of_the_line_and_is_told(
+    line: str, kind: str, figures: tuple[object, ...]
+) -> None:
+    (entry,) = read_parts_list(line, SHIPPED, DAY)
+    part = entry.wish.parts[0]
+    assert kind_of(part) == kind and by_figures(entry.wish)
+    if isinstance(part, PowerSupply):
+        label = (part.supply.efficiency_label or "").rpartition(" ")[2]
+        watts = max(rating.watts for rating in part.supply.ratings)
+        assert (part.form_factor, watts, label) == figures
+    elif isinstance(part, Storage):
+        gen = part.gen if part.interface == "nvme" else None
+        near = round(part.capacity_gb / 500) * 500
+        assert (part.form_factor, near, gen) == figures
+    elif isinstance(part, Cooler):
+        assert (part.radiator_mm,) == figures
+    else:
+        assert isinstance(part, NetworkCard) and (part.port_gbps,) == figures
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Motherboard: Nobody Z790 Zeus",
+        "Case: Nobody Zeus 5",
+        "CPU: Nobody i9-19900K",
+        "PSU: 2x Nobody server PSU 1200W with breakout board 1100X",
+        "SSD: Nobody 15.36TB U.2 NVMe",
+        "Cooler: Nobody Zeus tower",
+        "Storage: Nobody X1 4TB",
+    ],
+)
+def test_without_the_figures_that_count_nothing_stands_in(line: str) -> None:
+    assert not any(entry.wish.stands_in for entry in read_parts_list(line, SHIPPED, DAY))
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("Storage: 4 TB Gen5 NVMe (Samsung 9100 Pro or Crucial T705)", "samsung.ssd-9100-pro.4-tb"),
+        ("GPU: any 24 GB card (e.g. RTX 3090, RTX 4090)", "nvidia.geforce.rtx-3090"),
+    ],
+)
+def test_what_brackets_give_as_an_example_is_taken(line: str, wanted: str) -> None:
+    (entry,) = read_parts_list(line, SHIPPED, DAY)
+    assert entry.wish.parts[0].id == wanted
+
+
+def test_each_drive_of_a_line_is_one_even_if_unknown() -> None:
+    line = "Storage: Samsung 990 PRO 2TB, Nobody ARES 4TB, Nobody C4000 4TB"
+    entries = read_parts_list(line, SHIPPED, DAY)
+    assert [len(entry.wish.parts) > 0 for entry in entries] == [True, False, False]
+
+
+def test_a_supply_named_without_any_number_stands_for_others_of_its_sort() -> None:
+    (entry,) = read_parts_list("PSU: 2x HP Server PSU", SHIPPED, DAY)
+    assert entry.wish.parts and entry.wish.quantity == 2 and by_figures(entry.wish)
 
 
 def test_a_computer_and_what_it_has_itself_are_one_machine() -> None:

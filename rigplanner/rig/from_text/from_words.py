@@ -48,11 +48,13 @@ _PLURAL = re.compile(r"(?<=\d)s\b", re.I)
 
 
 class Wish(Struct, frozen=True, kw_only=True):
-    """One line of words and what it matched: `parts` best first, empty when nothing did."""
+    """One line of words and what it matched: `parts` best first, empty when nothing did.
+    `stands_in` says that they have the figures of what the words name, and are not that."""
 
     text: str
     quantity: int
     parts: tuple[Part, ...]
+    stands_in: bool = False
 
 
 _BARE_MEMORY = re.compile(
@@ -83,6 +85,8 @@ def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
     if not parts and (bare := _ASIDE.sub(_capacity_of, words).strip()) != words:
         parts = _found(bare, index, kind)
     if not parts and (first := _SENTENCE.split(words)[0]) != words:
+        parts = _found(first, index, kind)
+    if not parts and (first := _REMARK.split(words)[0]) != words and _MODEL.search(first):
         parts = _found(first, index, kind)
     if not parts and (plain := _ROMAN.sub(lambda found: str(len(found[0])), words)) != words:
         parts = _found(plain, index, kind)
@@ -117,11 +121,14 @@ def _of_standard(parts: list[Part], text: str, index: PartIndex) -> list[Part]:
 _DRIVES = re.compile(r"\(?\b(\d{1,2})\s?[x×]\s?(\d[\d.]*\s?TB)\b\)?", re.IGNORECASE)
 """Several drives of a capacity: "Rocket 4 Plus (2x4TB)"."""
 _SENTENCE = re.compile(r"\.\s+(?=[A-Z])")
+_REMARK = re.compile(r"\s+[-–—]\s+")
+"""What a dash parts from the name: "EVGA 3090 Ti FTW3 - stock cooler"."""
+_MODEL = re.compile(r"[a-z].*\d|\d.*[a-z]", re.IGNORECASE)
 _ROMAN = re.compile(r"\bI{2,3}\b")
 _YEAR = re.compile(r"\(?\b20\d\d\b\)?")
 _STANDARD = re.compile(r"\bATX ?(\d\.\d)", re.IGNORECASE)
 """Which of two supplies of one name is meant: "HX1500i (ATX 3.1)"."""
-_FIGURE = re.compile(r"\d{1,2}|\d+(?:\.\d+)?(?:[gtm]i?b|g|w|mm|[mg]hz|-?pin)|[a-z]")
+_FIGURE = re.compile(r"\d{1,2}|\d+(?:\.\d+)?(?:[gtm]i?b|g|w|k?va|mm|[mg]hz|-?pin)|[a-z]")
 _NO_MODEL = re.compile(r"20\d\d|i[3579]|r[3579]|ddr\d.*|(?=.*\d.*[a-z].*\d)[a-z0-9.]{8,}")
 _CLASS_WORDS = frozenset(
     words_of(

@@ -39,6 +39,8 @@ _SORTS = (
     ),
 )
 """Pieces that name no part and yet are one: "128GB DDR5", "2TB NVMe", "1600W PSU"."""
+_DRIVE = re.compile(r"(?:\d{1,2}\s?[x×]\s?)?[^\W\d]{3,}.*\d\s?[TG]B\s*$", re.IGNORECASE)
+"""A piece of a line of drives that is one more, though nobody knows it: "Lexar ARES 4TB"."""
 _BRIDGE = re.compile(
     r"\bnvlink\b[^,;]*\b(?:bridges?|[2-4][-\s]?slots?)\b|\bbridges?\b[^,;]*\bnvlink\b|\b[2-4][-\s]?slots?\s+nvlink\b",
     re.IGNORECASE,
@@ -104,7 +106,7 @@ def _wishes(
         wish = (
             None
             if before == "other"
-            else _piece_wish(piece, before, index, kind if not wishes else None, parts)
+            else _piece_wish(piece, before, index, kind if not wishes else None, parts, kind)
         )
         if wish is not None and not (
             wish.parts and any(wish.parts[0] is part for part in parts[len(known) :])
@@ -136,9 +138,15 @@ def _described(wish: Wish, piece: str, before: str) -> Wish:
 
 
 def _piece_wish(
-    piece: str, before: str, index: PartIndex, kind: str | None, parts: Sequence[Part]
+    piece: str,
+    before: str,
+    index: PartIndex,
+    kind: str | None,
+    parts: Sequence[Part],
+    label: str | None,
 ) -> Wish | None:
-    """Return what a piece asks for, None where it describes the part before it."""
+    """Return what a piece asks for, None where it describes the part before it; `label` is the kind
+    of the whole line."""
     if before and _ASIDE.search(piece) and not COUNTED.match(piece):
         return None
     wish = _bridge_wish(piece, index, parts) or read_wish(piece, index, kind)
@@ -161,7 +169,9 @@ def _piece_wish(
             if wish.parts and kind_of(wish.parts[0]) == sort
             else Wish(text=piece, quantity=wish.quantity, parts=())
         )
-    return Wish(text=piece, quantity=wish.quantity, parts=()) if before in ("", "more") else None
+    drive = label == "storage" and _DRIVE.match(piece) is not None
+    own = drive or before in ("", "more")
+    return Wish(text=piece, quantity=wish.quantity, parts=()) if own else None
 
 
 def _bridge_wish(text: str, index: PartIndex, known: Sequence[Part]) -> Wish | None:

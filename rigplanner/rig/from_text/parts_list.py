@@ -16,9 +16,18 @@ from rigplanner.catalog.find.find import PartIndex, words_of
 from rigplanner.catalog.find.kits import is_very_kit, nearest_kits, of_another_rate
 from rigplanner.catalog.find.naming import LONGEST_LINE, in_latin
 from rigplanner.catalog.prices.money import CURRENCY_OF_SIGN, read_amount
-from rigplanner.catalog.schema.parts import GPU, MemoryKit, Part, Price, System, kind_of
+from rigplanner.catalog.schema.parts import (
+    GPU,
+    MemoryKit,
+    Part,
+    PowerSupply,
+    Price,
+    System,
+    kind_of,
+)
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
+from rigplanner.rig.from_text.examples import example_in
 from rigplanner.rig.from_text.from_words import Wish, counted, is_named
 from rigplanner.rig.from_text.line_parts import COUNTED, pieces_of, read_wishes
 from rigplanner.rig.from_text.list_tables import (
@@ -31,6 +40,7 @@ from rigplanner.rig.from_text.list_tables import (
     row_of,
     split_label,
 )
+from rigplanner.rig.from_text.stand_ins import stand_ins
 from rigplanner.rig.from_text.variants import squeezed_names
 
 LONGEST_TEXT = 200_000
@@ -101,12 +111,15 @@ class Entry(Struct, frozen=True, kw_only=True):
     comes_with: System | None = None
 
 
-STAND_INS = ("memory", "storage", "psu", "cooler", "nic")
+STAND_INS = ("memory", "storage", "psu", "cooler", "nic", "accessory")
 """Kinds of which a part may stand for another of the same figures: a list says "1TB SSD" or "1000W
 Gold"."""
 FAMILY = 5
 """So many parts that share words without any number are a family: "Threadripper"."""
-_FIGURE = re.compile(r"\d\s?(?:[gt]b|w|mm|gbe)\b", re.IGNORECASE)
+_FIGURE = re.compile(r"\d\s?(?:[gt]b|w|mm|gbe|k?va)\b", re.IGNORECASE)
+_VOLT_AMPERES = re.compile(r"\d\s?k?va\b", re.IGNORECASE)
+"""Of accessories only a UPS has figures that say what counts."""
+_NUMBER = re.compile(r"\d")
 _MEMORY_TYPE = re.compile(r"\bddr\d", re.IGNORECASE)
 """Modules whose type nobody names have no stand-in."""
 
@@ -123,7 +136,15 @@ it."""
 
 def by_figures(wish: Wish) -> bool:
     """Say whether a part was matched by its figures alone: the list names none, or for memory
-    another maker or series."""
+    another maker or series; a supply that has no number there stands for any of its sort."""
+    if wish.stands_in and wish.parts:
+        return True
+    if (
+        wish.parts
+        and isinstance(wish.parts[0], PowerSupply)
+        and not _NUMBER.search(counted(wish.text)[1])
+    ):
+        return True
     if wish.parts and isinstance(kit := wish.parts[0], MemoryKit):
         return not is_very_kit(wish.text, kit) or of_another_rate(wish.text, kit)
     if wish.parts and isinstance(card := wish.parts[0], GPU) and card.vendor == card.chip_maker:
@@ -199,13 +220,16 @@ def _one_machine(entries: list[Entry]) -> list[Entry]:
     first: set[str] = set()
     for entry in entries:
         part = entry.wish.parts[0] if entry.wish.parts else None
+        own_part = None if entry.wish.stands_in else part
         again = isinstance(part, System) and part.id in first and entry.kind != "system"
         if isinstance(part, System):
             first.add(part.id)
-        owner = part if again else _owner(entry, computers) if part is None else None
+        owner = part if again else _owner(entry, computers) if own_part is None else None
         if isinstance(owner, System):
             entry = struct_replace(
-                entry, wish=struct_replace(entry.wish, parts=()), comes_with=owner
+                entry,
+                wish=struct_replace(entry.wish, parts=(), stands_in=False),
+                comes_with=owner,
             )
         told.append(entry)
     return told
@@ -258,7 +282,7 @@ def _row_entries(row: Row, index: PartIndex, day: str, known: Sequence[Part]) ->
     if len(wishes) == 1 and wishes[0].quantity == row.quantity:
         wishes = [struct_replace(wishes[0], quantity=1)]
     wishes = [
-        _sensible(struct_replace(wish, quantity=wish.quantity * row.quantity), index)
+        _sensible(struct_replace(wish, quantity=wish.quantity * row.quantity), index, row.kind)
         for wish in wishes
     ]
     priced = row.price if row.each or len(wishes) > 1 or wishes[0].quantity == 1 else None
@@ -272,9 +296,11 @@ def _row_entries(row: Row, index: PartIndex, day: str, known: Sequence[Part]) ->
     return [Entry(wish=wishes[0], kind=row.kind, price=price)]
 
 
-def _sensible(wish: Wish, index: PartIndex) -> Wish:
+def _sensible(wish: Wish, index: PartIndex, kind: str | None) -> Wish:
     """Return a wish without parts where its count is beyond sense, or where figures alone matched
-    what has no stand-in; memory that the catalog lacks with what comes nearest."""
+    what has no stand-in; memory that the catalog lacks with what comes nearest, and a drive, a
+    supply, a liquid cooler or a network card with one of the same figures. What brackets give as an
+    example comes before what figures alone match."""
     if not 1 <= wish.quantity <= LARGEST_QUANTITY or _BEYOND_COUNT.match(wish.text):
         return Wish(text=wish.text, quantity=1, parts=())
     family = len(wish.parts) >= FAMILY and not any(letter.isdigit() for letter in wish.text)
@@ -284,8 +310,17 @@ def _sensible(wish: Wish, index: PartIndex) -> Wish:
         or family
         or not (is_named(wish) or not wish.parts or _may_stand_in(wish))
     ):
-        return struct_replace(wish, parts=())
-    return wish if wish.parts else _with_nearest_memory(wish, index)
+        wish = struct_replace(wish, parts=())
+    if is_label(wish.text) or (wish.parts and not by_figures(wish)):
+        return wish
+    if example := example_in(wish, index, kind):
+        return example
+    if wish.parts:
+        return wish
+    wish = _with_nearest_memory(wish, index)
+    if wish.parts or not (alike := stand_ins(wish.text, kind, index)):
+        return wish
+    return struct_replace(wish, parts=tuple(alike), stands_in=True)
 
 
 def _with_nearest_memory(wish: Wish, index: PartIndex) -> Wish:
@@ -302,6 +337,8 @@ def _with_nearest_memory(wish: Wish, index: PartIndex) -> Wish:
 def _may_stand_in(wish: Wish) -> bool:
     if kind_of(wish.parts[0]) == "memory" and not _MEMORY_TYPE.search(wish.text):
         return False
+    if kind_of(wish.parts[0]) == "accessory":
+        return _VOLT_AMPERES.search(wish.text) is not None
     return kind_of(wish.parts[0]) in STAND_INS and _FIGURE.search(wish.text) is not None
 
 
@@ -433,7 +470,7 @@ def _priced(
         wishes = read_wishes(rest, index, kind_of_label(label), known)
     if quantity > 1:
         wishes = [struct_replace(wish, quantity=quantity) for wish in wishes]
-    wishes = [_sensible(wish, index) for wish in wishes]
+    wishes = [_sensible(wish, index, kind) for wish in wishes]
     paid = [paid for _, _, paid in pieces if paid]
     if len(wishes) == 1:
         return [Entry(wish=wishes[0], kind=kind, price=price or (paid[0] if paid else None))]

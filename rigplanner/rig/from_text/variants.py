@@ -11,6 +11,7 @@ from rigplanner.catalog.schema.parts import (
     Cooler,
     MemoryKit,
     Motherboard,
+    NetworkCard,
     Part,
     PowerSupply,
     Storage,
@@ -30,6 +31,9 @@ _FORMS = {
 }
 _SPINS = re.compile(r"\b(?:hdds?|hard drives?|\d{4} ?rpm)\b|机械", re.IGNORECASE)
 _FLASH = re.compile(r"\b(?:ssds?|nvme|solid state)\b|固态|固態", re.IGNORECASE)
+_SPEED = re.compile(
+    r"(?<![\d.])(\d{1,3}(?:\.5)?)\s?(?:GbE|Gbit|Gb/s|Gbps|GBASE\w*)(?!\w)", re.IGNORECASE
+)
 _NO_CARD = re.compile(r"\b(?:hba|raid|perc|controllers?|backplane)\b", re.IGNORECASE)
 
 
@@ -40,8 +44,8 @@ def squeezed_names(part: Part) -> list[str]:
 
 def is_another(part: Part, words: str) -> bool:
     """Say whether words that fit a part yet mean another: a drive's "970 EVO" is no EVO Plus, a
-    Platinum supply none of Gold, an O11 Air no O11 Air Mini, and a RAID controller's H200 is no
-    GPU."""
+    Platinum supply none of Gold, an O11 Air no O11 Air Mini, a card of 25 Gbit/s none of 100, and a
+    RAID controller's H200 is no GPU."""
     held = {piece for word in words_of(words) for piece in (word, *_LETTERS.findall(word))}
     unsaid = (
         set(words_of(part.name)) - held
@@ -65,7 +69,14 @@ def is_another(part: Part, words: str) -> bool:
         return bool(_CASE_MODELS & unsaid)
     if isinstance(part, Cooler | Motherboard) and _is_other_model(part, words, unsaid):
         return True
+    if isinstance(part, NetworkCard) and (told := speeds_told(words)):
+        return part.port_gbps is not None and part.port_gbps not in told
     return isinstance(part, GPU) and _NO_CARD.search(words) is not None
+
+
+def speeds_told(text: str) -> set[float]:
+    """Return the speeds of network ports that a text gives, in Gbit/s."""
+    return {float(found) for found in _SPEED.findall(text)}
 
 
 _NO_MODELS = frozenset(("ac", "ax", "be", "d4", "d5", "ii", "v2", "g2"))
