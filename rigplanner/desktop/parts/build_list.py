@@ -340,8 +340,14 @@ class BuildList(QWidget):
             )
         if stale:
             limit = trn("{count} day", "{count} days", self._session.preferences.now.price_days)
-            one, many = "{count} price older than {limit}", "{count} prices older than {limit}"
-            found.append(trn(one, many, stale, limit=limit))
+            found.append(
+                trn(
+                    "{count} price older than {limit}",
+                    "{count} prices older than {limit}",
+                    stale,
+                    limit=limit,
+                )
+            )
         return found
 
     def _show_item(self, *_: object) -> None:
