@@ -16,12 +16,14 @@ from rigplanner.decoding import JsonFault, convert, read_tree
 from rigplanner.errors import WorkloadFault
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.host.steps import cpu_file
+from rigplanner.performance.simulated import simulators
 from rigplanner.performance.software.stacks import shipped_stacks
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.rig.workload import Case, Hardware, Parallelism, Workload, in_own_words
 from rigplanner.workload.network import resolve
 from rigplanner.workload.readers import UNREAD, model_fields
 from rigplanner.workload.stacks import memory_stacks
+from rigplanner.workload.without_network import TABLE_STACKS, plain_job
 
 MODEL_SUFFIXES = (".json", ".safetensors", ".gguf")
 
@@ -157,7 +159,13 @@ def _refuse_unknown(fields: dict[str, Any], struct: type, owner: str, before: st
 
 
 def _refuse_stack(slug: str) -> None:
-    known = {*shipped_stacks(), *memory_stacks(), *cpu_file().stacks}
+    known = {
+        *shipped_stacks(),
+        *memory_stacks(),
+        *cpu_file().stacks,
+        *TABLE_STACKS,
+        *simulators().engines,
+    }
     if slug.casefold() not in known:
         near = ", ".join(
             difflib.get_close_matches(slug.casefold(), sorted(known), 4, 0.4) or sorted(known)
@@ -290,7 +298,8 @@ def _work_asked(text: str) -> Work:
         raise InputFault(f"expected a model, for example 'llama-3.1-8b task=serve', not {text!r}.")
     work = with_fields(model, model_asked(model), given)
     try:
-        resolve(work, shipped_zoo())
+        if not plain_job(work):
+            resolve(work, shipped_zoo())
     except WorkloadFault as fault:
         raise InputFault(str(fault)) from fault
     plain = " ".join([model, *given])

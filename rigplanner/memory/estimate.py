@@ -26,6 +26,7 @@ from rigplanner.memory.recommenders import looked_up
 from rigplanner.memory.training import Demand, train
 from rigplanner.memory.unequal import EXPANDABLE, Scattered, growing, scattered
 from rigplanner.memory.usable_memory import usable_gib
+from rigplanner.memory.without_network import estimate_plain
 from rigplanner.rig.workload import Workload
 from rigplanner.units import GIB
 from rigplanner.workload.job import Job, read_job
@@ -40,6 +41,7 @@ from rigplanner.workload.stacks import (
     known_gib,
     memory_stack,
 )
+from rigplanner.workload.without_network import plain_job
 
 NCCL_GIB = 0.3
 """Buffers of one communicator beside the framework's memory (vLLM's logs at two and more GPUs: 0.4
@@ -68,6 +70,11 @@ def estimate_memory(
         raise WorkloadFault(f"hardware.count: expected 1 to 1000000 GPUs, found {count}.")
     if workload.mig is not None and gpu is not None:
         gpu = partition_of(workload, gpu)
+    if plain := plain_job(workload):
+        return estimate_plain(plain, workload, count)
+    if workload.precision in DOUBLE:
+        single = msgspec.structs.replace(workload, precision="fp32")
+        return _doubled(estimate_memory(single, gpu, count, zoo, explained=explained))
     made = resolved(workload, zoo)
     if is_preference(made.workload):
         return _of_preference(made, gpu, count, zoo, explained)
@@ -80,6 +87,32 @@ def estimate_memory(
     demand = with_drafts(demand, made.workload, network, job, zoo)
     room = None if gpu is None else usable_gib(gpu)
     return answered(network, job, stack, demand, reservation, count, explained, room)
+
+
+DOUBLE = ("fp64", "float64", "double")
+
+
+def _doubled(found: MemoryEstimate) -> MemoryEstimate:
+    """The memory of a job in FP64: twice that in FP32, but for the driver's context."""
+    parts = found.parts
+    more = found.device_gib - parts.context_gib
+    wide = {
+        name: 2 * value
+        for name, value in msgspec.structs.asdict(parts).items()
+        if name != "context_gib"
+    }
+    return msgspec.structs.replace(
+        found,
+        parts=msgspec.structs.replace(parts, **wide),
+        tensors_gib=2 * found.tensors_gib,
+        allocated_gib=2 * found.allocated_gib,
+        reserved_gib=2 * found.reserved_gib,
+        device_gib=found.device_gib + more,
+        low_gib=found.low_gib + 0.9 * more,
+        high_gib=found.high_gib + 1.1 * more,
+        host_gib=2 * found.host_gib,
+        nvme_gib=2 * found.nvme_gib,
+    )
 
 
 def _of_preference(

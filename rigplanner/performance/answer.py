@@ -86,7 +86,9 @@ class SpeedEstimate(Struct, frozen=True, kw_only=True):
     GPUs; `first_token_ms` and `next_token_ms` are the latencies of one stream of a language model
     that writes; `serving` what each of several users gets. `evidence`: how near the nearest
     measurements are, which the width of the interval follows; `unmeasured`: what they never
-    had. `over_cpu`: how many times the speed of the computer's CPUs alone it is."""
+    had. `over_cpu`: how many times the speed of the computer's CPUs alone it is; `fp32_gain`:
+    of a job in FP64, how many times as fast it is in FP32; `gpu_busy`: share of the time in which
+    GPUs work on a job that waits for the CPUs."""
 
     metric: str
     value: float
@@ -111,3 +113,5 @@ class SpeedEstimate(Struct, frozen=True, kw_only=True):
     unmeasured: tuple[Unmeasured, ...] = ()
     serving: ServingAnswer | None = None
     over_cpu: float | None = None
+    fp32_gain: float | None = None
+    gpu_busy: float | None = None

@@ -30,6 +30,7 @@ from rigplanner.performance.limits.heat import speed_in_heat
 from rigplanner.performance.limits.host import cap_of, feed_of
 from rigplanner.performance.limits.input_pipeline import fed_range
 from rigplanner.performance.limits.power_cap import speed_at_cap
+from rigplanner.performance.matrix import predict_matrix, rate_or_fault
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.metrics import WRITING, usual_metric
 from rigplanner.performance.modelled import Modelled, model_speed, waiting_share
@@ -40,9 +41,11 @@ from rigplanner.performance.sequence_to_sequence import halves, joined
 from rigplanner.performance.serving import decode_ceiling
 from rigplanner.performance.settled import settle
 from rigplanner.performance.several_gpus.collective import predict_collective
+from rigplanner.performance.simulated import predict_simulated
 from rigplanner.performance.users import users_at_rate
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.preference import is_preference, taken_apart
+from rigplanner.workload.without_network import Plain, plain_job
 
 if TYPE_CHECKING:
     from rigplanner.performance.anchors.evidence import Evidence
@@ -93,6 +96,14 @@ def predict_speed(
         raise WorkloadFault(
             f"mig: no measured speed of a partition is known, found {workload.mig!r}."
         )
+    if plain := plain_job(workload):
+        return _without_network(plain, workload, gpu, count, machine)
+    if workload.precision in DOUBLE:
+        single = replace(workload, precision="fp32")
+        found = predict_speed(
+            single, gpu, count, nodes, link, zoo, machine, metric, evidence, allowed, power_limit_w
+        )
+        return _in_double(found, read_job(single, gpu, count, nodes, link, zoo, machine), gpu)
     if TASKS.get(workload.task or "") == "collective":
         return predict_collective(workload, gpu, count, nodes, link, machine, metric)
     known = evidence or kept_evidence()
@@ -105,6 +116,62 @@ def predict_speed(
         made.workload, gpu, count, nodes, link, zoo, machine, metric, known, allowed, power_limit_w
     )
     return replace(told, assumed={**made.assumed, **told.assumed}) if made.assumed else told
+
+
+def _without_network(
+    kind: Plain, workload: Workload, gpu: GPU, count: int, machine: Machine | None
+) -> SpeedEstimate:
+    """The speed of a job that needs no network. Raises WorkloadFault for tables, of which memory
+    alone is known."""
+    if kind == "matrix":
+        return predict_matrix(workload, gpu, count)
+    if kind == "simulate":
+        cpus = [node.cpu for node in machine.cpus] if machine else []
+        return predict_simulated(workload, gpu, cpus, count)
+    raise WorkloadFault(
+        "task: of a table only the memory is known, not the speed; ask `rigplanner memory`."
+    )
+
+
+DOUBLE = ("fp64", "float64", "double")
+
+
+def _in_double(found: SpeedEstimate, job: Job, gpu: GPU) -> SpeedEstimate:
+    """The speed of a network in FP64: that in FP32 with its arithmetic at the rate of FP64 and
+    twice its traffic. No row measures it. Raises WorkloadFault for text that is written and for a
+    GPU without FP64."""
+    name, rate = rate_or_fault(gpu, "fp64")
+    times = model_speed(job).times
+    if times is None:
+        raise WorkloadFault("precision: text is written in no format wider than fp32.")
+    wider = job.matrix_tflops / rate
+    slower = (times.matrix_s * (wider - 1) + times.traffic_s + times.weights_s) / times.total_s + 1
+    step = Step(
+        "double",
+        "FP32 / slower: arithmetic at the FP64 rate, twice the traffic",
+        {"fp64_tflops": rate, "rate": name, "fp32_tflops": job.matrix_tflops, "slower": slower},
+        found.value / slower,
+        found.metric,
+        "catalog",
+    )
+    return replace(
+        found,
+        value=found.value / slower,
+        low=found.low / slower / DOUBLE_WITHIN,
+        high=found.high / slower * DOUBLE_WITHIN,
+        step_ms=found.step_ms * slower if found.step_ms else None,
+        hours=found.hours * slower if found.hours else None,
+        energy_kwh=None,
+        mfu=None,
+        bound="compute" if wider > 2 else found.bound,
+        fp32_gain=slower,
+        unmeasured=("precision",),
+        steps=(*found.steps, step),
+    )
+
+
+DOUBLE_WITHIN = 1.25
+"""Factor either way of what no row in FP64 judges (estimate)."""
 
 
 def _of_preference(

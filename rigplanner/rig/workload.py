@@ -53,7 +53,8 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `tensor_split`: the share of each GPU. `images`: pictures of `image_size` in every sample of a
     language model that sees; the positions that they take come on top of `seq_len` and
     `input_tokens`, which count text. `memory_utilization`: the share of a card that a serving
-    engine reserves. `mig`: the partition used."""
+    engine reserves. `mig`: the partition used. `matrix_n`: rows of
+    square matrices, where the job is their product."""
 
     name: str | None = None
     model: str | None = None
@@ -116,6 +117,7 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     dataset_decoding: str | None = None
     epochs: float | None = None
     train_tokens: float | None = None
+    matrix_n: int | None = None
 
 
 ENGINE_WORDS = {

@@ -5,11 +5,13 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import GPU, Price
+from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.planning.map.advice import advice, class_of, lacks
 from rigplanner.planning.map.cards import Money
-from rigplanner.planning.map.rank import Answer, Row
+from rigplanner.planning.map.rank import Answer, Row, answer
 from rigplanner.report.map.advice import lines
+from rigplanner.rig.workload import Workload
 
 
 def row(gpu: GPU, score: float, cost: float | None, count: int = 1) -> Row:
@@ -73,3 +75,21 @@ def test_prices_that_moved_say_since_when(catalog: Catalog) -> None:
     assert trend(priced(("2026-08-01", 1000), ("2026-09-01", 1500))) is None
     assert trend(priced(("2026-01-01", 1000), ("2026-09-01", 1020))) is None
     assert trend(priced(("2026-01-01", 1000))) is None
+
+
+def test_work_in_fp64_is_told_to_convert_or_named_a_card_with_units_for_it(
+    catalog: Catalog,
+) -> None:
+    work = Workload(model="matrix", precision="fp64")
+    full, few = find_gpu("Titan V"), find_gpu("Titan X (Pascal)")
+    rows = [
+        replace(row(gpu, score, 2000), answers=(answer(work, gpu, 1, shipped_zoo()),))
+        for gpu, score in ((full, 6.5), (few, 0.3))
+    ]
+    told, other = (advice(each, rows, catalog, Money()) for each in rows)
+    assert told is not None and other is not None
+    assert told.fp32_gain == pytest.approx(2, rel=0.05) and told.full is None
+    assert other.fp32_gain == pytest.approx(32, rel=0.05) and other.full is rows[0]
+    assert "for which it has units" in " ".join(lines(told, "USD"))
+    said = " ".join(lines(other, "USD"))
+    assert "Convert to float32 first" in said and "1 × NVIDIA TITAN V does most of it" in said

@@ -27,6 +27,7 @@ from rigplanner.rig.from_text.from_words import Wish, near_parts, rig_from_wishe
 from rigplanner.rig.from_text.line_parts import read_wishes
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.network import resolve
+from rigplanner.workload.without_network import plain_job
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -206,7 +207,8 @@ def _workload(text: str) -> Workload:
     fields: dict[str, Any] = model_asked(model)
     work = with_fields(f"--workload {model}", fields, given)
     try:
-        resolve(work, shipped_zoo())
+        if not plain_job(work):
+            resolve(work, shipped_zoo())
     except WorkloadFault as fault:
         raise InputFault(f"--workload: {fault}") from fault
     return work

@@ -30,12 +30,14 @@ from rigplanner.performance.host.steps import with_ratio
 from rigplanner.performance.host.verify import verifying_command
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.settled import settled
+from rigplanner.performance.simulated import predict_simulated
 from rigplanner.report.format import quantity
 from rigplanner.report.language import tr
 from rigplanner.report.words.memory import verdict
 from rigplanner.report.words.speed import speed_lines
 from rigplanner.rig.workload import Case, Workload
 from rigplanner.workload.cases import BadCase, read_cases
+from rigplanner.workload.without_network import plain_job
 
 if TYPE_CHECKING:
     from rigplanner.performance.anchors.evidence import Evidence
@@ -115,7 +117,7 @@ def _asked(args: argparse.Namespace, evidence: "Evidence | None") -> int:
                 raise WorkloadFault("name the GPUs with --gpu NAME, or a rig with --rig FILE.")
             needs = _needs(case.workload, place)
             found = within_memory(_predicted(case, place, evidence), needs)
-            beside = _on_cpu(case, place) if place.cpus else None
+            beside = _on_cpu(case, place) if place.cpus and not plain_job(case.workload) else None
             found = _beside(case.workload, found, beside)
         except WorkloadFault as fault:
             raise InputFault(str(fault)) from fault
@@ -255,7 +257,8 @@ def answer(
             raise WorkloadFault(place.fault)
         found = _predicted(case, place, evidence)
         found = within_memory(found, _needs(case.workload, place)) if place.machine else found
-        found = _beside(case.workload, found, _on_cpu(case, place) if place.cpus else None)
+        apart = place.cpus and not plain_job(case.workload)
+        found = _beside(case.workload, found, _on_cpu(case, place) if apart else None)
         return _as_answer(case, place.gpu.id, found, steps)
     except WorkloadFault as fault:
         return {"id": case.id, "error": str(fault)}
@@ -266,6 +269,8 @@ def answer(
 def _predicted(case: Case, place: Place, evidence: "Evidence | None") -> SpeedEstimate:
     if place.gpu is None:
         raise WorkloadFault(place.fault)
+    if place.cpus and plain_job(case.workload) == "simulate":
+        return predict_simulated(case.workload, place.gpu, place.cpus, place.count)
     return predict_speed(
         case.workload,
         place.gpu,

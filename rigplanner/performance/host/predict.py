@@ -30,12 +30,14 @@ from rigplanner.performance.host.law import (
 )
 from rigplanner.performance.host.processors import processors_named, processors_of
 from rigplanner.performance.host.reads import Reads, reads_of
-from rigplanner.performance.host.steps import predict_on_cpu, with_ratio
+from rigplanner.performance.host.steps import multiply_on_cpu, predict_on_cpu, with_ratio
+from rigplanner.performance.simulated import predict_simulated
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.host_placement import ON_CPU, HostPlacement, told_placement
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.network import Network, resolve
 from rigplanner.workload.stored import formatted
+from rigplanner.workload.without_network import Plain, plain_job
 
 HOSTED = (*FITS_BY_ITSELF, "ik_llama.cpp", "ktransformers")
 """Engines whose CPUs work on what lies in their memory."""
@@ -128,6 +130,8 @@ def predict_hosted(
     forward pass; None for every other one, and for other metrics than tokens/s of text that is
     written. The GPUs and CPUs of a machine are its own."""
     cards = [node.gpu for node in machine.gpus] if machine else gpus
+    if not cards and (plain := plain_job(workload)):
+        return _plain_on_cpu(plain, workload, [n.cpu for n in machine.cpus] if machine else cpus)
     if not cards and not writes_text(workload, zoo or shipped_zoo()):
         alone = processors_of(machine) if machine else processors_named(cpus) if cpus else None
         return predict_on_cpu(workload, alone, zoo, metric) if alone else None
@@ -137,11 +141,21 @@ def predict_hosted(
     return hosted_speed(found, machine) if found else None
 
 
+def _plain_on_cpu(kind: Plain, workload: Workload, cpus: Sequence[CPU]) -> SpeedEstimate:
+    """The speed of a job without a network on CPUs alone. Raises WorkloadFault for tables, and for
+    what the CPUs do not compute in."""
+    if kind == "simulate":
+        return predict_simulated(workload, None, cpus)
+    if kind == "matrix":
+        return multiply_on_cpu(workload, processors_named(cpus))
+    raise WorkloadFault("task: a table without a GPU is pandas' own; name a GPU.")
+
+
 def beside_cpus(workload: Workload, found: SpeedEstimate, machine: Machine) -> SpeedEstimate:
     """Return the speed of a machine's GPUs with how many times that of its CPUs alone it is, for
     trainings and forward passes; as it was where the CPUs cannot be told."""
     try:
-        if writes_text(workload, shipped_zoo()):
+        if plain_job(workload) or writes_text(workload, shipped_zoo()):
             return found
         cpus = processors_of(machine)
         return with_ratio(found, predict_on_cpu(_for_cpus(workload), cpus, None)) if cpus else found

@@ -22,6 +22,7 @@ from rigplanner.performance.job import TASKS, USUAL_BATCH
 from rigplanner.performance.roofline import ADAM_KINDS, FORWARD_PASSES, TRAIN_PASSES
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.limits import check_workload
+from rigplanner.workload.without_network import matrix_size
 
 MEMORY_SHARE = 0.8
 """Share of the rate of all channels that streams reach (STREAM on two Xeons: 0.75 to 0.85)."""
@@ -353,6 +354,30 @@ def _steps(
         where,
     )
     return (*steps, corrected)
+
+
+PRODUCT_SHARE, PRODUCT_WITHIN = 0.75, 1.3
+"""Of the peak at the base clock that BLAS reaches on large matrices, and the factor either way
+(estimate: MKL and OpenBLAS reach 0.7 to 1.1 of it, as cores run above their base clock)."""
+
+
+def multiply_on_cpu(workload: Workload, found: Processors) -> SpeedEstimate:
+    """Return the TFLOPS at which CPUs multiply square matrices. Raises WorkloadFault for a format
+    that they lack."""
+    precision = workload.precision or "fp32"
+    size = matrix_size(workload)
+    rate = found.tflops * gain_over_fp32(found, precision) * PRODUCT_SHARE
+    return SpeedEstimate(
+        metric="TFLOPS",
+        value=rate,
+        low=rate / PRODUCT_WITHIN,
+        high=rate * PRODUCT_WITHIN,
+        stack="blas",
+        bound="cpu cores",
+        step_ms=2e3 * size**3 / (rate * 1e12),
+        fp32_gain=2.0 if precision == "fp64" else None,
+        assumed={"matrix_n": str(size)} if workload.matrix_n is None else {},
+    )
 
 
 def with_ratio(gpu: SpeedEstimate, cpu: SpeedEstimate) -> SpeedEstimate:

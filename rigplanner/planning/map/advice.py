@@ -45,7 +45,10 @@ class Trend(Struct, frozen=True):
 
 class Advice(Struct, frozen=True, kw_only=True):
     """What is to be said of a row. `cheaper` does the same work, at least as fast, with cards for
-    games, for `saves` less; `trend` of its price; `sells_for` the newest price of a used one."""
+    games, for `saves` less; `trend` of its price; `sells_for` the newest price of a used one. Of
+    work in FP64 `fp32_gain` is how many times as fast the card is in FP32, and `full` the ranked
+    cards whose FP64 is no token and that do most of the work for their money; `ecc` whether its
+    memory is checked."""
 
     row: Row
     kind: CardClass
@@ -54,6 +57,14 @@ class Advice(Struct, frozen=True, kw_only=True):
     saves: float | None = None
     trend: Trend | None = None
     sells_for: Price | None = None
+    fp32_gain: float | None = None
+    full: Row | None = None
+    ecc: bool | None = None
+
+
+FULL_FP64 = 4.0
+"""FP32 over FP64 up to which a chip has units for both: 2 on server chips and Titan V, 3 on
+Kepler's large chip, 4 on Fermi's with half of them switched off, 8 and more on all others."""
 
 
 def class_of(gpu: GPU) -> CardClass:
@@ -119,7 +130,32 @@ def advice(row: Row, ranked: Sequence[Row], catalog: Catalog, money: Money) -> A
         saves=row.cost - other.cost if other and row.cost and other.cost else None,
         trend=_trend(prices, money),
         sells_for=max(used, key=lambda price: price.day, default=None),
+        fp32_gain=_fp32_gain(row),
+        full=_full_fp64(row, ranked),
+        ecc=gpu.ecc,
     )
+
+
+def _fp32_gain(row: Row) -> float | None:
+    """How many times as fast the row's work in FP64 is in FP32; None where none is in FP64."""
+    gains = [answer.speed.fp32_gain for answer in row.answers if answer.speed]
+    return max((gain for gain in gains if gain), default=None)
+
+
+def _full_fp64(row: Row, ranked: Sequence[Row]) -> Row | None:
+    """The cards of full FP64 that do most of the work for their money, where the row's is none."""
+    gain = _fp32_gain(row)
+    if gain is None or gain <= FULL_FP64:
+        return None
+    found = [
+        other
+        for other in ranked
+        if other.kind == "card"
+        and other.fit in RUNS
+        and (_fp32_gain(other) or 0.0) <= FULL_FP64
+        and other.per("money")
+    ]
+    return max(found, key=lambda other: other.per("money") or 0.0, default=None)
 
 
 def _alike(gpu: GPU, catalog: Catalog) -> list[GPU]:

@@ -21,7 +21,7 @@ from rigplanner.performance.answer import TIME_METRICS, SpeedEstimate
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.settled import settled
 from rigplanner.performance.software.readiness import How, ready
-from rigplanner.performance.software.stacks import find_stack
+from rigplanner.performance.software.stacks import find_stack, shipped_stacks
 from rigplanner.planning.map.cards import Card, Kind
 from rigplanner.planning.what_if import split_over
 from rigplanner.rig.workload import Workload
@@ -216,6 +216,8 @@ def answer(work: Workload, gpu: GPU, count: int, zoo: Zoo, link: str | None = No
 
 def known_of(speed: SpeedEstimate, gpu: GPU) -> Known:
     """Return how the speed on a GPU is known."""
+    if speed.stack not in shipped_stacks():
+        return "modelled"
     if (_row_stack(speed.stack), gpu.chip_maker.casefold()) not in _published(kept_evidence()):
         return "unproven"
     if not speed.anchors:

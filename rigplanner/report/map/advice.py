@@ -1,6 +1,6 @@
 """Advice on cards in words."""
 
-from rigplanner.planning.map.advice import Advice, Missing, Trend
+from rigplanner.planning.map.advice import FULL_FP64, Advice, Missing, Trend
 from rigplanner.report import format as fmt
 from rigplanner.report.language import Words, listed, tr
 from rigplanner.report.map.figures import title_of
@@ -56,6 +56,7 @@ def lines(advice: Advice, currency: str) -> list[str]:
                 saves=fmt.money(advice.saves, currency, whole=True),
             )
         )
+    made += _double(advice)
     if advice.trend is not None:
         made.append(_trend(advice.trend))
     if (used := advice.sells_for) is not None:
@@ -66,6 +67,23 @@ def lines(advice: Advice, currency: str) -> list[str]:
                 day=fmt.day(used.day),
             )
         )
+    return made
+
+
+def _double(advice: Advice) -> list[str]:
+    """What is said of work in FP64: what float32 would bring, and which cards have units for it."""
+    if advice.fp32_gain is None:
+        return []
+    times = fmt.number(advice.fp32_gain)
+    if advice.fp32_gain <= FULL_FP64:
+        text = tr("The work is in FP64, for which it has units: float32 brings {times} times.",
+                  times=times)  # fmt: skip
+        checked = tr("Its memory is checked (ECC), as results that count for days want.")
+        return [text, checked] if advice.ecc else [text]
+    made = [tr("Convert to float32 first: the work is {times} times as fast then.", times=times)]
+    if advice.full is not None:
+        other = title_of(advice.full)
+        made.append(tr("If it must be FP64: {other} does most of it for its price.", other=other))
     return made
 
 

@@ -178,10 +178,27 @@ def speed_facts(speed: SpeedEstimate) -> list[tuple[str, str]]:
                 tr("Arithmetic used over the dense peak of the precision."),
             )
         )
+    made += _of_plain_jobs(speed)
     if speed.over_cpu is not None:
         tip = tr("Over the same job on the computer's CPUs, without a GPU.")
         made.append((tr("{times} times the CPUs alone", times=number(speed.over_cpu, 0)), tip))
     return made + _novelty(speed)
+
+
+def _of_plain_jobs(speed: SpeedEstimate) -> list[tuple[str, str]]:
+    """What is said of jobs in FP64, of products of matrices and of simulated environments."""
+    made = []
+    if speed.metric == "TFLOPS" and speed.step_ms is not None:
+        tip = tr("Of two square matrices in the memory of one GPU.")
+        made.append((tr("one product {time}", time=_span_ms(speed.step_ms)), tip))
+    if speed.fp32_gain is not None:
+        tip = tr("Deep learning and most statistics lose nothing by FP32; convert the data first.")
+        gain = number(speed.fp32_gain)
+        made.append((tr("converted to float32 first: {times} times as fast", times=gain), tip))
+    if speed.gpu_busy is not None:
+        tip = tr("The environments run on the CPU: money for cores is better spent than for cards.")
+        made.append((tr("the GPU works {share} of the time", share=percent(speed.gpu_busy)), tip))
+    return made
 
 
 def _served(told: ServingAnswer) -> list[tuple[str, str]]:

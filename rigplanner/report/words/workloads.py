@@ -40,6 +40,7 @@ LIFT_WORDS = Words(
         "more-memory": "More GPU memory would lift it.",
         "more-channels": "More channels of memory, or faster modules, would lift it.",
         "more-on-gpu": "More layers or experts on the GPU would lift it.",
+        "more-cores": "More CPU cores would lift it; a faster GPU would not.",
         "plainer-format": "A format that CPUs unpack faster, or more cores, would lift it.",
         "faster-memory": "A GPU with more memory bandwidth would lift it.",
         "less-offload": "Fewer weights in the memory of the host would lift it.",
