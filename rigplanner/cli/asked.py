@@ -16,8 +16,8 @@ from rigplanner.decoding import JsonFault, convert, read_tree
 from rigplanner.errors import WorkloadFault
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.host.steps import cpu_file
-from rigplanner.performance.simulated import simulators
 from rigplanner.performance.software.stacks import shipped_stacks
+from rigplanner.performance.without_network.simulated import simulators
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.rig.workload import Case, Hardware, Parallelism, Workload, in_own_words
 from rigplanner.workload.network import resolve

@@ -30,7 +30,6 @@ from rigplanner.performance.limits.heat import speed_in_heat
 from rigplanner.performance.limits.host import cap_of, feed_of
 from rigplanner.performance.limits.input_pipeline import fed_range
 from rigplanner.performance.limits.power_cap import speed_at_cap
-from rigplanner.performance.matrix import predict_matrix, rate_or_fault
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.metrics import WRITING, usual_metric
 from rigplanner.performance.modelled import Modelled, model_speed, waiting_share
@@ -41,8 +40,9 @@ from rigplanner.performance.sequence_to_sequence import halves, joined
 from rigplanner.performance.serving import decode_ceiling
 from rigplanner.performance.settled import settle
 from rigplanner.performance.several_gpus.collective import predict_collective
-from rigplanner.performance.simulated import predict_simulated
 from rigplanner.performance.users import users_at_rate
+from rigplanner.performance.without_network.matrix import predict_matrix, rate_or_fault
+from rigplanner.performance.without_network.simulated import predict_simulated
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.preference import is_preference, taken_apart
 from rigplanner.workload.without_network import Plain, plain_job

@@ -11,9 +11,9 @@ from rigplanner.memory.estimate import estimate_memory
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.host.predict import predict_hosted
-from rigplanner.performance.matrix import formats_of
 from rigplanner.performance.predict import predict_speed
-from rigplanner.performance.simulated import predict_simulated, simulators
+from rigplanner.performance.without_network.matrix import formats_of
+from rigplanner.performance.without_network.simulated import predict_simulated, simulators
 from rigplanner.planning.map.rank import answer
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.without_network import plain_job

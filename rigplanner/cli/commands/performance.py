@@ -30,7 +30,7 @@ from rigplanner.performance.host.steps import with_ratio
 from rigplanner.performance.host.verify import verifying_command
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.settled import settled
-from rigplanner.performance.simulated import predict_simulated
+from rigplanner.performance.without_network.simulated import predict_simulated
 from rigplanner.report.format import quantity
 from rigplanner.report.language import tr
 from rigplanner.report.words.memory import verdict

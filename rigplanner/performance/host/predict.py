@@ -31,7 +31,7 @@ from rigplanner.performance.host.law import (
 from rigplanner.performance.host.processors import processors_named, processors_of
 from rigplanner.performance.host.reads import Reads, reads_of
 from rigplanner.performance.host.steps import multiply_on_cpu, predict_on_cpu, with_ratio
-from rigplanner.performance.simulated import predict_simulated
+from rigplanner.performance.without_network.simulated import predict_simulated
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.host_placement import ON_CPU, HostPlacement, told_placement
 from rigplanner.workload.job import Job, read_job

@@ -1,0 +1,1 @@
+"""How fast are jobs that need no network: products of matrices, simulated environments?"""
