@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.schema.parts import GPU, NetworkCard, Storage
 from rigplanner.machine.cache import IdentityCache
+from rigplanner.machine.displays import Seen, display_gib, driver_of, driving
 from rigplanner.machine.graph import Graph, graph_of, islands, pairs_between
 from rigplanner.machine.model import (
     CpuNode,
@@ -57,7 +58,7 @@ from rigplanner.machine.topology.uplinks import (
     root_above,
     trunk_edges,
 )
-from rigplanner.rig.document import Rig
+from rigplanner.rig.document import Rig, Role
 
 _pairs: IdentityCache[Pairs] = IdentityCache(64)
 NOWHERE = Location((), "", None, None)
@@ -170,15 +171,22 @@ class MachineBuilder:
         return _standing(self._grounds, self.slots_in_use)
 
     @cached_property
-    def _placed(self) -> tuple[list[GpuNode], dict[int, tuple[_Spot | None, Location]]]:
+    def _placed(
+        self,
+    ) -> tuple[list[GpuNode], dict[int, tuple[_Spot | None, Location]], list[GpuNode]]:
         return _gpus(
             self._rig, self.pieces, _spots(self._grounds, self._standing, self.drives_in_use)
         )
 
     @property
     def gpus(self) -> tuple[GpuNode, ...]:
-        """The GPUs as the driver counts them."""
+        """The GPUs that jobs run on, as the driver counts them."""
         return tuple(self._placed[0])
+
+    @property
+    def displays(self) -> tuple[GpuNode, ...]:
+        """The GPUs that only drive the monitors."""
+        return tuple(self._placed[2])
 
     @cached_property
     def gpu_parts(self) -> tuple[GpuPart, ...]:
@@ -198,7 +206,7 @@ class MachineBuilder:
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
         """The links of the tree and between GPUs."""
-        gpus, places = self._placed
+        gpus, places, _ = self._placed
         edges = [
             edge for ground in self._grounds for edge in trunk_edges(ground.populated, ground.tree)
         ]
@@ -329,16 +337,19 @@ def _spots(
 
 def _gpus(
     rig: Rig, pieces: tuple[Piece, ...], spots: dict[str, _Spot]
-) -> tuple[list[GpuNode], dict[int, tuple[_Spot | None, Location]]]:
-    """Return the GPUs in the order of their buses, homeless ones last, a board of two dies as two,
-    and where each hangs."""
+) -> tuple[list[GpuNode], dict[int, tuple[_Spot | None, Location]], list[GpuNode]]:
+    """Return the GPUs that jobs run on in the order of their buses, homeless ones last, a board of
+    two dies as two, and where each hangs; and those that only drive the monitors."""
     caps = {item.uid: item.power_cap_w for item in rig.items}
     parts = {piece.name: piece for piece in pieces if isinstance(piece.part, GPU)}
     order = sorted(
         (name for name in parts if name in spots), key=lambda name: bus_rank(spots[name].location)
     )
     order += [name for name in parts if name not in spots][:MOST_HOMELESS]
+    roles = {item.uid: item.role for item in rig.items}
+    displayed = _displayed(rig, [parts[name] for name in order], roles)
     gpus: list[GpuNode] = []
+    displays: list[GpuNode] = []
     places: dict[int, tuple[_Spot | None, Location]] = {}
     for name in order:
         part, spot = parts[name].part, spots.get(name)
@@ -346,13 +357,17 @@ def _gpus(
         location = spot.location if spot else NOWHERE
         if part.dies > 1:
             location = replace(location, chain=(Node("card", name), *location.chain))
-        for _ in range(part.dies):
-            places[len(gpus)] = (spot, location)
-            gpus.append(
+        shows = "/" not in name and roles.get(parts[name].uid) == "display"
+        group = displays if shows else gpus
+        for die in range(part.dies):
+            if not shows:
+                places[len(gpus)] = (spot, location)
+            taken = displayed.get(name, 0.0) if die == 0 else 0.0
+            group.append(
                 GpuNode(
-                    index=len(gpus),
+                    index=len(group),
                     piece=name,
-                    gpu=part,
+                    gpu=driving(part, taken),
                     place=spot.place if spot else None,
                     width=spot.width if spot else None,
                     gen=spot.gen if spot else None,
@@ -364,7 +379,20 @@ def _gpus(
                     power_cap_w=caps.get(parts[name].uid),
                 )
             )
-    return gpus, places
+    return gpus, places, displays
+
+
+def _displayed(rig: Rig, pieces: list[Piece], roles: dict[str, Role | None]) -> dict[str, float]:
+    """Return what the monitors take of the memory of the piece that drives them, in GiB."""
+    if rig.site.monitors is None:
+        return {}
+    seen = [
+        Seen(piece.name, piece.part, roles.get(piece.uid) if "/" not in piece.name else None)
+        for piece in pieces
+        if isinstance(piece.part, GPU)
+    ]
+    piece = driver_of(seen)
+    return {piece: display_gib(rig.site.monitors)} if piece is not None else {}
 
 
 def _host_gbs(spot: _Spot) -> float | None:

@@ -169,8 +169,8 @@ class PowerTree(Struct, frozen=True, kw_only=True):
 
 
 class Machine(Struct, frozen=True, kw_only=True, dict=True):
-    """The assembled machine. `pairs` holds the way between each two of its GPUs, then network
-    ports."""
+    """The assembled machine. `gpus` are those that jobs run on, `displays` those that only drive
+    the monitors; `pairs` holds the way between each two of the GPUs, then network ports."""
 
     pieces: tuple[Piece, ...]
     cpus: tuple[CpuNode, ...]
@@ -185,6 +185,7 @@ class Machine(Struct, frozen=True, kw_only=True, dict=True):
     p2p: tuple[tuple[str, ...], ...]
     problems: tuple[PlacementProblem, ...]
     power: PowerTree
+    displays: tuple[GpuNode, ...] = ()
     lanes_used: int | None = None
     lanes_total: int | None = None
     unknown: tuple[str, ...] = ()

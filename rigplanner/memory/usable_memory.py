@@ -6,6 +6,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import GPU
+from rigplanner.machine.displays import taken_of
 
 ECC_SHARE = 1 / 16
 """Share of a card's memory that holds its check bits: nvidia-smi shows 23,034 MiB of an L4, 46,068
@@ -78,11 +79,13 @@ def visible_gib(gpu: GPU) -> float | None:
 
 def usable_gib(gpu: GPU) -> float | None:
     """GiB of a card's memory that jobs can fill, as nvidia-smi counts their use: what every verdict
-    on a need is measured against; None where its memory is not known."""
+    on a need is measured against, less what monitors on it take; None where its memory is not
+    known."""
+    taken = taken_of(gpu)
     if limit := shared_limit(gpu):
-        return limit.most_gib
+        return max(0.0, limit.most_gib - taken)
     seen = visible_gib(gpu)
-    return None if seen is None else max(0.0, seen - RESERVE_GIB)
+    return None if seen is None else max(0.0, seen - RESERVE_GIB - taken)
 
 
 def process_gib(gpu: GPU) -> float | None:

@@ -79,8 +79,26 @@ def _or_none(text: str | None) -> Value:
     return text or NONE
 
 
+def roles(assessment: Assessment) -> Value:
+    """Return what the GPUs of each item are for where somebody said so, "compute + display"."""
+    parts = _own_parts(assessment)
+    items = [i for i in assessment.rig.items if isinstance(parts.get(i.uid), GPU)]
+    return " + ".join(i.role or NONE for i in items) if any(i.role for i in items) else NONE
+
+
+def monitors(assessment: Assessment) -> Value:
+    """Return the monitors of the site: "3 x 1920 x 1080, usual, games"; "none"."""
+    site = assessment.rig.site.monitors
+    if site is None:
+        return NONE
+    text = f"{site.count} x {site.width_px} x {site.height_px}, {site.desktop}"
+    return f"{text}, games" if site.games else text
+
+
 SETTINGS: tuple[tuple[str, str, Callable[[Assessment], Value]], ...] = (
     ("caps", "", caps),
+    ("roles", "", roles),
+    ("monitors", "", monitors),
     ("circuit", "", circuit),
     ("other_load", "W", lambda a: a.rig.site.other_load_w),
     ("country", "", lambda a: _or_none(a.rig.site.country)),

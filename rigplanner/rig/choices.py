@@ -21,6 +21,7 @@ from rigplanner.rig.edits import (
     set_software,
 )
 from rigplanner.rig.facts import FactFault, checked
+from rigplanner.rig.monitor_choices import MONITOR_WORDS, with_monitor_choice, with_role
 from rigplanner.rig.offer_choices import OFFER_WORDS, with_offer_choice
 
 SITE_WORDS = {
@@ -73,6 +74,8 @@ def with_choice(rig: Rig, catalog: Catalog, text: str) -> Rig:
         return _with_fact(rig, catalog, name[5:], value)
     if key.startswith("bios:"):
         return set_bios(rig, name[5:], value)
+    if key.startswith("role:"):
+        return with_role(rig, catalog, name[5:], value)
     if key in SITE_WORDS:
         return _on_site(rig, SITE_WORDS[key], value)
     if key in SOFTWARE_WORDS:
@@ -82,8 +85,16 @@ def with_choice(rig: Rig, catalog: Catalog, text: str) -> Rig:
     offered = with_offer_choice(rig, key, value)
     if offered is not None:
         return offered
+    shown = with_monitor_choice(rig, key, value)
+    if shown is not None:
+        return shown
     known = ", ".join(
-        sorted((*SITE_WORDS, *SOFTWARE_WORDS, *OWN_WORDS, *OFFER_WORDS, "bios:PLACE"))
+        sorted(
+            (
+                *(*SITE_WORDS, *SOFTWARE_WORDS, *OWN_WORDS, *OFFER_WORDS, *MONITOR_WORDS),
+                *("bios:PLACE", "role:GPU"),
+            )
+        )
     )
     raise EditFault(f"{name!r} is no setting; known are {known}.")
 

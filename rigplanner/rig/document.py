@@ -1,6 +1,6 @@
 """The rig document: one frozen tree. Edits live in `edits`, files in `files`."""
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -13,11 +13,16 @@ from rigplanner.rig.workload import Workload
 
 FORMAT_VERSION = 1
 MOST_CIRCUITS = 64
+MOST_MONITORS = 64
+
+Role = Literal["compute", "display", "both"]
+"""What a GPU is for: jobs, the monitors, or both."""
 
 
 class Item(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`quantity` pieces of one part. `places` names the slot, port or bay of each piece ("" or
-    missing: let the solver choose); `tax_percent` is its own rate of tax, None that of the quote.
+    missing: let the solver choose); `tax_percent` is its own rate of tax, None that of the quote;
+    `role` what GPUs are for, None for jobs, and for the monitors where no other card has them.
 
     The place of an NVLink bridge names the two GPU pieces it joins, "gpu.0+gpu.1". A piece is
     called `uid.index`."""
@@ -30,6 +35,7 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True):
     power_cap_w: float | None = None
     tax_percent: float | None = None
     note: str = ""
+    role: Role | None = None
 
     def pieces(self) -> list[str]:
         """Return the names of the pieces, "gpu.0", "gpu.1", ..."""
@@ -40,11 +46,22 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.places[index] if index < len(self.places) else ""
 
 
+class Monitors(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The monitors that hang on the rig: how many, pixels of each, what runs on them (`desktop`:
+    nothing but text, a bare desktop, one with a browser, one with many), and whether games do."""
+
+    count: int
+    width_px: int = 1920
+    height_px: int = 1080
+    desktop: Literal["none", "light", "usual", "heavy"] = "usual"
+    games: bool = False
+
+
 class Site(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where the rig will stand: mains voltage, breaker, how many such circuits feed its supplies
     (the load shared evenly), other load on them, energy price; and what hiring a machine instead
     would cost its owner, by the hour or by the month over `hire_months`, or an API for a million
-    tokens in and out, where `tokens_per_day` are the answers of a day."""
+    tokens in and out, where `tokens_per_day` are the answers of a day; and its `monitors`."""
 
     country: str | None = None
     volts: float | None = None
@@ -60,6 +77,7 @@ class Site(Struct, frozen=True, kw_only=True, omit_defaults=True):
     api_input_per_million: Price | None = None
     api_output_per_million: Price | None = None
     tokens_per_day: float | None = None
+    monitors: Monitors | None = None
 
 
 class Party(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -2,7 +2,7 @@
 can carry them as data."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 from msgspec import Struct
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.prices.exchange import ExchangeRates
 from rigplanner.catalog.schema.parts import Price
-from rigplanner.rig.document import Item, QuoteDetails, Rig, Settings, Site, Waiver
+from rigplanner.rig.document import Item, QuoteDetails, Rig, Role, Settings, Site, Waiver
 from rigplanner.rig.variants import VariantFault, exchanged, is_taken, with_variant, without_variant
 from rigplanner.rig.workload import Workload, changed
 
@@ -152,6 +152,14 @@ def set_power_cap(rig: Rig, uid: str, watts: float | None) -> Rig:
     if watts is not None and watts <= 0:
         raise EditFault("A power cap is more than 0 W.")
     return _with_item(rig, uid, power_cap_w=watts)
+
+
+@_edit
+def set_role(rig: Rig, uid: str, role: Role | None) -> Rig:
+    """Say what a GPU item is for; None leaves it open."""
+    if role not in (None, *get_args(Role)):
+        raise EditFault(f"A GPU's role is compute, display or both, not {role!r}.")
+    return _with_item(rig, uid, role=role)
 
 
 @_edit

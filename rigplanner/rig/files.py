@@ -13,7 +13,14 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.prices.prices import is_day
 from rigplanner.catalog.schema.parts import AnyPart, System
 from rigplanner.decoding import JsonFault, beyond_sense, convert, read_tree
-from rigplanner.rig.document import FORMAT_VERSION, MOST_CIRCUITS, Rig, part_of
+from rigplanner.rig.document import (
+    FORMAT_VERSION,
+    MOST_CIRCUITS,
+    MOST_MONITORS,
+    Monitors,
+    Rig,
+    part_of,
+)
 from rigplanner.rig.edits import LARGEST_QUANTITY
 from rigplanner.rig.variants import states, wrong_names
 from rigplanner.whole_file import beside, read_within, write_whole
@@ -23,6 +30,8 @@ MOST_ITEMS = 2_000
 MOST_WORKLOADS = 200
 LONGEST_TEXT = 100_000
 LONGEST_TERM = 3_650
+PIXELS = (320, 32_768)
+"""Of one side of a monitor."""
 
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """Old format version to the function that lifts a decoded file to the next one."""
@@ -90,6 +99,7 @@ def _wrong(rig: Rig) -> Iterator[str]:
         yield f"{len(rig.workloads)} workloads are more than a rig may have ({MOST_WORKLOADS})."
     yield from _wrong_items(rig)
     yield from _wrong_amounts(rig)
+    yield from _wrong_monitors(rig.site.monitors)
     for n, waiver in enumerate(rig.waivers):
         if waiver.until is not None and not is_day(waiver.until):
             yield (
@@ -118,6 +128,19 @@ def _wrong_items(rig: Rig) -> Iterator[str]:
             yield f"items[{n}].price.amount: expected 0 to 1e12, found {item.price.amount}."
         if item.power_cap_w is not None and not 1 <= item.power_cap_w <= 1e5:
             yield f"items[{n}].power_cap_w: expected 1 to 1e5 W, found {item.power_cap_w:g}."
+
+
+def _wrong_monitors(monitors: Monitors | None) -> Iterator[str]:
+    """Which numbers of the monitors lie beyond what can be."""
+    if monitors is None:
+        return
+    for field, value, least, most in (
+        ("count", monitors.count, 1, MOST_MONITORS),
+        ("width_px", monitors.width_px, *PIXELS),
+        ("height_px", monitors.height_px, *PIXELS),
+    ):
+        if not least <= value <= most:
+            yield f"site.monitors.{field}: expected {least} to {most}, found {value}."
 
 
 def _wrong_amounts(rig: Rig) -> Iterator[str]:

@@ -17,7 +17,7 @@ from rigplanner.errors import TooLarge, WorkloadFault
 from rigplanner.machine.cache import IdentityCache
 from rigplanner.machine.model import Machine
 from rigplanner.memory.answer import MemoryEstimate
-from rigplanner.memory.usable_memory import visible_gib
+from rigplanner.memory.usable_memory import usable_gib, visible_gib
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.capacity import within_memory
 from rigplanner.rig.document import Rig, Site
@@ -134,7 +134,8 @@ def machine_of(rig: Rig, catalog: Catalog) -> Machine:
     from rigplanner.machine.power.power import power_tree
 
     chosen = tuple(
-        (item.uid, item.part, item.quantity, item.places, item.power_cap_w) for item in rig.items
+        (item.uid, item.part, item.quantity, item.places, item.power_cap_w, item.role)
+        for item in rig.items
     )
     settings = rig.settings
     choices = (
@@ -142,6 +143,7 @@ def machine_of(rig: Rig, catalog: Catalog) -> Machine:
         settings.numa_per_socket,
         settings.peer_to_peer_driver,
         repr(rig.facts),
+        repr(rig.site.monitors),
     )
     key = (id(catalog), id(rig.snapshot) if rig.snapshot else 0, chosen, choices)
     kept = (catalog, rig.snapshot)
@@ -236,7 +238,7 @@ def as_placed(workload: Workload, gpus: Sequence[GPU]) -> Workload:
 
     if (workload.stack or "").casefold() not in FITS_BY_ITSELF:
         return workload
-    key = (msgspec.msgpack.encode(workload), tuple(visible_gib(gpu) for gpu in gpus))
+    key = (msgspec.msgpack.encode(workload), tuple(map(_room, gpus)))
 
     def make() -> Workload:
         try:
@@ -295,9 +297,14 @@ def memory_of(workload: Workload, gpu: GPU, count: int) -> MemoryEstimate | str:
         except WorkloadFault as fault:
             return str(fault)
 
-    size = (gpu.memory_gib, visible_gib(gpu), batch_limits(gpu))
+    size = (gpu.memory_gib, _room(gpu), batch_limits(gpu))
     key = (msgspec.msgpack.encode(workload), size, count, gpu.id if workload.mig else "")
     return _memories.get(key, None, make)
+
+
+def _room(gpu: GPU) -> tuple[float | None, float | None]:
+    """What the memory model reads of a card's memory: shown, and free for jobs."""
+    return visible_gib(gpu), usable_gib(gpu)
 
 
 def _split_by_layers(workload: Workload, gpus: tuple[GPU, ...]) -> tuple[MemoryEstimate, ...]:
@@ -305,7 +312,7 @@ def _split_by_layers(workload: Workload, gpus: tuple[GPU, ...]) -> tuple[MemoryE
     from rigplanner.catalog.zoo import shipped_zoo
     from rigplanner.memory.capacity.mixed_gpus import card_plan
 
-    key = (msgspec.msgpack.encode(workload), tuple(visible_gib(gpu) for gpu in gpus))
+    key = (msgspec.msgpack.encode(workload), tuple(map(_room, gpus)))
     return _dealt.get(
         key,
         None,

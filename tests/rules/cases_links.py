@@ -4,6 +4,8 @@ from msgspec.structs import replace
 from rule_bench import SERVER, bench_rig, case, named
 
 from rigplanner.catalog.schema.parts import LaneMode, NvlinkPort, When
+from rigplanner.rig.document import Monitors
+from rigplanner.rig.edits import set_role
 from rigplanner.rig.workload import Parallelism, Workload
 
 DESK_RIG = bench_rig()
@@ -45,6 +47,22 @@ BACKPLANE = bench_rig(
     system="system.server",
     storage="drive.sata",
 )
+
+SCREENS = replace(DESK_RIG.site, monitors=Monitors(count=2))
+
+
+def _with_role(role: str | None, gpu: str = "gpu.card", monitors: int = 2, **picks):
+    """The desk with monitors and a role of its card."""
+    site = replace(DESK_RIG.site, monitors=Monitors(count=monitors))
+    rig = bench_rig(site=site, gpu=gpu, **picks)
+    return set_role(rig, "gpu", role)
+
+
+def _two_cards(board: str = "board.desk", **places):
+    """The desk with a second card, which drives the monitors."""
+    rig = bench_rig(site=SCREENS, motherboard=board, gpu2=("gpu.thin", 1, places.get("gpu2", ())))
+    return set_role(rig, "gpu2", "display")
+
 
 CASES = (
     case("NVL001", "fires", _bridged(gpu="gpu.other")),
@@ -308,6 +326,25 @@ CASES = (
         {"cpu.desk": {"has_graphics": False}},
     ),
     case("DSP001", "limit", bench_rig(gpu="gpu.passive", chassis="case.server")),
+    case("DSP002", "fires", _with_role(None), {"gpu.card": {"display_outputs": 1}}),
+    case("DSP002", "limit", _with_role(None), {"gpu.card": {"display_outputs": 2}}),
+    case("DSP002", "silent", DESK_RIG),
+    case("DSP002", "unknown", _with_role(None), {"gpu.card": {"display_outputs": None}}),
+    case("DSP003", "fires", _with_role(None), {"gpu.card": {"memory_gib": 0.25}}),
+    case("DSP003", "limit", _with_role(None), {"gpu.card": {"memory_gib": 0.5}}),
+    case("DSP003", "silent", DESK_RIG),
+    case("DSP003", "unknown", _with_role(None), {"gpu.card": {"memory_gib": None}}),
+    case("DSP004", "fires", _with_role(None)),
+    case("DSP004", "fires", _with_role("both")),
+    case("DSP004", "limit", _with_role("display")),
+    case("DSP004", "silent", DESK_RIG),
+    case("DSP005", "fires", _two_cards()),
+    case("DSP005", "limit", _with_role("both")),
+    case("DSP005", "silent", DESK_RIG),
+    case("DSP006", "fires", _with_role("compute"), {"cpu.desk": {"has_graphics": False}}),
+    case("DSP006", "limit", _with_role("compute")),
+    case("DSP006", "silent", DESK_RIG),
+    case("DSP006", "unknown", _with_role("compute"), {"cpu.desk": {"has_graphics": None}}),
     case("DSP001", "silent", DESK_RIG),
     case(
         "DSP001",

@@ -38,6 +38,8 @@ NEVER_UNKNOWN = {
     "DSK003": "capacity of a drive and size of a data set are required where the rule looks",
     "DSK006": "drives are counted",
     "DSK009": "drives without a rate count with the usual one of their kind",
+    "DSP004": "a remark decides nothing",
+    "DSP005": "a remark decides nothing",
     "GPU002": "ids are always known",
     "KNO001": "a pair is known or it is not listed",
     "MIG002": "degrees of parallelism have defaults",

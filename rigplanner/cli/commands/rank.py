@@ -14,8 +14,9 @@ from rigplanner.cli.asked import works_asked
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import open_catalog
 from rigplanner.cli.written import written
+from rigplanner.machine.displays import display_gib
 from rigplanner.planning.map.advice import advice
-from rigplanner.planning.map.cards import Card, Money, cards, everything
+from rigplanner.planning.map.cards import Card, Money, cards, everything, with_monitors
 from rigplanner.planning.map.money import Terms
 from rigplanner.planning.map.nearest import cheapest, like, shortages
 from rigplanner.planning.map.order import ranked
@@ -24,6 +25,8 @@ from rigplanner.report import format as fmt
 from rigplanner.report.map import advice as in_words
 from rigplanner.report.map import table, want
 from rigplanner.report.map.charts import CHARTS, Heading, chart
+from rigplanner.rig.edits import EditFault
+from rigplanner.rig.monitor_choices import counted_monitors
 
 MOST_COUNT = 64
 FORMATS = ("text", "csv", "json", "svg", "png", "html")
@@ -52,6 +55,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", default="", metavar="WORDS", help="cards whose name holds these")
     parser.add_argument(
         "--kind", default=",".join(KINDS), help="card, machine (whole), hire (default: all)"
+    )
+    parser.add_argument(
+        "--monitors",
+        default="",
+        metavar="N[xSIZE]",
+        help="monitors on each card, as 2x4K or 1x2560x1440: what they take of its memory",
     )
     parser.add_argument("--budget", type=float, help="leave out what costs more, or has no price")
     parser.add_argument("--currency", default="USD")
@@ -88,6 +97,8 @@ def run(args: argparse.Namespace) -> int:
     looked_at = found
     if args.advice and args.only:  # what does the same for less may have another name
         looked_at = everything(open_catalog(), shipped_cloud(), "", asked.money)
+    if args.monitors:
+        looked_at = with_monitors(looked_at, _monitors_gib(args.monitors))
     made = list(
         rows(
             [work.workload for work in works],
@@ -106,6 +117,15 @@ def run(args: argparse.Namespace) -> int:
     else:
         written(args.output, content)
     return FINE if any(row.score is not None for row in best) else FINDINGS
+
+
+def _monitors_gib(words: str) -> float:
+    """What the monitors take of a card. Raises InputFault for words that name none."""
+    try:
+        monitors = counted_monitors(words)
+    except EditFault as fault:
+        raise InputFault(f"--{fault}") from fault
+    return display_gib(monitors) if monitors is not None else 0.0
 
 
 def _asked(args: argparse.Namespace) -> Asked:

@@ -29,6 +29,7 @@ from rigplanner.desktop.controls.widgets import (
     scrolled,
 )
 from rigplanner.desktop.desk import Desk
+from rigplanner.desktop.dialogs.monitor_form import monitor_form
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.help.hints import give_hints
 from rigplanner.desktop.look.theme import row_px
@@ -101,6 +102,7 @@ class RigSettings(QDialog):
             (tr("Firmware"), self._firmware()),
             (tr("Drives"), self._striped()),
             (tr("Software"), self._software()),
+            (tr("Monitors"), self._monitors()),
             (tr("Room temperature"), self._room()),
         ):
             if form.rowCount():
@@ -288,6 +290,11 @@ class RigSettings(QDialog):
                 tr("{software} {version}", software=title, version=text).strip(),
                 Edit("set_software", {"versions": {key: text}}),
             )
+
+    def _monitors(self) -> QFormLayout:
+        form, fill = monitor_form(self._session, self._edit)
+        self._setters.append(fill)
+        return form
 
     def _room(self) -> QFormLayout:
         form = QFormLayout()

@@ -43,6 +43,26 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
         "The power limit that is set in the driver; none means the card's own.",
         "Less power and heat; the speed falls less than the power does.",
     ),
+    "What the card is for": (
+        "Jobs, the monitors, or both; a card for the monitors joins no job.",
+        "It takes the slot that costs the others least; monitors take memory of their card.",
+    ),
+    "Number of monitors": (
+        "How many hang on this machine.",
+        "Their pictures take memory of the card that drives them.",
+    ),
+    "Resolution of the monitors": (
+        "Pixels of each monitor.",
+        "Three pictures of each lie in the card's memory, four bytes a pixel.",
+    ),
+    "Desktop on the monitors": (
+        "What runs on them beside the jobs: text alone, a bare desktop, browsers.",
+        "Windows and browsers hold memory of the card for as long as they are open.",
+    ),
+    "Games on the monitors": (
+        "Games run while jobs do.",
+        "They take gigabytes of the card's memory, more at higher resolution.",
+    ),
     # Findings
     "Reason of the waiver": (
         "Why this finding is accepted.",

@@ -69,6 +69,7 @@ def _behind_each_other(found: list[Leaf]) -> list[Leaf]:
 def piece_numbers(machine: Machine) -> dict[str, str]:
     """Return what the system calls cards, "GPU 0  ", by piece."""
     numbers = {node.piece: f"GPU {node.index}  " for node in machine.gpus}
+    numbers |= {node.piece: tr("Monitors: {name}", name="") for node in machine.displays}
     return numbers | {node.piece: f"NIC {node.index}  " for node in machine.nics}
 
 

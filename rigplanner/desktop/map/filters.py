@@ -8,15 +8,18 @@ from PySide6.QtGui import QDoubleValidator
 from PySide6.QtWidgets import QComboBox, QLineEdit, QSizePolicy, QWidget
 
 from rigplanner.catalog.imports.user_catalog import newest_rates
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.desktop.controls.flow_row import FlowRow, let_flow
 from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.look.theme import row_px
+from rigplanner.machine.displays import taken_of_jobs
 from rigplanner.planning.map.asked import Question
 from rigplanner.planning.map.cards import Money
 from rigplanner.planning.map.money import Terms
 from rigplanner.report.language import Words, tr, trn
 from rigplanner.report.map.figures import SORT_WORDS
+from rigplanner.rig.document import part_of
 from rigplanner.rig.workload import Workload
 
 COUNTS: tuple[tuple[int, ...], ...] = ((1,), (2,), (4,), (8,), (1, 2), (1, 2, 4), (1, 2, 4, 8))
@@ -100,7 +103,14 @@ class Filters(QWidget):
             terms=Terms(counted, site.hours_per_day or HOURS_PER_DAY),
             budget=amount if known and amount > 0 else None,
             sort=self.sort.currentData(),
+            monitors_gib=self._monitors_gib(),
         )
+
+    def _monitors_gib(self) -> float:
+        """What the rig's monitors would take of a card in the stead of its own."""
+        rig, catalog = self._session.rig, self._session.catalog
+        gpus = [i.uid for i in rig.items if isinstance(part_of(rig, catalog, i.part), GPU)]
+        return taken_of_jobs(rig, gpus)
 
 
 def _count_text(counts: tuple[int, ...]) -> str:

@@ -90,9 +90,13 @@ class WorkChooser(QWidget):
         return Works(asked, tuple(map(title_of, asked)), self.gpus())
 
     def gpus(self) -> int:
-        """Return how many GPUs the rig has."""
+        """Return how many GPUs for jobs the rig has."""
         rig, catalog = self._session.rig, self._session.catalog
-        return sum(item.quantity for item in rig.items if isinstance(catalog.get(item.part), GPU))
+        return sum(
+            item.quantity
+            for item in rig.items
+            if isinstance(catalog.get(item.part), GPU) and item.role != "display"
+        )
 
     def _named(self) -> Workload | None:
         from rigplanner.catalog.zoo import shipped_zoo

@@ -22,6 +22,7 @@ from PySide6.QtGui import (
     QPainter,
 )
 from PySide6.QtWidgets import (
+    QComboBox,
     QDoubleSpinBox,
     QFormLayout,
     QListView,
@@ -61,7 +62,7 @@ from rigplanner.desktop.words import KIND_WORDS, VERDICT_ICONS, money
 from rigplanner.economics.totals import Totals
 from rigplanner.report.language import language, listed, tr, trn
 from rigplanner.report.words.rates import uncounted_text
-from rigplanner.rig.document import Item, part_of
+from rigplanner.rig.document import Item, Role, part_of
 from rigplanner.rig.edits import LARGEST_QUANTITY, Edit
 
 Index = QModelIndex | QPersistentModelIndex
@@ -257,6 +258,16 @@ class BuildList(QWidget):
         self._cap.setSpecialValueText(tr("none"))
         self._cap.setKeyboardTracking(False)
         self._cap.valueChanged.connect(self._set_cap)
+        self._role = QComboBox()
+        self._role.setAccessibleName(tr("What the card is for"))
+        for words, role in (
+            (tr("jobs, monitors if need be"), None),
+            (tr("jobs"), "compute"),
+            (tr("monitors"), "display"),
+            (tr("both"), "both"),
+        ):
+            self._role.addItem(words, role)
+        self._role.activated.connect(lambda _: self._set_role(self._role.currentData()))
         for box in (self._quantity, self._price, self._cap):
             indented(box)
         self._form = QFormLayout()
@@ -267,6 +278,7 @@ class BuildList(QWidget):
         self._form.addRow(tr("Quantity"), quantity)
         self._form.addRow(tr("Price each"), self._price)
         self._form.addRow(tr("Power cap"), self._cap)
+        self._form.addRow(tr("For"), self._role)
         editor = strip(column(rule(), panel(self._form), spacing=0))
         editor.hide()
         return editor
@@ -364,7 +376,9 @@ class BuildList(QWidget):
         self._price.setSuffix(
             f" {item.price.currency if item.price else self._session.rig.currency}"
         )
+        self._role.setCurrentIndex(max(0, self._role.findData(item.role)))
         self._form.setRowVisible(self._cap, isinstance(part, GPU))
+        self._form.setRowVisible(self._role, isinstance(part, GPU))
 
     def _choose(self, line: BuildRow) -> None:
         self.kind_chosen.emit(line.kind, line.uid or "")
@@ -441,6 +455,11 @@ class BuildList(QWidget):
             self._session.edit(
                 tr("Price of {item}", item=self.name_of(item)), edit, merge=f"price {item.uid}"
             )
+
+    def _set_role(self, role: Role | None) -> None:
+        if (item := self._edited()) is not None:
+            edit = Edit("set_role", {"uid": item.uid, "role": role})
+            self._session.edit(tr("What {item} is for", item=self.name_of(item)), edit)
 
     def _set_cap(self, watts: int) -> None:
         if (item := self._edited()) is not None:

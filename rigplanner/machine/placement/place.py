@@ -46,7 +46,7 @@ def settle(
     models = sorted({card.part.id for card in cards})
     fitted = [
         (
-            *(card.name, card.wish, card.kind, card.is_gpu),
+            *(card.name, card.wish, card.kind, card.is_gpu, card.shows),
             *(card.width, card.gen, card.columns, card.riser),
             id(card.part) if bridges else models.index(card.part.id),
         )

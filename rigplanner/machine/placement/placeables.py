@@ -37,7 +37,7 @@ the A+E key of radio modules."""
 
 class Card(Struct, frozen=True, kw_only=True):
     """A card or module that wants a slot. `columns` counts the expansion columns that it hides,
-    itself included."""
+    itself included; a GPU that only `shows` drives the monitors and takes what the others leave."""
 
     name: str
     part: AnyPart
@@ -47,25 +47,24 @@ class Card(Struct, frozen=True, kw_only=True):
     columns: int
     wish: str = ""
     riser: str | None = None
+    shows: bool = False
 
     @property
     def is_gpu(self) -> bool:
-        return isinstance(self.part, GPU)
+        return isinstance(self.part, GPU) and not self.shows
 
     def swaps_with(self, other: "Card", by_model: bool) -> bool:
         """Say whether two cards may be exchanged: equal in kind, link and thickness, and `by_model`
         of one model."""
         if by_model and self.part.id != other.part.id:
             return False
-        mine = (self.is_gpu, self.kind, self.columns, self.width, self.gen, self.riser is None)
-        return mine == (
-            other.is_gpu,
-            other.kind,
-            other.columns,
-            other.width,
-            other.gen,
-            other.riser is None,
-        )
+        return self._form == other._form
+
+    @property
+    def _form(self) -> tuple[object, ...]:
+        on_riser = self.riser is not None
+        link = (self.kind, self.columns, self.width, self.gen)
+        return (self.is_gpu, self.shows, *link, on_riser)
 
 
 class Drive(Struct, frozen=True, kw_only=True):

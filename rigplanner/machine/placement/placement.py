@@ -1,7 +1,8 @@
 """The placement solver: cards into slots, then drives into ports, on one board.
 
 Branch and bound over slots, equal cards taken in one order only. What counts, in this order: GPUs
-placed, bridges that reach their cards, other cards placed, drives placed; then cards within the
+placed, bridges that reach their cards, other cards placed (one that drives the monitors among
+them, whose own link does not count), drives placed; then cards within the
 columns of the case, the slowest GPU link, the sum of GPU links, few roots, the other links, air
 between GPUs, drive links. Equal boards and parts always give the same answer. The search ends after
 a fixed number of steps, far above what boards of ten slots need."""
@@ -138,6 +139,8 @@ class _Search:
         self.seating, self.drives, self.bridges = seating, drives, bridges
         self.cards = {card.name: card for card in cards}
         self.gpus = {card.name for card in cards if card.is_gpu}
+        self.warm = {card.name for card in cards if card.is_gpu or card.shows}
+        self.shown = {card.name for card in cards if card.shows}
         self.slots = {slot.id: slot for slot in seating.layout.slots}
         self.order = {slot.id: index for index, slot in enumerate(seating.layout.slots)}
         self.protocols = protocols_of(drives, start.ports)
@@ -177,10 +180,10 @@ class _Search:
         )
         self.free = _seated_at_most(free, len(self.slots))
         ranked = {
-            (card.kind, card.width, card.gen): self._ranked(card)
+            (card.kind, card.width, card.gen, card.shows): self._ranked(card)
             for card in _one_of_each(self.free)
         }
-        self.choices = [ranked[card.kind, card.width, card.gen] for card in self.free]
+        self.choices = [ranked[card.kind, card.width, card.gen, card.shows] for card in self.free]
         swaps = (one.swaps_with(other, by_model) for one, other in itertools.pairwise(self.free))
         self.twins = [False, *swaps, False]
 
@@ -206,6 +209,9 @@ class _Search:
             s for s in self.slots.values() if enters(card, s) and not offers[s.id].disabled_by
         ]
         ranked = [(slot, link_rate(card, offers[slot.id])) for slot in fitting]
+        if card.shows:  # pictures need no rate: the slowest slot first
+            ranked.sort(key=lambda choice: (choice[1], -self.order[choice[0].id]))
+            return [(slot, 0.0) for slot, _ in ranked]
         return sorted(ranked, key=lambda choice: (-choice[1], self.order[choice[0].id]))
 
     def _descend(self, depth: int, standing: Standing, last: int) -> None:
@@ -235,7 +241,7 @@ class _Search:
         aired = {slot.kind for slot in self.slots.values() if slot.position is not None}
         return (
             bool(self.seating.touched)
-            or sum(self.cards[name].kind in aired for name in self.gpus) > 1
+            or sum(self.cards[name].kind in aired for name in self.warm) > 1
         )
 
     def _admits(self, standing: Standing, card: Card, slot: Slot) -> bool:
@@ -411,7 +417,8 @@ class _Search:
             offer = offers[slot]
             key = (name, offer.width, offer.gen)
             if key not in self.rates:
-                self.rates[key] = link_rate(self.cards[name], offer)
+                shows = name in self.shown
+                self.rates[key] = 0.0 if shows else link_rate(self.cards[name], offer)
             (gpus if name in self.gpus else others).append(self.rates[key])
         return gpus, others
 
@@ -436,18 +443,19 @@ class _Search:
         return len(self.beyond & standing.slots.items()) if self.beyond else 0
 
     def _breathing(self, standing: Standing) -> int:
-        """Return the smallest number of free columns between two GPUs, which open coolers want."""
+        """Return the smallest number of free columns between two GPUs, those of the monitors too,
+        which open coolers want."""
         spans = sorted(
             (position, position + self.cards[name].columns)
             for name, place in standing.slots.items()
-            if name in self.gpus and (position := self.slots[place].position) is not None
+            if name in self.warm and (position := self.slots[place].position) is not None
         )
         return min((after[0] - before[1] for before, after in itertools.pairwise(spans)), default=0)
 
 
 def _one_of_each(cards: Iterable[Card]) -> list[Card]:
     """Return a card of each link that some have."""
-    return list({(card.kind, card.width, card.gen): card for card in cards}.values())
+    return list({(card.kind, card.width, card.gen, card.shows): card for card in cards}.values())
 
 
 def _seated_apart(columns: list[int], gap: int) -> int:

@@ -14,6 +14,7 @@ from rigplanner.catalog.schema.parts import (
     Storage,
     System,
 )
+from rigplanner.machine.displays import showing
 from rigplanner.machine.model import PlacementProblem
 from rigplanner.machine.pieces import Board, Pieces, home_of, in_turn
 from rigplanner.machine.placement.adapters import Adapter, fit_adapters, is_extension
@@ -52,7 +53,7 @@ class _Waiting(Struct):
 def populate(rig: Rig, counted: Pieces, boards: tuple[Board, ...], seats: Seats) -> list[Populated]:
     """Settle all pieces. A loose piece goes to the first board that has its wished place, else to
     the first with room; those of equal nodes are shared out among them."""
-    by_home, waiting = _sorted_by_home(counted, boards)
+    by_home, waiting = _sorted_by_home(counted, boards, showing(rig))
     shares = dealt(counted, boards, seats)
     populated: list[Populated] = []
     for board in boards:
@@ -170,7 +171,7 @@ def dealt(counted: Pieces, boards: tuple[Board, ...], seats: Seats) -> dict[str,
 
 
 def _sorted_by_home(
-    counted: Pieces, boards: tuple[Board, ...]
+    counted: Pieces, boards: tuple[Board, ...], showing: frozenset[str]
 ) -> tuple[dict[str, _Waiting], _Waiting]:
     homes: dict[str, _Waiting] = {}
     loose = _Waiting([], [], [], [])
@@ -188,7 +189,7 @@ def _sorted_by_home(
         elif isinstance(piece.part, Bridge):
             group.bridges.append(LooseBridge(piece.name, piece.part, wish))
         elif (card := card_of(piece.name, piece.part, wish)) is not None:
-            group.cards.append(card)
+            group.cards.append(replace(card, shows=True) if piece.uid in showing else card)
         elif (drive := drive_of(piece.name, piece.part, wish)) is not None:
             group.drives.append(drive)
     loose.cards = with_risers(

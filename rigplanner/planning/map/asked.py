@@ -8,7 +8,7 @@ from msgspec import Struct
 from rigplanner.catalog.cloud import Cloud
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.zoo import Zoo
-from rigplanner.planning.map.cards import Kind, Money, everything
+from rigplanner.planning.map.cards import Kind, Money, everything, with_monitors
 from rigplanner.planning.map.money import Terms
 from rigplanner.planning.map.order import ranked
 from rigplanner.planning.map.rank import Answer, Key, Row, Sort, rows
@@ -22,7 +22,7 @@ EVERY_S = 0.4
 class Question(Struct, frozen=True, kw_only=True):
     """What a map is asked: works with weights, those of a rig with its `own` number of GPUs;
     numbers of GPUs, kinds of rows, words of names, money, and the most that a row may cost (None:
-    whatever it costs)."""
+    whatever it costs); what monitors take of the memory of each card of one's own."""
 
     works: tuple[Workload, ...]
     weights: tuple[float, ...]
@@ -34,6 +34,7 @@ class Question(Struct, frozen=True, kw_only=True):
     terms: Terms = Terms()
     budget: float | None = None
     sort: Sort = "speed"
+    monitors_gib: float = 0.0
 
 
 class Told(Struct, frozen=True):
@@ -55,6 +56,8 @@ def growing(
     fastest memory are looked at first. Ends early when `stopped` says so."""
     found = everything(catalog, cloud, question.words, question.money)
     found = [card for card in found if card.counts(question.counts)]
+    if question.monitors_gib:
+        found = with_monitors(found, question.monitors_gib)
     found.sort(key=lambda card: -(card.gpu.bandwidth_gbs or 0.0))
     made: list[Row] = []
     known: dict[Key, Answer] = {}

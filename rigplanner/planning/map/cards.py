@@ -6,12 +6,14 @@ from datetime import date
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.cloud import Cloud, CloudInstance, newest
 from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.prices.exchange import ExchangeRates, convert
 from rigplanner.catalog.schema.parts import GPU, Price, System
+from rigplanner.machine.displays import driving
 from rigplanner.memory.usable_memory import unified
 
 Kind = Literal["card", "machine", "hire"]
@@ -89,6 +91,14 @@ def everything(
         if not built_in(card.gpu) or _kind(card.gpu) not in held
     ]
     return [*single, *whole, *hires(catalog, cloud, words, money)]
+
+
+def with_monitors(found: Iterable[Card], taken_gib: float) -> list[Card]:
+    """Return the cards, those of one's own with so much of their memory taken by monitors."""
+    return [
+        replace(card, gpu=driving(card.gpu, taken_gib)) if card.kind != "hire" else card
+        for card in found
+    ]
 
 
 def built_in(gpu: GPU) -> bool:

@@ -39,6 +39,8 @@ ATTRIBUTE_WORDS = Words(
         "chosen_nic": "Network card",
         "chosen_accessory": "Accessories",
         "caps": "Power limit of the GPUs",
+        "roles": "What the GPUs are for",
+        "monitors": "Monitors",
         "circuit": "Wall circuit",
         "other_load": "Other devices on the circuit",
         "country": "Country",

@@ -139,6 +139,9 @@ def _facts(machine: Machine) -> dict[str, tuple[str, str]]:
     facts = {f"cpu{cpu.index}": ("cpu", cpu.cpu.name) for cpu in machine.cpus}
     facts |= {f"gpu{gpu.index}": ("gpu", f"GPU{gpu.index}  {gpu.gpu.name}") for gpu in machine.gpus}
     facts |= {
+        node.piece: ("gpu", tr("Monitors: {name}", name=node.gpu.name)) for node in machine.displays
+    }
+    facts |= {
         f"nic{nic.index}": ("nic", f"NIC{nic.index}  {names.get(nic.piece, nic.piece)}")
         for nic in machine.nics
     }

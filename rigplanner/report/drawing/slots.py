@@ -163,7 +163,8 @@ def _cards(machine: Machine, uses: list[SlotUse]) -> list[_Card]:
         part = parts.get(use.piece or "")
         if part is None or use.piece is None or use.riser is not None or use.slot.position is None:
             continue
-        role = next(("gpu" for gpu in machine.gpus if gpu.piece == use.piece), "nic")
+        gpus = (*machine.gpus, *machine.displays)
+        role = next(("gpu" for gpu in gpus if gpu.piece == use.piece), "nic")
         slots, length = getattr(part, "slots", None), getattr(part, "length_mm", None)
         cards.append(_Card(use.piece, part.name, role, use.slot.position, slots, length))
     return cards
@@ -189,7 +190,7 @@ def _on_risers(
     """Return the cards that risers carry, below one another beside the columns, with their right
     and lower edges."""
     parts = {piece.name: piece.part for piece in machine.pieces}
-    roles = {gpu.piece: "gpu" for gpu in machine.gpus}
+    roles = {gpu.piece: "gpu" for gpu in (*machine.gpus, *machine.displays)}
     carried = [use for use in uses if use.piece and use.riser is not None]
     thick = [getattr(parts[use.piece or ""], "slots", None) or 1.0 for use in carried]
     together = sum(thick) <= MOST_APART_COLUMNS

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import CPU, GPU, Layout, MemoryKit, Motherboard, System
 from rigplanner.evidence import Source
+from rigplanner.machine.displays import taken_of
 from rigplanner.report import format as fmt
 from rigplanner.report.language import tr
 from rigplanner.report.quote.machine import places_text
@@ -57,6 +58,7 @@ def setup_rows(assessment: Assessment) -> list[SetupRow]:
         *_placement(assessment),
         *_firmware(assessment),
         *_limits(assessment),
+        *_monitors(assessment),
         *_software(assessment),
     ]
 
@@ -224,6 +226,28 @@ def _limits(assessment: Assessment) -> Iterator[SetupRow]:
             what=tr("Limit of GPU {gpus}", gpus=shown.replace(",", ", ")),
             value=fmt.quantity(watts, "W"),
             why=why,
+        )
+
+
+def _monitors(assessment: Assessment) -> Iterator[SetupRow]:
+    """Where the monitors are plugged in, and what they take there."""
+    monitors, machine = assessment.rig.site.monitors, assessment.machine
+    if monitors is None:
+        return
+    taken = [node for node in (*machine.displays, *machine.gpus) if taken_of(node.gpu)]
+    for node in taken[:1]:
+        yield SetupRow(
+            area="firmware",
+            what=tr("Monitors"),
+            value=tr("on {card} in {place}", card=node.gpu.name, place=node.place or "?"),
+            why=tr("they take {gib} of its memory", gib=fmt.quantity(taken_of(node.gpu), "GiB")),
+        )
+    if not taken:
+        yield SetupRow(
+            area="firmware",
+            what=tr("Monitors"),
+            value=tr("on the board's own outputs"),
+            why=tr("all cards are for jobs"),
         )
 
 

@@ -416,6 +416,24 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         ),
     },
     "DSP001": {"": "Nothing in the rig can show a picture, and {a} has no remote management."},
+    "DSP002": {"": "{needed} are wanted for the monitors, {a} has {actual}."},
+    "DSP003": {"": "The monitors of {a} take {needed} of its {actual}."},
+    "DSP004": {
+        "": (
+            "{monitors} monitors of {size} on {a} take {needed} of its memory: pictures, desktop"
+            " and games."
+        )
+    },
+    "DSP005": {
+        "": (
+            "{a} drives the monitors from {b} and takes no lanes of the others: {after} as without."
+        ),
+        "costs": (
+            "{a} drives the monitors from {b} and costs lanes: the others have {after}, without it"
+            " {before}."
+        ),
+    },
+    "DSP006": {"": "No card drives the {needed}, and the CPU shows no picture on {a}."},
     "SW001": {"": "{a} has no {needed}: {breaks}."},
     "SW002": {
         "": "PyTorch {release} (CUDA {cuda}) has no kernels for compute capability {needed} of {a}."
@@ -710,6 +728,7 @@ FIX_TEXTS = {
     "other-precision": "Use {precision}",
     "without-compile": "Run the job without torch.compile",
     "larger-gpu": "Take {part}",
+    "monitors-on-cpu": "Put the monitors on the CPU's graphics",
     "checkpointing": "Recompute activations (gradient checkpointing)",
     "smaller-batch": "Use a batch of {batch} per GPU",
     "larger-ups": "Take {part}",

@@ -224,8 +224,8 @@ class Mixed(Struct, frozen=True):
 
 
 def several_models(context: Context) -> Iterator[Mixed]:
-    """Rigs of several GPUs."""
-    cards = context.cards
+    """Rigs of several GPUs for jobs."""
+    cards = context.that_work(context.cards)
     if len(cards) > 1:
         yield Mixed(tuple(card.name for card in cards), tuple(card.card for card in cards))
 

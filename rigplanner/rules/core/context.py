@@ -207,7 +207,7 @@ class Context(Struct, frozen=True, kw_only=True, dict=True):
     def node_of(self) -> dict[str, GpuNode]:
         """The first GPU of each piece that brings some."""
         nodes: dict[str, GpuNode] = {}
-        for node in self.machine.gpus:
+        for node in (*self.machine.gpus, *self.machine.displays):
             nodes.setdefault(node.piece, node)
         return nodes
 
@@ -220,6 +220,17 @@ class Context(Struct, frozen=True, kw_only=True, dict=True):
     def cards(self) -> tuple[Card, ...]:
         """All GPU pieces."""
         return tuple(Card(name, gpu, is_built_in(name), self) for name, gpu in self.of(GPU))
+
+    @cached_property
+    def shown_by(self) -> frozenset[str]:
+        """The GPU pieces that only drive the monitors."""
+        return frozenset(node.piece for node in self.machine.displays)
+
+    def that_work(self, cards: tuple[Card, ...]) -> tuple[Card, ...]:
+        """Return those of the GPU pieces that jobs run on."""
+        if not self.shown_by:
+            return cards
+        return tuple(card for card in cards if card.name not in self.shown_by)
 
     @cached_property
     def own_cards(self) -> tuple[Card, ...]:

@@ -100,7 +100,7 @@ class Older(Named, frozen=True):
 
 def fed_by_cpu(context: Context) -> Iterator[Older]:
     """Cards that the owner put into slots of a CPU without a riser between."""
-    for card in context.own_cards:
+    for card in context.that_work(context.own_cards):
         use = card.use
         if use is None or use.slot.kind != "pcie" or use.riser or card.board is None:
             continue

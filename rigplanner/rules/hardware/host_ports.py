@@ -43,11 +43,11 @@ class Atomics(Struct, frozen=True):
 
 
 def rocm_cards(context: Context) -> Iterator[Atomics]:
-    """AMD GPUs that the owner fits, unless the rig names Windows."""
+    """AMD GPUs for jobs that the owner fits, unless the rig names Windows."""
     if "windows" in context.rig.settings.software.get("os", "").casefold():
         return
     cpus = tuple(cpu for _, cpu in context.cpus)
-    for card in context.own_cards:
+    for card in context.that_work(context.own_cards):
         if card.card.chip_maker == "AMD" and card.use is not None and card.use.slot.kind == "pcie":
             yield Atomics(card.name, card.card, card.use, cpus)
 

@@ -37,8 +37,8 @@ class Lanes(Struct, frozen=True):
 
 
 def in_slots(context: Context) -> Iterator[Lanes]:
-    """GPU cards that the owner put into PCIe slots."""
-    for card in context.own_cards:
+    """GPU cards for jobs that the owner put into PCIe slots."""
+    for card in context.that_work(context.own_cards):
         if card.use is not None and card.board is not None and card.use.slot.kind == "pcie":
             yield Lanes(card.name, card.card, card.use, card.board, card.use)
 
@@ -420,7 +420,7 @@ def large_windows(context: Context) -> Iterator[Windows]:
     """Compute cards and several AMD cards, which map their whole memory, and rigs of four GPUs or
     more."""
     board = context.board
-    own = context.own_cards
+    own = context.that_work(context.own_cards)
     if board is None:
         return
     seen: set[str] = set()
@@ -497,9 +497,9 @@ BEFORE_RESIZING = re.compile(r"Ryzen \d ([12]\d{3}|3\d{3}G)|Threadripper [12]\d{
 
 
 def arc_cards(context: Context) -> Iterator[Windows]:
-    """Intel Arc cards."""
+    """Intel Arc cards for jobs."""
     board = context.board
-    for card in context.own_cards:
+    for card in context.that_work(context.own_cards):
         if board is not None and card.card.chip_maker == "Intel":
             yield Windows(card.name, card.card, 1, board.board)
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.schema.parts import GPU, Part
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
+from rigplanner.machine.displays import taken_of
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.mig import partition_of
 from rigplanner.memory.on_host import estimate_on_host
@@ -80,11 +81,21 @@ def fits(context: Context) -> Iterator[Fit]:
         for number, node in enumerate(gpus):
             need = job.memory[number] if number < len(job.memory) else None
             known = seen.get(node.gpu.id)
-            if known is None or (need and known.need and need.device_gib > known.need.device_gib):
+            if known is None or _lacks(need, node.gpu) > _lacks(known.need, known.card):
                 seen[node.gpu.id] = Fit(
                     node.piece, job, part_seen(job.workload, node.gpu), need, job.fault
                 )
         yield from seen.values()
+
+
+def _lacks(need: MemoryEstimate | None, gpu: GPU) -> float:
+    """By how many GiB a need is above a card's room; cards without a need lack least."""
+    return need.device_gib - (usable_gib(gpu) or 0.0) if need is not None else float("-inf")
+
+
+def _room_of(gpu: GPU, case: Fit) -> float:
+    """The room of a card that stands in for the case's, whose monitors it drives then."""
+    return (usable_gib(gpu) or 0.0) - taken_of(case.card)
 
 
 @rule(
@@ -171,7 +182,7 @@ def _ways(context: Context, case: Fit) -> tuple[Fix, ...]:
         return (
             gpu.form_factor == form
             and gpu.memory_gib is not None
-            and has_room(need, usable_gib(gpu) or 0.0)
+            and has_room(need, _room_of(gpu, case))
         )
 
     bigger = _larger(context, case, suits)
@@ -204,7 +215,7 @@ def _holds(context: Context, case: Fit, part: Part) -> bool:
     if context.estimate is None or not isinstance(part, GPU):
         return True
     need = context.estimate(case.job.workload, part, len(context.machine.gpu_parts))
-    return isinstance(need, MemoryEstimate) and has_room(need, usable_gib(part) or 0.0)
+    return isinstance(need, MemoryEstimate) and has_room(need, _room_of(part, case))
 
 
 def _fits_with(context: Context, case: Fit, **fields: Any) -> bool:

@@ -9,7 +9,7 @@ from rigplanner.catalog.schema.parts import GPU
 from rigplanner.rules.core.context import Context
 from rigplanner.rules.core.finding import Finding, Fix
 from rigplanner.rules.core.registry import rule
-from rigplanner.rules.software.software import Served, models, name_software
+from rigplanner.rules.software.software import Served, driven_models, models, name_software
 from rigplanner.rules.software.tables import (
     DriverRange,
     driver_range,
@@ -37,8 +37,12 @@ class Mixture(Struct, frozen=True):
 
 
 def mixtures(context: Context) -> Iterator[Mixture]:
-    """The GPU models together, where they differ in compute capability."""
-    found = tuple(models(context)) if len(context.cards) > 1 else ()
+    """The GPU models together, those of the monitors too, where they differ in compute
+    capability."""
+    return _differing(tuple(driven_models(context)) if len(context.cards) > 1 else ())
+
+
+def _differing(found: tuple[Served, ...]) -> Iterator[Mixture]:
     known = [case.card.compute_capability for case in found if case.card.compute_capability]
     if len(set(known)) + (len(known) < len(found)) > 1:
         yield Mixture(found, min(known) if len(known) == len(found) else None)
@@ -53,13 +57,14 @@ def open_driver(context: Context) -> Iterator[Mixture]:
 
 
 def unnamed_pytorch(context: Context) -> Iterator[Mixture]:
-    """Mixed GPU models on rigs that name no PyTorch version."""
-    return iter(()) if "pytorch" in context.rig.settings.software else mixtures(context)
+    """Mixed GPU models for jobs on rigs that name no PyTorch version."""
+    named = "pytorch" in context.rig.settings.software
+    return iter(()) if named else _differing(tuple(models(context)))
 
 
 def with_driver(context: Context) -> Iterator[Served]:
     """GPU models on rigs that name a driver."""
-    return models(context) if "driver" in context.rig.settings.software else iter(())
+    return driven_models(context) if "driver" in context.rig.settings.software else iter(())
 
 
 @rule(

@@ -43,7 +43,7 @@ class Foreign(Struct, frozen=True):
 def _models(context: Context) -> dict[str, tuple[str, GPU]]:
     """Return the first piece of each GPU model by its id."""
     found: dict[str, tuple[str, GPU]] = {}
-    for card in context.cards:
+    for card in context.that_work(context.cards):
         found.setdefault(card.card.id, (card.name, card.card))
     return found
 

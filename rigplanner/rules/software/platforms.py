@@ -26,7 +26,7 @@ def on_windows(context: Context) -> Iterator[Unported]:
     system = named.get("os", "").casefold()
     if "windows" not in system or "wsl" in system:
         return
-    cards = [card.name for card in context.cards if is_nvidia(card.card)]
+    cards = [card.name for card in context.that_work(context.cards) if is_nvidia(card.card)]
     for package in ("tensorflow", "jax", "vllm"):
         if package in named and cards:
             yield Unported(cards[0], package, named[package])
@@ -96,7 +96,7 @@ JETSONS = ("5.3", "6.2", "7.2", "8.7")
 def on_arm(context: Context) -> Iterator[OnArm]:
     """Packages that the rig names, and vLLM where a job runs on it, beside NVIDIA GPUs on an Arm
     CPU."""
-    cards = [case for case in context.cards if is_nvidia(case.card)]
+    cards = [case for case in context.that_work(context.cards) if is_nvidia(case.card)]
     module = next((case.name for case in cards if case.card.compute_capability in JETSONS), None)
     host = module or next((name for name, cpu in context.cpus if "neon" in (cpu.isa or ())), None)
     if host is None or not cards:

@@ -47,7 +47,7 @@ def asked_formats(context: Context) -> Iterator[Asked]:
         work = formatted(job.workload, shipped_zoo()).workload
         files = format_of(work.precision, work.quant)
         seen: set[str] = set()
-        for card in context.cards if files and job.workload.stack else ():
+        for card in context.that_work(context.cards) if files and job.workload.stack else ():
             known = rows_for(job.workload.stack or "", card.card, files or "")
             if known and card.card.id not in seen:
                 seen.add(card.card.id)

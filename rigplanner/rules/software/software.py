@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rigplanner.catalog.schema.parts import CPU, GPU
 from rigplanner.rig.edits import Edit
-from rigplanner.rules.core.context import Context
+from rigplanner.rules.core.context import Card, Context
 from rigplanner.rules.core.finding import Finding, Fix, Named, Severity
 from rigplanner.rules.core.fixes import fix, swap
 from rigplanner.rules.core.moves import adds_errors
@@ -169,9 +169,18 @@ class Served(Named, frozen=True):
 
 
 def models(context: Context) -> Iterator[Served]:
-    """GPU models that CUDA serves or served."""
+    """GPU models for jobs that CUDA serves or served."""
+    return _served(context, context.that_work(context.cards))
+
+
+def driven_models(context: Context) -> Iterator[Served]:
+    """GPU models that NVIDIA's driver serves or served, those of the monitors too."""
+    return _served(context, context.cards)
+
+
+def _served(context: Context, cards: tuple[Card, ...]) -> Iterator[Served]:
     seen: set[str] = set()
-    for card in context.cards:
+    for card in cards:
         if card.card.id not in seen and is_nvidia(card.card):
             seen.add(card.card.id)
             yield Served(card.name, card.card, context.rig.settings.software)
@@ -400,7 +409,7 @@ def amd_models(context: Context) -> Iterator[Radeon]:
     named = context.rig.settings.software
     platform = "windows" if "windows" in named.get("os", "").casefold() else "linux"
     seen: set[str] = set()
-    for card in context.cards:
+    for card in context.that_work(context.cards):
         gpu = card.card
         if gpu.id not in seen and gpu.chip_maker == "AMD":
             seen.add(gpu.id)
