@@ -4,10 +4,11 @@ and follows the rig."""
 import pytest
 from desktop_waiting import settled_session
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox
 from test_desktop_window import open_sample
 
 from rigplanner.desktop.dialogs.rig_settings import RigSettings
+from rigplanner.rig.document import Monitors
 from rigplanner.rig.edits import Edit
 
 
@@ -92,3 +93,25 @@ def test_a_processor_of_several_nodes_offers_them(qtbot, window, sample_folder):
     assert window.session.rig.settings.numa_per_socket == 4
     assert {node.numa for node in window.session.assessment.machine.gpus} != {0}
     dialog.close()
+
+
+def test_monitors_and_the_role_of_a_card_go_into_the_rig(qtbot, window, dialog):
+    named(dialog, QSpinBox, "Number of monitors").setValue(2)
+    sizes = named(dialog, QComboBox, "Resolution of the monitors")
+    sizes.setCurrentIndex(sizes.findText("3840 × 2160"))
+    sizes.activated.emit(sizes.currentIndex())
+    named(dialog, QCheckBox, "Games on the monitors").click()
+    expected = Monitors(count=2, width_px=3840, height_px=2160, games=True)
+    assert window.session.rig.site.monitors == expected
+    settled_session(qtbot, window.session)
+    codes = {finding.code for finding in window.session.assessment.report.findings}
+    assert "DSP004" in codes
+    build = window.build
+    build.view.setCurrentIndex(build.model.index(build.model.row_of("gpu")))
+    choose(named(window, QComboBox, "What the card is for"), "compute")
+    assert window.session.rig.item("gpu").role == "compute"
+    settled_session(qtbot, window.session)
+    codes = {finding.code for finding in window.session.assessment.report.findings}
+    assert "DSP004" not in codes
+    named(dialog, QSpinBox, "Number of monitors").setValue(0)
+    assert window.session.rig.site.monitors is None

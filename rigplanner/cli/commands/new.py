@@ -56,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=(
             "a setting: country=DE (with its usual outlet), volts=230, breaker=16, circuits=2,"
             " hours=8, cap=280, raid0=yes, ups=2, numa=4, p2p=yes, driver=580, bios:PLACE=CHOICE,"
+            " role:GPU=display (compute, both), monitors=2x4K, desktop=usual, games=yes,"
             " fact:PART:FIELD=VALUE (what you measured);"
             " of costs and the quote: currency=EUR, budget=5000, energy=0.30, hire=3.60USD,"
             " hire-month=70USD, tokens-in=0.5USD, tokens-out=2USD, tokens-a-day=2000000, resale=30,"

@@ -29,7 +29,7 @@ from rigplanner.desktop.controls.widgets import (
     scrolled,
 )
 from rigplanner.desktop.desk import Desk
-from rigplanner.desktop.dialogs.monitor_form import monitor_form
+from rigplanner.desktop.dialogs.monitor_form import MonitorForm
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.help.hints import give_hints
 from rigplanner.desktop.look.theme import row_px
@@ -292,8 +292,8 @@ class RigSettings(QDialog):
             )
 
     def _monitors(self) -> QFormLayout:
-        form, fill = monitor_form(self._session, self._edit)
-        self._setters.append(fill)
+        form = MonitorForm(self._session, self._edit)
+        self._setters.append(form.fill)
         return form
 
     def _room(self) -> QFormLayout:

@@ -420,8 +420,8 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "DSP003": {"": "The monitors of {a} take {needed} of its {actual}."},
     "DSP004": {
         "": (
-            "{monitors} monitors of {size} on {a} take {needed} of its memory: pictures, desktop"
-            " and games."
+            "The monitors ({monitors} × {size}) on {a} take {needed} of its memory: pictures,"
+            " desktop and games."
         )
     },
     "DSP005": {

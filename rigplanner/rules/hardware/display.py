@@ -138,7 +138,7 @@ def shared(context: Context, case: Driving) -> Iterator[Finding]:
     beside = graphics_beside([piece.part for piece in context.machine.pieces])
     yield shared.finding(
         case,
-        needed=round(case.taken_gib, 2),
+        needed=round(case.taken_gib, 3),
         unit="GiB",
         monitors=case.monitors.count,
         size=f"{case.monitors.width_px}x{case.monitors.height_px}",
