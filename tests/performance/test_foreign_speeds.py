@@ -1,6 +1,7 @@
 """Published rows that no constant was fitted to and that are no anchors, and the physics that they
 brought to light."""
 
+import itertools
 import json
 import statistics
 from functools import cache
@@ -217,16 +218,23 @@ def test_a_gpu_with_more_of_everything_keeps_what_a_lesser_one_was_measured_with
         "precision": "fp16",
         "stack": "diffusers-xformers",
         "batch_per_gpu": 1,
-        "variant": {"steps": 50},
+        "variant": {"steps": 30},
     }
     measured = max(
         row.value
         for row in shipped_measured()
-        if row.gpu.endswith("rtx-4090")
-        and row.workload.stack == asked["stack"]
-        and row.workload.batch_per_gpu == 1
+        if row.gpu.endswith(("rtx-4090", "rtx-4080"))
+        and all(getattr(row.workload, field) == value for field, value in asked.items())
     )
     assert predict("RTX 5090", **asked).value >= 0.999 * KEPT * measured
+
+
+def test_an_image_of_other_size_or_steps_binds_no_card() -> None:
+    """The RTX 4080 was measured with SDXL at 512 pixels: larger cards at 1,024 differ."""
+    asked = {"model": "sdxl", "task": "inference", "precision": "fp16", "batch_per_gpu": 1}
+    asked |= {"stack": "diffusers-xformers", "image_size": 1024}
+    speeds = [predict(gpu, **asked).value for gpu in ("RTX 5090", "RTX 4090", "L40", "RTX 4080")]
+    assert all(more > 1.02 * less for more, less in itertools.pairwise(speeds)), speeds
 
 
 @pytest.mark.parametrize(

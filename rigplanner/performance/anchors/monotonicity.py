@@ -1,12 +1,13 @@
 """A GPU that has more of everything than a measured one is not slower at the same job."""
 
+import math
 from collections.abc import Iterable
 from operator import attrgetter
 
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.points import Placed, Point
 from rigplanner.performance.answer import TIME_METRICS
-from rigplanner.performance.job import Job
+from rigplanner.performance.job import Job, read_job
 from rigplanner.performance.metrics import samples_per_second
 from rigplanner.performance.silicon import Silicon, silicon_of
 
@@ -17,6 +18,8 @@ KEPT = 0.98
 """What a measured row is trusted with: one machine differs from the next by 1 to 4 %, on average 2.
 """
 LIKE_POWER = 0.9
+LIKE_WORK = 0.05
+"""Share by which the arithmetic of a sample may differ between two jobs that are the same."""
 
 
 def at_least(
@@ -39,9 +42,21 @@ def at_least(
         if abs(other.batch - point.batch) > LIKE_BATCH or other.year > point.year:
             continue
         reached = KEPT * samples_per_second(job, item.row.value, metric)
-        if reached > best and dominates(job.silicon, silicon_of(find_gpu(item.row.gpu))):
+        if (
+            reached > best
+            and dominates(job.silicon, silicon_of(find_gpu(item.row.gpu)))
+            and _is_as_much(job, item)
+        ):
             best = reached
     return best
+
+
+def _is_as_much(job: Job, item: Placed) -> bool:
+    """Say whether a sample of the measured row is as much work as one of the job: an image of
+    another size or of other steps is another job."""
+    row = item.row
+    shape = read_job(row.workload, find_gpu(row.gpu), row.count, row.nodes, row.link, None).shape
+    return math.isclose(shape.gflop, job.shape.gflop, rel_tol=LIKE_WORK)
 
 
 def dominates(newer: Silicon, older: Silicon) -> bool:
