@@ -44,8 +44,10 @@ class Line(Struct, frozen=True, kw_only=True):
 class Totals(Struct, frozen=True, kw_only=True):
     """Sums in `currency`. `subtotal` leaves out the items in `unpriced`, and the items in
     `foreign`, priced in a currency for which the rig has no rate; those in `converted` are counted
-    by the rig's rates. `beside` is what of the subtotal stands beside the computer (monitor, UPS).
-    `taxes` holds each rate of tax in per cent with its amount; they add up to `tax`. `today` is
+    by the rig's rates. `beside` is what of the subtotal stands beside the computer (monitor, UPS):
+    the items `aside`. `labour` and `shipping` stand in the total, not in the subtotal. `taxes`
+    holds each rate of tax in per cent with its amount, `levies` the further taxes by name with rate
+    and amount; all add up to `tax`. `deposit` is what of the total is due first. `today` is
     what the lines would be today before discount and tax, None when no day was asked for or nothing
     is priced; `fresh` is the share of the subtotal that rests on prices of the last half year."""
 
@@ -59,7 +61,12 @@ class Totals(Struct, frozen=True, kw_only=True):
     foreign: tuple[str, ...] = ()
     converted: tuple[str, ...] = ()
     taxes: tuple[tuple[float, float], ...] = ()
+    levies: tuple[tuple[str, float, float], ...] = ()
+    labour: float = 0.0
+    shipping: float = 0.0
+    deposit: float = 0.0
     beside: float = 0.0
+    aside: tuple[str, ...] = ()
     oldest_price: str | None = None
     today: Span | None = None
     fresh: float = 1.0
@@ -139,30 +146,56 @@ def _today(part: AnyPart, price: Price, amount: float, day: str) -> Span | None:
     return Span(made.value * times, made.low * times, made.high * times)
 
 
-def _taxes(rig: Rig, lines: list[Line]) -> tuple[tuple[float, float], ...]:
-    """Return each rate of tax with its amount, after the discount; items without a rate of their
-    own have the quote's."""
+def _nets(rig: Rig, lines: list[Line]) -> dict[float | None, float]:
+    """Return what is sold at each rate of the general tax, after the discount: parts by their own
+    rate or the quote's, labour and shipping by the quote's; under None what has no rate."""
+    quote = rig.quote
     own = {item.uid: item.tax_percent for item in rig.items}
-    nets: dict[float, float] = {}
+    nets: dict[float | None, float] = {}
     for line in lines:
         chosen = own[line.uid]
-        rate = chosen if chosen is not None else rig.quote.tax_percent
-        if rate is not None and line.amount is not None:
-            nets[rate] = nets.get(rate, 0.0) + line.amount * (1 - rig.quote.discount_percent / 100)
-    if not nets and rig.quote.tax_percent is not None:
-        nets[rig.quote.tax_percent] = 0.0
-    inside = rig.quote.prices_include_tax
+        rate = chosen if chosen is not None else quote.tax_percent
+        if line.amount is not None:
+            nets[rate] = nets.get(rate, 0.0) + line.amount * (1 - quote.discount_percent / 100)
+    if quote.labour or quote.shipping or not nets:
+        nets[quote.tax_percent] = nets.get(quote.tax_percent, 0.0) + quote.labour + quote.shipping
+    return nets
+
+
+def _share(percent: float, rate: float | None, rig: Rig) -> float:
+    """The share of a sum that a tax takes, where the general tax on it is `rate` per cent: of the
+    bare sum, or of one that contains all taxes."""
+    further = sum(tax.percent for tax in rig.quote.more_taxes)
+    return percent / (100 + (rate or 0.0) + further if rig.quote.prices_include_tax else 100)
+
+
+def _taxes(rig: Rig, nets: dict[float | None, float]) -> tuple[tuple[float, float], ...]:
+    """Return each rate of the general tax with its amount."""
+    rated = {rate: net for rate, net in nets.items() if rate is not None}
     return tuple(
-        (rate, _money(net * rate / (100 + rate if inside else 100), rig.currency))
-        for rate, net in sorted(nets.items(), reverse=True)
+        (rate, _money(net * _share(rate, rate, rig), rig.currency))
+        for rate, net in sorted(rated.items(), reverse=True)
     )
 
 
-def _beside(rig: Rig, line: Line, catalog: Catalog) -> float:
-    """The amount of an item that stands beside the computer, else 0."""
-    item = rig.item(line.uid)
-    part = catalog.get(item.part) or rig.snapshot.get(item.part) if item else None
-    return (line.amount or 0.0) if isinstance(part, Accessory) and part.type in BESIDE else 0.0
+def _levies(rig: Rig, nets: dict[float | None, float]) -> tuple[tuple[str, float, float], ...]:
+    """Return each further tax: its name, rate and amount, on all that is sold."""
+    return tuple(
+        (
+            tax.name,
+            tax.percent,
+            _money(
+                sum(net * _share(tax.percent, rate, rig) for rate, net in nets.items()),
+                rig.currency,
+            ),
+        )
+        for tax in rig.quote.more_taxes
+    )
+
+
+def is_beside(part: Part | None) -> bool:
+    """Say whether a part stands beside the computer that it is bought with."""
+    return isinstance(part, Accessory) and part.type in BESIDE
 
 
 def totals(
@@ -177,10 +210,18 @@ def totals(
     counted = [(line, price) for line, price in priced if line.amount is not None]
     converted = tuple(line.uid for line, price in counted if price.currency != rig.currency)
     subtotal = _money(sum(line.amount for line in lines if line.amount is not None), rig.currency)
-    discount = _money(subtotal * rig.quote.discount_percent / 100, rig.currency)
-    net, taxes = subtotal - discount, _taxes(rig, lines)
-    tax = _money(sum(amount for _, amount in taxes), rig.currency)
-    total = _money(net if rig.quote.prices_include_tax else net + tax, rig.currency)
+    quote, nets = rig.quote, _nets(rig, lines)
+    discount = _money(subtotal * quote.discount_percent / 100, rig.currency)
+    labour, shipping = (_money(amount, rig.currency) for amount in (quote.labour, quote.shipping))
+    net, taxes, levies = (
+        subtotal - discount + labour + shipping,
+        _taxes(rig, nets),
+        _levies(rig, nets),
+    )
+    tax = _money(sum(row[-1] for row in (*taxes, *levies)), rig.currency)
+    total = _money(net if quote.prices_include_tax else net + tax, rig.currency)
+    parts = {item.uid: catalog.get(item.part) or rig.snapshot.get(item.part) for item in rig.items}
+    aside = tuple(line.uid for line in lines if is_beside(parts[line.uid]))
     return Totals(
         currency=rig.currency,
         lines=tuple(lines),
@@ -188,11 +229,16 @@ def totals(
         discount=discount,
         tax=tax,
         taxes=taxes,
+        levies=levies,
+        labour=labour,
+        shipping=shipping,
+        deposit=_money(total * quote.deposit_percent / 100, rig.currency),
         total=total,
         unpriced=tuple(line.uid for line in lines if line.unit is None),
         foreign=tuple(line.uid for line, _ in priced if line.amount is None),
         converted=converted,
-        beside=_money(sum(_beside(rig, line, catalog) for line in lines), rig.currency),
+        beside=_money(sum(line.amount or 0.0 for line in lines if line.uid in aside), rig.currency),
+        aside=aside,
         oldest_price=min((price.day for _, price in counted), default=None),
         today=_sum_today(lines),
         fresh=sum(line.amount or 0 for line in lines if line.fresh) / (subtotal or 1.0),

@@ -19,10 +19,23 @@ Role = Literal["compute", "display", "both"]
 """What a GPU is for: jobs, the monitors, or both."""
 
 
+class Goods(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a seller says of the pieces of an item: the maker's part number, their EAN or UPC, their
+    condition ("": as the price says), the months of warranty, and what one costs the seller in the
+    rig's currency, which no paper for customers shows."""
+
+    part_number: str = ""
+    ean: str = ""
+    condition: Literal["", "new", "used", "refurbished"] = ""
+    warranty_months: int | None = None
+    cost: float | None = None
+
+
 class Item(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`quantity` pieces of one part. `places` names the slot, port or bay of each piece ("" or
     missing: let the solver choose); `tax_percent` is its own rate of tax, None that of the quote;
-    `role` what GPUs are for, None for jobs, and for the monitors where no other card has them.
+    `role` what GPUs are for, None for jobs, and for the monitors where no other card has them;
+    `goods` is what a seller says of them.
 
     The place of an NVLink bridge names the two GPU pieces it joins, "gpu.0+gpu.1". A piece is
     called `uid.index`."""
@@ -36,6 +49,7 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tax_percent: float | None = None
     note: str = ""
     role: Role | None = None
+    goods: Goods = Goods()
 
     def pieces(self) -> list[str]:
         """Return the names of the pieces, "gpu.0", "gpu.1", ..."""
@@ -92,9 +106,23 @@ class Party(Struct, frozen=True, kw_only=True, omit_defaults=True):
     logo: str = ""
 
 
+class Tax(Struct, frozen=True, kw_only=True):
+    """A tax that is due beside the general one, in per cent of the same sum."""
+
+    name: str
+    percent: float
+
+
+Form = Literal["dealer", "private", "internal"]
+"""Whom a quote is for: a customer of a dealer, somebody who buys for himself (one page), or the
+dealer himself, with cost and margin."""
+
+
 class QuoteDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a quote needs besides the parts. `date` is ISO; percentages are 0..100; `resale_percent`
-    is what the rig is expected to bring after three years, of its price."""
+    is what the rig is expected to bring after three years, of its price. `labour` and `shipping`
+    are amounts in the rig's currency, taxed at the general rate; `tax_name` is what that tax is
+    called, "" for tax; `more_taxes` are due beside it; `signature`: there is room to sign."""
 
     number: str = ""
     date: str | None = None
@@ -103,7 +131,15 @@ class QuoteDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
     customer: Party = Party()
     tax_percent: float | None = None
     prices_include_tax: bool = False
+    tax_name: str = ""
+    more_taxes: tuple[Tax, ...] = ()
     discount_percent: float = 0.0
+    labour: float = 0.0
+    shipping: float = 0.0
+    deposit_percent: float = 0.0
+    lead_time: str = ""
+    signature: bool = False
+    form: Form = "dealer"
     resale_percent: float | None = None
     terms: str = ""
     remarks: str = ""

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.prices.exchange import ExchangeRates
 from rigplanner.catalog.schema.parts import Price
-from rigplanner.rig.document import Item, QuoteDetails, Rig, Role, Settings, Site, Waiver
+from rigplanner.rig.document import Goods, Item, QuoteDetails, Rig, Role, Settings, Site, Waiver
+from rigplanner.rig.goods import wrong_goods
 from rigplanner.rig.variants import VariantFault, exchanged, is_taken, with_variant, without_variant
 from rigplanner.rig.workload import Workload, changed
 
@@ -102,8 +103,9 @@ def remove_item(rig: Rig, uid: str) -> Rig:
 
 @_edit
 def replace_part(rig: Rig, uid: str, part: str) -> Rig:
-    """Put another part in an item's stead; its price is forgotten, its places stay."""
-    return _with_item(rig, uid, part=part, price=None)
+    """Put another part in an item's stead; its price and what a seller said of it are forgotten,
+    its places stay."""
+    return _with_item(rig, uid, part=part, price=None, goods=Goods())
 
 
 @_edit
@@ -143,6 +145,14 @@ def set_tax(rig: Rig, uid: str, percent: float | None) -> Rig:
     if percent is not None and not 0 <= percent <= 100:
         raise EditFault("A tax lies between 0 and 100 %.")
     return _with_item(rig, uid, tax_percent=percent)
+
+
+@_edit
+def set_goods(rig: Rig, uid: str, goods: Goods) -> Rig:
+    """Set what a seller says of an item's pieces."""
+    if wrong := wrong_goods(goods):
+        raise EditFault(f"{wrong[0].upper()}{wrong[1:]}")
+    return _with_item(rig, uid, goods=goods)
 
 
 @_edit

@@ -22,6 +22,7 @@ from rigplanner.rig.document import (
     part_of,
 )
 from rigplanner.rig.edits import LARGEST_QUANTITY
+from rigplanner.rig.goods import wrong_goods
 from rigplanner.rig.variants import states, wrong_names
 from rigplanner.whole_file import beside, read_within, write_whole
 
@@ -126,6 +127,8 @@ def _wrong_items(rig: Rig) -> Iterator[str]:
             yield f"items[{n}].places: {len(item.places)} places for {item.quantity} pieces."
         if item.price is not None and not 0 <= item.price.amount < 1e12:
             yield f"items[{n}].price.amount: expected 0 to 1e12, found {item.price.amount}."
+        if wrong := wrong_goods(item.goods):
+            yield f"items[{n}].goods.{wrong}"
         if item.power_cap_w is not None and not 1 <= item.power_cap_w <= 1e5:
             yield f"items[{n}].power_cap_w: expected 1 to 1e5 W, found {item.power_cap_w:g}."
 
@@ -160,9 +163,14 @@ def _wrong_amounts(rig: Rig) -> Iterator[str]:
     for field, value in (
         ("tax_percent", rig.quote.tax_percent or 0.0),
         ("discount_percent", rig.quote.discount_percent),
+        ("deposit_percent", rig.quote.deposit_percent),
+        *((f"more_taxes[{n}].percent", t.percent) for n, t in enumerate(rig.quote.more_taxes)),
     ):
         if not (math.isfinite(value) and 0 <= value <= 100):
             yield f"quote.{field}: expected 0 to 100, found {value}."
+    for field, amount in (("labour", rig.quote.labour), ("shipping", rig.quote.shipping)):
+        if not 0 <= amount < 1e12:
+            yield f"quote.{field}: expected 0 to 1e12, found {amount}."
     for field, days in (
         ("quote.valid_days", rig.quote.valid_days),
         ("site.hire_months", rig.site.hire_months),

@@ -22,8 +22,22 @@ PRICES = {
     "tokens-in": "api_input_per_million",
     "tokens-out": "api_output_per_million",
 }
-PERCENTS = {"tax": "tax_percent", "discount": "discount_percent", "resale": "resale_percent"}
-TEXTS = {"number": "number", "date": "date", "terms": "terms", "remarks": "remarks"}
+PERCENTS = {
+    "tax": "tax_percent",
+    "discount": "discount_percent",
+    "resale": "resale_percent",
+    "deposit": "deposit_percent",
+}
+AMOUNTS = ("labour", "shipping")
+TEXTS = {
+    "number": "number",
+    "date": "date",
+    "lead-time": "lead_time",
+    "tax-name": "tax_name",
+    "form": "form",
+    "terms": "terms",
+    "remarks": "remarks",
+}
 PARTIES = ("seller", "customer")
 ITEM_WORDS = ("tax:ITEM", "price:ITEM", "rate:CURRENCY")
 PARTY_FIELDS = tuple(field for field in Party.__struct_fields__ if field not in ("name", "logo"))
@@ -133,6 +147,7 @@ OFFER_WORDS = (
     *OWN,
     *PRICES,
     *PERCENTS,
+    *AMOUNTS,
     *(word for word in TEXTS if word not in OWN),
     *PARTIES,
     *ITEM_WORDS,
@@ -151,6 +166,8 @@ def with_offer_choice(rig: Rig, name: str, value: str) -> Rig | None:
         return change_site(rig, **{PRICES[key]: money_of(key, value, rig)})
     if key in PERCENTS:
         return _on_quote(rig, **{PERCENTS[key]: _percent(key, value)})
+    if key in AMOUNTS:
+        return _on_quote(rig, **{key: money_of(key, value, rig).amount})
     if key in TEXTS:
         return _on_quote(rig, **{TEXTS[key]: value})
     return _party(rig, key, value) if key.partition(".")[0] in PARTIES else None
