@@ -218,7 +218,8 @@ def totals(
         _taxes(rig, nets),
         _levies(rig, nets),
     )
-    tax = _money(sum(row[-1] for row in (*taxes, *levies)), rig.currency)
+    tax = sum(amount for _, amount in taxes) + sum(amount for _, _, amount in levies)
+    tax = _money(tax, rig.currency)
     total = _money(net if quote.prices_include_tax else net + tax, rig.currency)
     parts = {item.uid: catalog.get(item.part) or rig.snapshot.get(item.part) for item in rig.items}
     aside = tuple(line.uid for line in lines if is_beside(parts[line.uid]))

@@ -58,6 +58,14 @@ MANY = 5
 """A count whose words serve fractions."""
 
 
+_SIGNS = {"EUR": "€", "GBP": "£", "TWD": "NT$", "CAD": "CA$", "AUD": "A$", "INR": "₹"}
+BEFORE = {
+    "en": {**_SIGNS, "USD": "$", "JPY": "¥"},
+    "zh_TW": {**_SIGNS, "USD": "US$", "JPY": "¥"},
+}
+"""Signs that stand before an amount, by language; other currencies are told by their codes."""
+AFTER = {"CZK": "Kč", "EUR": "€"}
+"""Signs that stand behind an amount in Czech."""
 MM_PER_INCH = 25.4
 """Exactly (international inch)."""
 
@@ -136,16 +144,19 @@ def interval(low: float | None, high: float | None, unit: str = "") -> str:
 
 
 def money(amount: float | None, currency: str, whole: bool = False) -> str:
-    """Return an amount with its currency code, "1 749.00 EUR", `whole` without cents; in its own
-    language as people write it there, "12 345,50 Kč"."""
+    """Return an amount as readers of the language write it, `whole` without cents: "$1,749.00" and
+    "1,749.00 CHF" in English, "12 345,50 Kč" in Czech, "NT$22,500" in Chinese (Unicode CLDR 46)."""
     if amount is None:
         return tr("no price")
-    text = number(amount, 0 if whole or currency in WHOLE_CURRENCIES else 2)
-    if (language(), currency) == ("cs", "CZK"):
-        return f"{text}{THIN}Kč"
-    if (language(), currency) == ("zh_TW", "TWD"):
-        return f"NT${text}"
-    return f"{text}{THIN}{currency}"
+    if not math.isfinite(amount):
+        return tr(UNKNOWN)
+    digits = 0 if whole or currency in WHOLE_CURRENCIES else 2
+    text = f"{abs(amount):,.{digits}f}"
+    minus = "-" if amount < 0 and float(text.replace(",", "")) else ""
+    if language() == "cs":
+        return f"{minus}{written(text)}{THIN}{AFTER.get(currency, currency)}"
+    sign = BEFORE["zh_TW" if language() == "zh_TW" else "en"].get(currency)
+    return f"{minus}{sign}{text}" if sign else f"{minus}{text}{THIN}{currency}"
 
 
 def columns_of(text: str) -> int:

@@ -6,8 +6,10 @@ from rigplanner.rig.document import Goods
 
 LONGEST_NUMBER = 60
 LONGEST_WARRANTY = 600
-_EAN = re.compile(r"\d{8}|\d{12,14}")
-_IN_BRACKETS = re.compile(r"\(([A-Z0-9][A-Z0-9/.+-]{5,38}[A-Z0-9])\)$")
+LEAST_OF_EACH = 2
+"""Digits, and capitals, that a part number has at least: "(2018)" and "(Rev. B)" are none."""
+_EAN = re.compile(r"[0-9]{8}|[0-9]{12,14}")
+_IN_BRACKETS = re.compile(r"\(([A-Z0-9][A-Za-z0-9/.+-]{5,38}[A-Z0-9])\)$")
 
 
 def is_ean(text: str) -> bool:
@@ -41,5 +43,5 @@ def number_in_name(name: str) -> str:
     "Crucial DDR4-2400 2x8 GB SO-DIMM (CT2K8G4SFS824A)"."""
     found = _IN_BRACKETS.search(name)
     number = found[1] if found else ""
-    has_both = any(c.isdigit() for c in number) and any(c.isalpha() for c in number)
-    return number if has_both else ""
+    digits, capitals = (sum(map(test, number)) for test in (str.isdigit, str.isupper))
+    return number if digits >= LEAST_OF_EACH and capitals >= LEAST_OF_EACH else ""

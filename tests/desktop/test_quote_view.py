@@ -265,7 +265,7 @@ def point_of(view, page, box):
     ("words", "title"),
     [
         ("Valid until", ""),
-        ("\u202fUSD", "Price"),
+        ("$", "Price"),
         ("Memory on 2", "Memory per GPU"),
         ("Expected speed", "Speed"),
         ("BTU/h", "Sustained load"),

@@ -101,7 +101,7 @@ def test_the_newest_spot_price_stands_beside_the_rent_and_decides_nothing(
     assert offer.spot == SPOT
     assert offer.spot_work == pytest.approx(offer.same_work / 4)
     assert offer.hours == plain.hours
-    assert _offer(offer, "USD")[1].endswith("spot 0.50\u202fUSD an hour (1 Jun 2026, eastus)")
+    assert _offer(offer, "USD")[1].endswith("spot $0.50 an hour (1 Jun 2026, eastus)")
     assert "spot" not in _offer(plain, "USD")[1]
 
 
@@ -204,7 +204,7 @@ def test_a_rent_counts_by_the_rates_of_the_rig(priced: Rig, catalog: Catalog) ->
     assert offer.same_work == pytest.approx(1.6 * offer.speed_ratio)
     assert offer.hours == pytest.approx(assessment.totals.total / offer.same_work)
     said = renting_rows(assessment, catalog)
-    assert all("USD" in row[2] and "EUR" in row[2] for row in said)
+    assert all("$" in row[2] and "€" in row[2] for row in said)
 
 
 def _costing(rig: Rig, total: float, **site: object) -> Rig:
@@ -258,9 +258,9 @@ def test_the_quote_says_both_hires(priced: Rig, catalog: Catalog) -> None:
         hire_per_month=replace(RENT, amount=70.0),
     )
     hour, month = renting_rows(assess(replace(rig, workloads=()), catalog), catalog)
-    assert (hour[2], hour[4]) == ("3.60\u202fUSD an hour", "2\u202f361\u202fh")
+    assert (hour[2], hour[4]) == ("$3.60 an hour", "2\u202f361\u202fh")
     assert month[2:] == (
-        "70.00\u202fUSD a month, 1\u202f680.00\u202fUSD over 24 months",
+        "$70.00 a month, $1,680.00 over 24 months",
         "not compared",
         "121 months",
     )
@@ -292,7 +292,7 @@ def test_a_price_per_token_gives_the_days_after_which_the_rig_has_paid(
     assert offer.cost.api == pytest.approx(2.0)
     assert offer.cost.days == pytest.approx(1000 / (2.0 - offer.cost.own))
     (row,) = [row for row in renting_rows(assess(rig, catalog), catalog) if "API" in row[1]]
-    assert "USD" in row[2] and "days" in row[4]
+    assert "$" in row[2] and "days" in row[4]
 
     other = replace(rig, site=replace(rig.site, api_output_per_million=None))
     assert token_offers(assess(other, catalog)) == ()

@@ -29,8 +29,8 @@ def test_numbers(value: float | None, text: str) -> None:
 
 def test_quantities_money_and_days() -> None:
     assert fmt.quantity(1440, "W") == f"1{S}440{S}W"
-    assert fmt.money(1749, "EUR") == f"1{S}749.00{S}EUR"
-    assert fmt.money(13900, "TWD") == f"13{S}900{S}TWD"
+    assert fmt.money(1749, "EUR") == "€1,749.00"
+    assert fmt.money(13900, "TWD") == "NT$13,900"
     assert fmt.money(None, "EUR") == "no price"
     assert fmt.day("2026-11-20") == "20 Nov 2026"
     assert fmt.day("soon") == "soon"

@@ -38,11 +38,13 @@ def assessment(catalog: Catalog, samples: list[Path]) -> Assessment:
 @pytest.mark.parametrize(
     ("code", "currency", "text"),
     [
-        ("en", "CZK", f"12{THIN}345.50{THIN}CZK"),
+        ("en", "CZK", f"12,345.50{THIN}CZK"),
+        ("en", "USD", "$12,345.50"),
+        ("cs", "USD", f"12{THIN}345,50{THIN}USD"),
         ("cs", "CZK", f"12{THIN}345,50{THIN}Kč"),
-        ("cs", "EUR", f"12{THIN}345,50{THIN}EUR"),
+        ("cs", "EUR", f"12{THIN}345,50{THIN}€"),
         ("zh_TW", "TWD", "NT$12,346"),
-        ("zh_TW", "USD", f"12,345.50{THIN}USD"),
+        ("zh_TW", "USD", "US$12,345.50"),
     ],
 )
 def test_money_is_written_as_at_home(code: str, currency: str, text: str) -> None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import Price
-from rigplanner.report.format import quantity
+from rigplanner.report.format import money
 from rigplanner.report.quote.content import quote_content
 from rigplanner.report.quote.machine import noise_row
 from rigplanner.rig.document import Rig
@@ -31,7 +31,7 @@ def test_resale_comes_off_the_three_years(rig: Rig, catalog: Catalog) -> None:
     rows = dict(quote_content(assess(sold, catalog), catalog, DAY).running)
     assert "Price and energy of three years" in plain
     total = assess(sold, catalog).totals.total
-    assert rows["Resale after three years at 30 % of the price"] == quantity(-0.3 * total, "USD", 2)
+    assert rows["Resale after three years at 30 % of the price"] == money(-0.3 * total, "USD")
     assert "Three years: price and energy, less resale" in rows
 
 

@@ -161,7 +161,7 @@ def test_an_edit_that_cannot_be_made_is_not_offered(rigs: dict[str, Rig], catalo
 
 @pytest.mark.parametrize(
     ("amount", "words"),
-    [(None, "price not known"), (0.0, "no charge"), (12.5, "+12.50"), (-3.0, "\u22123.00")],
+    [(None, "price not known"), (0.0, "no charge"), (12.5, "+€12.50"), (-3.0, "\u2212€3.00")],
 )
 def test_prices_of_alternatives_are_honest(amount: float | None, words: str) -> None:
     assert price_text(amount, "EUR").startswith(words)

@@ -86,6 +86,11 @@ class PartIndex:
         return holders
 
     @cached_property
+    def by_id(self) -> dict[str, Part]:
+        """The parts that the index was built over, by id."""
+        return {part.id: part for part in self._listed}
+
+    @cached_property
     def _vocabulary(self) -> str:
         return "\n" + "\n".join(self._holders) + "\n"
 
@@ -99,10 +104,6 @@ class PartIndex:
         for number, part in enumerate(self._parts):
             kinds.setdefault(kind_of(part), []).append(number)
         return {kind: self._mark([numbers]) for kind, numbers in kinds.items()}
-
-    @cached_property
-    def _ids(self) -> dict[str, Part]:
-        return {part.id: part for part in self._listed}
 
     @cached_property
     def _phrases(self) -> PhraseTable:
@@ -173,7 +174,7 @@ class PartIndex:
 
     def with_id(self, part_id: str) -> Part | None:
         """Return the part with this id, or None."""
-        return self._ids.get(part_id) or self._community.get(part_id)
+        return self.by_id.get(part_id) or self._community.get(part_id)
 
     def named_in(self, text: str, kind: str | None = None) -> Naming:
         """Return which part a shop's text names, and how sure that is: an imported one only where

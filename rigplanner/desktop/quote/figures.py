@@ -135,7 +135,13 @@ def figure_reason(
         tr("Power, circuit and heat"): lambda: load_reason(assessment, catalog),
         tr("Against renting"): lambda: COSTS,
         **dict.fromkeys(
-            (tr("Findings"), tr("Annex: setting it up"), tr("What was not checked")), lambda: None
+            (
+                tr("Findings"),
+                tr("Annex: setting it up"),
+                tr("What was not checked"),
+                tr("Sources of the deciding figures"),
+            ),
+            lambda: None,
         ),
     }
     section = next((line for line in reversed(lines) if line in makers), None)
@@ -149,6 +155,6 @@ def _workload_reason(text: str, lines: list[str], assessment: Assessment) -> Rea
         return None
     of_speed = any(
         text.startswith(tr(word).partition("{")[0][:6])
-        for word in ("Expected speed: {speed}", "Measured: {anchor}")
+        for word in ("Expected speed: {speed}", "Measured: {anchor}", "Rests on {evidence}.")
     )
     return speed_reason(job) if of_speed else _memory(job) if job.memory else None

@@ -1,7 +1,6 @@
 """How a page flows: entries of the outline, and figures that wait for a page with room."""
 
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Any
 
 from rigplanner.report.paper.type import printable
@@ -35,32 +34,6 @@ def whole_rows(table: Any, page_height: float) -> Any:
             return list(super().split(width, height))
 
     return WholeRows
-
-
-def in_halves(flowables: Sequence[Any], gutter: float, least: float) -> Any:
-    """Return flowables in two columns with `gutter` points between, which go on over pages; where
-    the last page would hold less than `least` points of them, the one before leaves it so much."""
-    from reportlab.platypus import BalancedColumns, Flowable, PageBreak, Spacer
-
-    def columns(some: Sequence[Any]) -> Any:
-        return BalancedColumns(list(some), nCols=2, needed=least / 2, innerPadding=gutter)
-
-    class Halves(Flowable):  # type: ignore[misc]
-        def wrap(self, width: float, height: float) -> tuple[float, float]:
-            return width, 1e7
-
-        def split(self, width: float, height: float) -> list[Any]:
-            ends = list(
-                accumulate(
-                    flowable.wrap((width - gutter) / 2, 1e6)[1] / 2 for flowable in flowables
-                )
-            )
-            if not height < ends[-1] < height + least:
-                return [Spacer(1, 0), columns(flowables)]
-            kept = max(1, sum(end <= ends[-1] - least for end in ends))
-            return [Spacer(1, 0), columns(flowables[:kept]), PageBreak(), columns(flowables[kept:])]
-
-    return Halves()
 
 
 class Figure:

@@ -6,7 +6,7 @@ from typing import Any
 from rigplanner.report.drawing.shapes import cut
 from rigplanner.report.language import language, tr
 from rigplanner.report.paper.drawings import mark_flowable, width_of
-from rigplanner.report.paper.flow import in_halves, outline_flowable, whole_rows
+from rigplanner.report.paper.flow import outline_flowable, whole_rows
 from rigplanner.report.paper.inks import ACCENT, INK, LINE, PALE, QUIET, STATES
 from rigplanner.report.paper.tagging import (
     Tree,
@@ -52,8 +52,6 @@ ROLES = {"title": "H1", "section": "H2"}
 paragraphs."""
 LEAST_AFTER_HEADING = 90.0
 """Points that must be left on a page for a section to begin there."""
-GUTTER = 16.0
-"""Points between two columns of text."""
 LEAST_PARTED = 3
 """Rows, with the header, up to which a table may leave its last row to the next page."""
 MARKS = {"error": "cross", "warning": "bang", "unknown": "question", "ok": "tick", "info": "tick"}
@@ -146,10 +144,6 @@ class Sheet:
         from reportlab.platypus import HRFlowable
 
         return HRFlowable(width="100%", thickness=0.5, color=LINE, spaceBefore=0, spaceAfter=0)
-
-    def halves(self, flowables: list[Any]) -> Any:
-        """Return flowables in two columns of equal height, the first read before the second."""
-        return in_halves(flowables, GUTTER, LEAST_AFTER_HEADING)
 
     def together(self, flowables: list[Any]) -> Any:
         """Return flowables that stay on one page when they fit on one."""

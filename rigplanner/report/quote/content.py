@@ -1,26 +1,33 @@
 """What a quote says: plain content without a toolkit, from which PDF, Markdown and the rest are
 made."""
 
-from collections.abc import Iterator
 from datetime import date, timedelta
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import Part, Price
 from rigplanner.economics.totals import Line, Totals
-from rigplanner.evidence import Source
 from rigplanner.machine.model import Machine
 from rigplanner.report import format as fmt
-from rigplanner.report.language import listed, tr, trn
+from rigplanner.report.language import Words, listed, tr, trn
 from rigplanner.report.quote.costs import renting_rows, running_rows
 from rigplanner.report.quote.jobs import QuoteJob, job_content
 from rigplanner.report.quote.machine import SlotRow, links_text, noise_row, power_rows, slot_rows
+from rigplanner.report.quote.notes import QuoteSource, deciding_sources, unverified_texts
 from rigplanner.report.quote.offered import Offered, alternatives_offered
-from rigplanner.report.quote.setup_sheet import SetupRow, setup_rows, software_sources
-from rigplanner.report.words.fields import FIELD_WORDS
+from rigplanner.report.quote.setup_sheet import SetupRow, setup_rows
+from rigplanner.report.quote.sums import (
+    condition_rows,
+    incomplete_text,
+    item_name,
+    line_cost,
+    margin_rows,
+    net_of,
+    shown_sums,
+)
 from rigplanner.report.words.findings import (
-    STATE_WORDS,
     finding_text,
     fix_text,
     rests_text,
@@ -28,15 +35,32 @@ from rigplanner.report.words.findings import (
 )
 from rigplanner.report.words.machine import absent_texts
 from rigplanner.report.words.rates import prices_today_text, uncounted_text
-from rigplanner.rig.document import Party, QuoteDetails, Rig, part_of
+from rigplanner.rig.document import Form, Item, Party, QuoteDetails, Rig, part_of
 from rigplanner.rig.files import with_snapshot
+from rigplanner.rig.goods import number_in_name
+from rigplanner.rig.one_line import one_line
 from rigplanner.rules.assess import Assessment
 from rigplanner.rules.core.finding import Finding
+
+FINDING_WORDS = Words(
+    {
+        "error": "does not work",
+        "warning": "on a condition",
+        "unknown": "not known",
+        "info": "note",
+        "ok": "works",
+    }
+)
+"""How a finding's severity reads on paper."""
+CONDITION_WORDS = Words({"new": "new", "used": "used", "refurbished": "refurbished"})
 
 
 class QuoteLine(Struct, frozen=True, kw_only=True):
     """One row of the parts list in words; `unit` is the price of one piece as given, `each` that in
-    the quote's currency where its rates reach; `value` the amount in that currency."""
+    the quote's currency where its rates reach; `value` the amount in that currency. `condition` and
+    `warranty` are in words, `goods` with the numbers as one line; `cost` is what all pieces cost
+    the seller, `margin` what he keeps before tax. `is_beside`: it stands beside the computer;
+    `is_included`: it costs nothing."""
 
     part: str
     name: str
@@ -48,14 +72,15 @@ class QuoteLine(Struct, frozen=True, kw_only=True):
     amount: str
     price: Price | None = None
     value: float | None = None
-
-
-class QuoteSource(Struct, frozen=True):
-    """Where figures come from: title, address ("" for none) and the day read, in words."""
-
-    title: str
-    url: str
-    read: str
+    part_number: str = ""
+    ean: str = ""
+    condition: str = ""
+    warranty_months: int | None = None
+    goods: str = ""
+    cost: float | None = None
+    margin: float | None = None
+    is_beside: bool = False
+    is_included: bool = False
 
 
 class QuoteFinding(Struct, frozen=True, kw_only=True):
@@ -72,6 +97,8 @@ class QuoteFinding(Struct, frozen=True, kw_only=True):
 class Quote(Struct, frozen=True, kw_only=True):
     """All that stands on a quote, in the order in which it is read."""
 
+    form: Form
+    heading: str
     title: str
     number: str
     date: str
@@ -80,9 +107,12 @@ class Quote(Struct, frozen=True, kw_only=True):
     customer: Party
     lines: tuple[QuoteLine, ...]
     sums: tuple[tuple[str, str], ...]
+    conditions: tuple[tuple[str, str], ...]
+    margin: tuple[tuple[str, str], ...]
     money_notes: tuple[str, ...]
     verdict: str
     verdict_text: str
+    incomplete: str
     findings: tuple[QuoteFinding, ...]
     waived: tuple[QuoteFinding, ...]
     slots: tuple[SlotRow, ...]
@@ -95,8 +125,10 @@ class Quote(Struct, frozen=True, kw_only=True):
     setup: tuple[SetupRow, ...]
     offered: tuple[Offered, ...]
     unchecked: tuple[str, ...]
+    unverified: tuple[str, ...]
     ran: int
     sources: tuple[QuoteSource, ...]
+    share: str
     terms: str
     remarks: str
     catalog_version: str
@@ -104,11 +136,16 @@ class Quote(Struct, frozen=True, kw_only=True):
     totals: Totals
 
 
-def quote_content(assessment: Assessment, catalog: Catalog, today: date) -> Quote:
-    """Return the content of a rig's quote. `today` dates a quote that names no date of its own."""
+def quote_content(
+    assessment: Assessment, catalog: Catalog, today: date, form: Form | None = None
+) -> Quote:
+    """Return the content of a rig's quote. `today` dates a quote that names no date of its own;
+    `form` is the rig's own where none is given."""
     rig, details, report = assessment.rig, assessment.rig.quote, assessment.report
     issued = _day(details.date) or today
     return Quote(
+        form=form or details.form,
+        heading=_heading(form or details.form, details),
         title=rig.name,
         number=details.number,
         date=issued.isoformat(),
@@ -116,10 +153,13 @@ def quote_content(assessment: Assessment, catalog: Catalog, today: date) -> Quot
         seller=details.seller,
         customer=details.customer,
         lines=tuple(_lines(assessment, catalog)),
-        sums=tuple(_sums(assessment)),
+        sums=tuple(shown_sums(assessment, catalog)),
+        conditions=tuple(condition_rows(assessment.totals, details)),
+        margin=tuple(margin_rows(assessment)),
         money_notes=tuple(_money_notes(assessment, catalog)),
         verdict=report.verdict(),
         verdict_text=" ".join(filter(None, (verdict_text(assessment, catalog), _proof(rig)))),
+        incomplete=incomplete_text(assessment.totals),
         findings=tuple(_finding(f, rig, catalog) for f in report.findings),
         waived=tuple(_finding(f, rig, catalog) for f in report.waived),
         slots=tuple(slot_rows(assessment.machine)),
@@ -133,15 +173,24 @@ def quote_content(assessment: Assessment, catalog: Catalog, today: date) -> Quot
         offered=tuple(
             alternatives_offered(assessment, catalog, today.isoformat() if rig.waivers else "")
         ),
-        unchecked=(*_unchecked(assessment, catalog), *_unverified(assessment, catalog)),
+        unchecked=tuple(_unchecked(assessment, catalog)),
+        unverified=tuple(unverified_texts(assessment, catalog)),
         ran=len(report.ran),
-        sources=tuple(_sources(assessment, catalog)),
+        sources=tuple(deciding_sources(assessment, catalog)),
+        share=one_line(rig),
         terms=details.terms,
         remarks=details.remarks,
         catalog_version=catalog.version,
         rig=with_snapshot(rig, catalog),
         totals=assessment.totals,
     )
+
+
+def _heading(form: Form, details: QuoteDetails) -> str:
+    """Return what the paper is called: a quote needs somebody who quotes."""
+    if form == "internal":
+        return tr("Calculation")
+    return tr("Quote") if form == "dealer" and details.seller.name else tr("Parts list")
 
 
 def _proof(rig: Rig) -> str:
@@ -202,31 +251,65 @@ def verdict_text(assessment: Assessment, catalog: Catalog) -> str:
 
 
 def _lines(assessment: Assessment, catalog: Catalog) -> list[QuoteLine]:
-    rows = []
-    for line in assessment.totals.lines:
-        item = assessment.rig.item(line.uid)
-        part = part_of(assessment.rig, catalog, item.part) if item else None
-        rows.append(
-            QuoteLine(
-                part=item.part if item else "",
-                name=part.name if part else (item.part if item else line.uid),
-                detail="; ".join(
-                    text for text in (detail_of(part), item.note if item else "") if text
-                ),
-                quantity=line.quantity,
-                unit=fmt.price(line.unit),
-                each=_price_of_one(line, assessment.totals.currency),
-                dated=fmt.day(line.unit.day) if line.unit else "",
-                amount=(
-                    fmt.money(line.amount, assessment.totals.currency)
-                    if line.amount is not None
-                    else ""
-                ),
-                price=line.unit,
-                value=line.amount,
-            )
-        )
-    return rows
+    """Return the rows of the parts list, those that stand beside the computer last."""
+    totals = assessment.totals
+    ordered = sorted(totals.lines, key=lambda line: line.uid in totals.aside)
+    return [_row(line, assessment, catalog) for line in ordered]
+
+
+def _row(line: Line, assessment: Assessment, catalog: Catalog) -> QuoteLine:
+    rig, totals = assessment.rig, assessment.totals
+    item = rig.item(line.uid)
+    part = part_of(rig, catalog, item.part) if item else None
+    name = part.name if part else (item.part if item else line.uid)
+    included = line.unit is not None and not line.unit.amount
+    known = line.amount is not None and not included
+    cost = line_cost(rig, line.uid)
+    margin = (
+        net_of(assessment, line.amount) - cost
+        if cost is not None and line.amount is not None
+        else None
+    )
+    made = QuoteLine(
+        part=item.part if item else "",
+        name=name,
+        detail="; ".join(text for text in (detail_of(part), item.note if item else "") if text),
+        quantity=line.quantity,
+        unit=tr("included") if included else fmt.price(line.unit),
+        each=tr("included") if included else _price_of_one(line, totals.currency),
+        dated=fmt.day(line.unit.day) if line.unit and not included else "",
+        amount=fmt.money(line.amount, totals.currency) if known else "",
+        price=line.unit,
+        value=line.amount,
+        cost=cost,
+        margin=margin,
+        is_beside=line.uid in totals.aside,
+        is_included=included,
+    )
+    return _with_goods(made, item) if item else made
+
+
+def _with_goods(line: QuoteLine, item: Item) -> QuoteLine:
+    """Return a row with what the seller says of its pieces; a part number that ends the name stands
+    in its own field, and is not said twice."""
+    goods, months = item.goods, item.goods.warranty_months
+    used = line.price.condition if line.price and line.price.used else ""
+    condition = CONDITION_WORDS.get(goods.condition or used, "")
+    number = goods.part_number or number_in_name(line.name)
+    told = (
+        condition,
+        trn("{count} month warranty", "{count} months warranty", months) if months else "",
+        tr("part no. {number}", number=number) if number and number not in line.name else "",
+        f"EAN {goods.ean}" if goods.ean else "",
+    )
+    return replace(
+        line,
+        part_number=number,
+        ean=goods.ean,
+        condition=condition,
+        warranty_months=months,
+        goods=listed(text for text in told if text),
+    )
 
 
 def _price_of_one(line: Line, currency: str) -> str:
@@ -265,44 +348,6 @@ def detail_of(part: Part | None) -> str:
     return ", ".join(found[:4])
 
 
-def _sums(assessment: Assessment) -> list[tuple[str, str]]:
-    totals = assessment.totals
-    if totals.lines and all(line.amount is None for line in totals.lines):
-        return [(tr("Total"), tr("no prices yet"))]
-    return [
-        (word, fmt.money(amount, totals.currency))
-        for word, amount in sum_rows(totals, assessment.rig.quote)
-    ]
-
-
-def sum_rows(totals: Totals, details: QuoteDetails) -> list[tuple[str, float]]:
-    """Return the lines below the parts list, the total last: words and amounts in the quote's
-    currency."""
-    rows = [(tr("Subtotal"), totals.subtotal)]
-    if totals.discount:
-        rows.append(
-            (
-                tr(
-                    "Discount {discount_percent} %",
-                    discount_percent=fmt.number(details.discount_percent),
-                ),
-                -totals.discount,
-            )
-        )
-    rows += [(tax_word(rate, details.prices_include_tax), amount) for rate, amount in totals.taxes]
-    partial = totals.unpriced or totals.foreign
-    return [*rows, (tr("Total of the priced parts") if partial else tr("Total"), totals.total)]
-
-
-def tax_word(rate: float, included: bool) -> str:
-    """Return the name of a line of tax at a rate in per cent."""
-    return (
-        tr("of which tax {rate} %", rate=fmt.number(rate))
-        if included
-        else tr("Tax {rate} %", rate=fmt.number(rate))
-    )
-
-
 def _money_notes(assessment: Assessment, catalog: Catalog) -> list[str]:
     totals, notes = assessment.totals, []
     for uids, text in (
@@ -310,11 +355,11 @@ def _money_notes(assessment: Assessment, catalog: Catalog) -> list[str]:
         (totals.foreign, tr("Priced in another currency, not in the total: {names}.")),
     ):
         if uids:
-            names = [_item_name(assessment.rig, uid, catalog) for uid in uids]
+            names = [item_name(assessment.rig, uid, catalog) for uid in uids]
             notes.append(text.format(names=listed(names)))
     notes += filter(None, [uncounted_text(totals)])
     if totals.converted and assessment.rig.exchange:
-        names = [_item_name(assessment.rig, uid, catalog) for uid in totals.converted]
+        names = [item_name(assessment.rig, uid, catalog) for uid in totals.converted]
         rates = assessment.rig.exchange
         whole = len(names) > 1 and len(names) == sum(line.unit is not None for line in totals.lines)
         notes.append(
@@ -337,12 +382,6 @@ def _money_notes(assessment: Assessment, catalog: Catalog) -> list[str]:
     return notes
 
 
-def _item_name(rig: Rig, uid: str, catalog: Catalog) -> str:
-    item = rig.item(uid)
-    part = part_of(rig, catalog, item.part) if item else None
-    return part.name if part else uid
-
-
 def _finding(finding: Finding, rig: Rig, catalog: Catalog) -> QuoteFinding:
     waiver = next(
         (w for w in rig.waivers if w.code == finding.code and w.subject in ("", *finding.subjects)),
@@ -361,24 +400,6 @@ def _finding(finding: Finding, rig: Rig, catalog: Catalog) -> QuoteFinding:
         fix=tr(" or ").join(fix_text(fix, rig, catalog) for fix in finding.fixes[:2]),
         waived=waived,
     )
-
-
-def _unverified(assessment: Assessment, catalog: Catalog) -> Iterator[str]:
-    """Yield one line a part: its deciding figures that nobody verified, by state."""
-    report, rig = assessment.report, assessment.rig
-    for part_id in dict.fromkeys(figure.part for figure in report.unverified):
-        part = part_of(rig, catalog, part_id)
-        alike: dict[str, list[str]] = {}
-        for figure in report.unverified:
-            if figure.part == part_id:
-                word = tr(FIELD_WORDS.get(figure.fact.partition(":")[2], figure.field))
-                alike.setdefault(tr(STATE_WORDS[figure.state]), []).append(word)
-        figures = listed((f"{listed(words)} ({state})" for state, words in alike.items()), "; ")
-        yield tr(
-            "Not verified of {part}: {figures}.",
-            part=part.name if part else part_id,
-            figures=figures,
-        )
 
 
 def _unchecked(assessment: Assessment, catalog: Catalog) -> list[str]:
@@ -401,14 +422,3 @@ def _unchecked(assessment: Assessment, catalog: Catalog) -> list[str]:
         )
     )
     return rows
-
-
-def _sources(assessment: Assessment, catalog: Catalog) -> list[QuoteSource]:
-    rig = assessment.rig
-    known: dict[str, Source] = {**rig.snapshot_sources, **catalog.sources}
-    keys: dict[str, None] = {}
-    for item in rig.items:
-        part = part_of(rig, catalog, item.part)
-        keys.update(dict.fromkeys(part.sources if part else ()))
-    found = [known[key] for key in keys if key in known] + software_sources(assessment)
-    return [QuoteSource(source.title, source.url or "", fmt.day(source.read)) for source in found]

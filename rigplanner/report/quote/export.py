@@ -122,7 +122,7 @@ def _bb(text: str) -> str:
 def csv_text(quote: Quote) -> str:
     """Return the parts list as CSV: amounts are numbers with their currency and ISO day in columns
     of their own."""
-    return csv_of(parts_frame(quote).drop(columns=["Detail", "Part id"]))
+    return csv_of(parts_frame(quote).drop(columns=["Detail"]))
 
 
 def plain(quote: Quote) -> str:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from rigplanner.catalog.prices.money import WHOLE_CURRENCIES
 from rigplanner.report.language import tr
-from rigplanner.report.quote.content import Quote, QuoteLine, sum_rows
+from rigplanner.report.quote.content import Quote, QuoteLine
+from rigplanner.report.quote.sums import sum_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,8 +20,13 @@ PART_COLUMNS = (
     "Amount",
     "Currency",
     "Note",
-    "Detail",
+    "Group",
+    "Condition",
+    "Warranty months",
+    "Part number",
+    "EAN",
     "Part id",
+    "Detail",
 )
 AMOUNTS = {"Unit price": "Unit currency", "Amount": "Currency"}
 """Columns of amounts, and those that hold their currencies."""
@@ -29,7 +35,8 @@ AMOUNTS = {"Unit price": "Unit currency", "Amount": "Currency"}
 def parts_frame(quote: Quote) -> "pd.DataFrame":
     """Return the parts list, a row a line, and below it the sums where any part is priced, the
     total last. Amounts are numbers as money is counted (no decimals of yen), days ISO dates, cells
-    None where nothing is known; of an unpriced part the note says so."""
+    None where nothing is known; of an unpriced part the note says so, and of one that is included.
+    The group tells the computer, what stands beside it, and the sums apart."""
     import pandas as pd
 
     rows = [_line(line, quote.totals.currency) for line in quote.lines]
@@ -37,7 +44,12 @@ def parts_frame(quote: Quote) -> "pd.DataFrame":
         currency = quote.totals.currency
         rows += [
             dict.fromkeys(PART_COLUMNS)
-            | {"Part": word, "Amount": counted(amount, currency), "Currency": currency}
+            | {
+                "Group": tr("sum"),
+                "Part": word,
+                "Amount": counted(amount, currency),
+                "Currency": currency,
+            }
             for word, amount in sum_rows(quote.totals, quote.rig.quote)
         ]
     return pd.DataFrame(
@@ -46,18 +58,23 @@ def parts_frame(quote: Quote) -> "pd.DataFrame":
 
 
 def _line(line: QuoteLine, currency: str) -> dict[str, object]:
-    price = line.price
+    price = None if line.is_included else line.price
     return {
         "Qty": line.quantity,
         "Part": line.name,
         "Unit price": price.amount if price else None,
         "Unit currency": price.currency if price else None,
         "Price dated": price.day if price else None,
-        "Amount": counted(line.value, currency),
-        "Currency": None if line.value is None else currency,
-        "Note": None if price else tr("no price"),
-        "Detail": line.detail or None,
+        "Amount": counted(line.value, currency) if price else None,
+        "Currency": currency if price and line.value is not None else None,
+        "Note": tr("included") if line.is_included else None if price else tr("no price"),
+        "Group": tr("beside the computer") if line.is_beside else tr("computer"),
+        "Condition": line.condition or None,
+        "Warranty months": line.warranty_months,
+        "Part number": line.part_number or None,
+        "EAN": line.ean or None,
         "Part id": line.part or None,
+        "Detail": line.detail or None,
     }
 
 

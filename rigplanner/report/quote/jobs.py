@@ -8,7 +8,13 @@ from rigplanner.memory.usable_memory import usable_gib
 from rigplanner.report import format as fmt
 from rigplanner.report.language import tr
 from rigplanner.report.words.faults import fault_text
-from rigplanner.report.words.speed import BOUND_WORDS, anchor_texts, leading_anchors
+from rigplanner.report.words.speed import (
+    BOUND_WORDS,
+    alike_anchors,
+    anchor_texts,
+    evidence_text,
+    leading_anchors,
+)
 from rigplanner.report.words.workloads import LIFT_WORDS, title_of
 from rigplanner.rules.assess import Job
 from rigplanner.rules.jobs.vram import part_seen
@@ -28,7 +34,8 @@ class MemoryBar(Struct, frozen=True, kw_only=True):
 
 
 class QuoteJob(Struct, frozen=True, kw_only=True):
-    """One workload: memory and expected speed in words and numbers."""
+    """One workload: memory and expected speed in words and numbers; `evidence` is for buyers what
+    `anchors` are for the maker of the quote, `source` the title of the note it refers to."""
 
     title: str
     settings: str
@@ -42,6 +49,8 @@ class QuoteJob(Struct, frozen=True, kw_only=True):
     assumed: str
     host: str = ""
     lift: str = ""
+    evidence: str = ""
+    source: str = ""
 
 
 PART_WORDS = (
@@ -155,6 +164,8 @@ def job_content(job: Job, machine: Machine, catalog: Catalog) -> QuoteJob:
         stack=speed.stack if speed else "",
         bound=BOUND_WORDS.get(speed.bound, speed.bound) if speed else "",
         lift=LIFT_WORDS.get(speed.lift or "", "") if speed else "",
+        evidence=evidence_text(speed, job.workload.model, catalog),
+        source=next((anchor.source for anchor in alike_anchors(speed)), ""),
         anchors=tuple(anchor_texts(leading_anchors(speed), catalog)),
         assumed=", ".join(f"{field} {value}" for field, value in sorted(assumed.items())),
     )

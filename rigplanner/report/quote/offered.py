@@ -17,6 +17,8 @@ from rigplanner.rules.core.finding import Fix
 
 MOST_OFFERED = 8
 PARTED = ("error", "warning", "unknown")
+WIRED = {"volts", "breaker_a", "circuits"}
+"""Fields of a site that an electrician changes, not the seller."""
 LEAST_CHANGE = 0.005
 """Share below which a change of speed is not worth a word."""
 
@@ -43,6 +45,8 @@ def alternatives_offered(
         for fix in finding.fixes if finding.severity != "info" else ():
             if not fix.edits or fix.edits in seen or len(found) == MOST_OFFERED:
                 continue
+            if _is_statement(fix, assessment.rig):
+                continue
             seen.append(fix.edits)
             changed = _changed(assessment.rig, fix.edits)
             if changed is None:
@@ -54,6 +58,12 @@ def alternatives_offered(
                 )
             )
     return found
+
+
+def _is_statement(fix: Fix, rig: Rig) -> bool:
+    """Say whether a fix only says what the site is; nobody sells that."""
+    said = {name for edit in fix.edits if edit.name == "change_site" for name in edit.args}
+    return any(name not in WIRED or getattr(rig.site, name) is None for name in said)
 
 
 def _changed(rig: Rig, edits: tuple[Edit, ...]) -> Rig | None:
@@ -82,10 +92,14 @@ def _offered(
 ) -> Offered:
     bare = Fix(code=fix.code, edits=fix.edits, values={**fix.values, "price": None})
     price = fix.values.get("price")
+    known = price if priced and isinstance(price, int | float) else None
+    wired = any(edit.name == "change_site" and WIRED & set(edit.args) for edit in fix.edits)
     return Offered(
         what=fix_text(bare, assessment.rig, catalog),
-        price=price_text(
-            price if priced and isinstance(price, int | float) else None, assessment.rig.currency
+        price=(
+            tr("not in this offer: work of your electrician")
+            if wired
+            else price_text(known, assessment.rig.currency)
         ),
         solves=tuple(
             dict.fromkeys(

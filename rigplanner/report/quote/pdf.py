@@ -18,63 +18,59 @@ from rigplanner.report.paper.inks import QUIET, STATES
 from rigplanner.report.paper.packing import packed
 from rigplanner.report.paper.sheet import Sheet, document
 from rigplanner.report.paper.tagging import drawn_as
-from rigplanner.report.quote.content import Quote, QuoteFinding, QuoteSource, quote_content
+from rigplanner.report.quote.code import share_story
+from rigplanner.report.quote.content import FINDING_WORDS, Quote, QuoteFinding, quote_content
 from rigplanner.report.quote.jobs import QuoteJob
 from rigplanner.report.quote.logo import logo_flowable
 from rigplanner.report.quote.memory_bar import memory_bar
+from rigplanner.report.quote.notes import QuoteSource
+from rigplanner.report.quote.parts_table import parts_story
+from rigplanner.report.quote.private_page import private_story
 from rigplanner.report.quote.setup_sheet import SetupRow
-from rigplanner.rig.document import Party
+from rigplanner.rig.document import Form, Party
 from rigplanner.rules.assess import Assessment
 
-PART_COLUMNS = (
-    ("", "left"),
-    ("Part", "left"),
-    ("Qty", "right"),
-    ("Unit price", "right"),
-    ("Price dated", "left"),
-    ("Amount", "right"),
-)
 MOST_IN_VERDICT = 3
-LONGEST_SOURCE = 600
+LONGEST_SOURCE = 160
+OF_SOURCES = ("RIG003",)
+"""Notes about sources; what of them decides stands among the figures that nobody verified."""
 LONGEST_KEPT_TABLE = 12
 """Rows up to which a table stays whole."""
 AREA_WORDS = Words(
     {"placement": "Place", "firmware": "Firmware", "power": "Power", "software": "Software"}
 )
-STATE_WORDS = Words(
-    {
-        "error": "does not work",
-        "warning": "on a condition",
-        "unknown": "not known",
-        "info": "note",
-        "ok": "works",
-    }
-)
 
 
 def quote_pdf(
-    assessment: Assessment, catalog: Catalog, today: date | None = None, paper: str = "A4"
+    assessment: Assessment,
+    catalog: Catalog,
+    today: date | None = None,
+    paper: str = "A4",
+    form: Form | None = None,
 ) -> bytes:
     """Return the quote of a rig as PDF bytes. `paper` is "A4" or "Letter"; `today` dates a quote
-    without a date."""
-    return render(quote_content(assessment, catalog, today or date.today()), paper)
+    without a date; `form` is the rig's own where none is given."""
+    return render(quote_content(assessment, catalog, today or date.today(), form), paper)
 
 
 def render(quote: Quote, paper: str = "A4") -> bytes:
     """Return a quote's content as PDF bytes."""
     sheet, buffer = Sheet(paper), io.BytesIO()
-    title = tr("Quote {number} {title}", number=quote.number, title=quote.title).replace("  ", " ")
+    title = " ".join(word for word in (quote.heading, quote.number, quote.title) if word)
     page = document(buffer, sheet, title, quote.seller.name or "RigPlanner", quote.title)
-    page.build(_story(quote, sheet), canvasmaker=sheet.canvas_maker(_footer_text(quote)))
+    story = private_story(quote, sheet) if quote.form == "private" else _story(quote, sheet)
+    page.build(story, canvasmaker=sheet.canvas_maker(_footer_text(quote)))
     return packed(buffer.getvalue())
 
 
 def _footer_text(quote: Quote) -> str:
     words = [
-        quote.seller.name,
+        tr("Internal, not for the customer") if quote.form == "internal" else quote.seller.name,
         tr("Quote {number}", number=quote.number) if quote.number else "",
         fmt.day(quote.date),
     ]
+    if quote.form == "private":
+        words = [quote.title, fmt.day(quote.date)]
     return "  ·  ".join(word for word in words if word)
 
 
@@ -90,7 +86,7 @@ def _story(quote: Quote, sheet: Sheet) -> list[Any]:
     return [
         *_head(quote, sheet),
         *_verdict(quote, sheet),
-        *_parts(quote, sheet),
+        *parts_story(quote, sheet),
         floating(_figures(quote, sheet), [block for block in blocks if block], sheet.height),
         *_annex(quote, sheet),
     ]
@@ -98,95 +94,44 @@ def _story(quote: Quote, sheet: Sheet) -> list[Any]:
 
 def _head(quote: Quote, sheet: Sheet) -> list[Any]:
     logo = logo_flowable(quote.seller.logo)
-    left = [
-        *([logo, sheet.gap(4)] if logo else []),
-        sheet.text(quote.seller.name or tr("Seller not named"), "name"),
-        *_party_lines(quote.seller, sheet),
-    ]
-    facts = [
-        (tr("Quote"), quote.number or tr("without number")),
-        (tr("Date"), fmt.day(quote.date)),
-        (tr("Valid until"), fmt.day(quote.valid_until)),
-    ]
+    left = [*([logo, sheet.gap(4)] if logo else []), *_party_lines(quote.seller, sheet, "name")]
+    facts = [(tr("Quote"), quote.number), (tr("Date"), fmt.day(quote.date))]
+    facts += [(tr("Valid until"), fmt.day(quote.valid_until))] if quote.seller.name else []
     right = [
-        sheet.text(tr("Quote"), "title"),
-        *(sheet.text(f"{word}  {value}", "small") for word, value in facts),
+        sheet.text(quote.heading, "title"),
+        *(sheet.text(f"{word}  {value}", "small") for word, value in facts if value),
     ]
-    head = sheet.columns([left, right], (0.68, 0.32))
-    customer = [
-        sheet.text(tr("For"), "label"),
-        sheet.text(quote.customer.name or tr("Customer not named"), "strong"),
-        *_party_lines(quote.customer, sheet),
-    ]
+    customer = _party_lines(quote.customer, sheet, "strong")
     subject = [sheet.text(tr("Rig"), "label"), sheet.text(quote.title, "strong")]
     if quote.remarks:
         subject.append(sheet.text(quote.remarks, "small", longest=1200))
-    return [
-        head,
-        sheet.gap(10),
-        sheet.rule(),
-        sheet.gap(8),
-        sheet.columns([customer, subject], (0.5, 0.5)),
-        sheet.gap(12),
-    ]
+    named = [[sheet.text(tr("For"), "label"), *customer], subject]
+    told = sheet.columns(named, (0.5, 0.5)) if customer else sheet.columns([subject], (1.0,))
+    head = sheet.columns([left, right], (0.62, 0.38))
+    return [head, sheet.gap(10), sheet.rule(), sheet.gap(8), told, sheet.gap(12)]
 
 
-def _party_lines(party: Party, sheet: Sheet) -> list[Any]:
+def _party_lines(party: Party, sheet: Sheet, style: str) -> list[Any]:
+    """Return what is known of a party, its name in `style`."""
+    name = [sheet.text(party.name, style)] if party.name else []
     lines = [
         *party.address.split("\n"),
         party.contact,
         "  ".join(x for x in (party.phone, party.email) if x),
     ]
     lines.append(tr("Tax id {number}", number=party.tax_id) if party.tax_id else "")
-    return [sheet.text(line, "small") for line in lines if line.strip()]
+    return [*name, *(sheet.text(line, "small") for line in lines if line.strip())]
 
 
 def _verdict(quote: Quote, sheet: Sheet) -> list[Any]:
     titles = dict.fromkeys(
         f.title for f in quote.findings if f.severity in ("error", quote.verdict)
     )
+    told = [*([quote.incomplete] if quote.incomplete else []), *list(titles)[:MOST_IN_VERDICT]]
     return [
-        sheet.banner(
-            quote.verdict, quote.verdict_text, "  ·  ".join(list(titles)[:MOST_IN_VERDICT])
-        ),
+        sheet.banner(quote.verdict, quote.verdict_text, "  ·  ".join(told)),
         sheet.gap(12),
     ]
-
-
-def _parts(quote: Quote, sheet: Sheet) -> list[Any]:
-    rows: list[list[Any]] = [
-        [sheet.text(tr(word) if word else "", "head", align=side) for word, side in PART_COLUMNS]
-    ]
-    for number, line in enumerate(quote.lines, 1):
-        name = [sheet.text(line.name, "body")]
-        if line.detail:
-            name.append(sheet.text(line.detail, "small"))
-        cells = [
-            sheet.text(str(line.quantity), "body", align="right"),
-            sheet.text(line.each, "body", align="right"),
-        ]
-        cells += [sheet.text(line.dated, "small"), sheet.text(line.amount, "body", align="right")]
-        rows.append([sheet.text(str(number), "small"), name, *cells])
-    story = [*sheet.section(tr("Parts")), sheet.table(rows, (0.04, 0.42, 0.06, 0.17, 0.15, 0.16))]
-    sums = []
-    for n, (word, value) in enumerate(quote.sums, 1):
-        style = "strong" if n == len(quote.sums) else "body"
-        sums.append(
-            [
-                sheet.text("", "body"),
-                sheet.text(word, style, align="right"),
-                sheet.text(value, style, align="right"),
-            ]
-        )
-    story += [sheet.together([sheet.table(sums, (0.5, 0.28, 0.22), header=False, lined=False)])]
-    story += [sheet.text(note, "small") for note in quote.money_notes]
-    if quote.terms:
-        story += [
-            sheet.gap(6),
-            sheet.text(tr("Terms"), "label"),
-            sheet.text(quote.terms, "small", longest=4000),
-        ]
-    return [*story, sheet.gap(14)]
 
 
 def _figures(quote: Quote, sheet: Sheet) -> list[Figure]:
@@ -230,8 +175,8 @@ def _jobs(quote: Quote, sheet: Sheet) -> list[Any]:
     story = []
     for n, job in enumerate(quote.jobs):
         heading = sheet.heading(tr("What it will do")) if n == 0 else []
-        story += [sheet.together([*heading, *_job(job, sheet)]), sheet.gap(10)]
-    if any(job.interval for job in quote.jobs):
+        story += [sheet.together([*heading, *_job(job, quote, sheet)]), sheet.gap(10)]
+    if quote.form == "internal" and any(job.interval for job in quote.jobs):
         steps = tr(
             "Formulas, inputs and sources of each speed: rigplanner performance {file} --steps",
             file="FILE.rig",
@@ -240,7 +185,7 @@ def _jobs(quote: Quote, sheet: Sheet) -> list[Any]:
     return story
 
 
-def _job(job: QuoteJob, sheet: Sheet) -> list[Any]:
+def _job(job: QuoteJob, quote: Quote, sheet: Sheet) -> list[Any]:
     rows: list[Any] = [sheet.text(job.title, "strong"), sheet.text(job.settings, "small")]
     for bar in job.bars:
         many = f"{bar.count} × " if bar.count > 1 else ""
@@ -278,10 +223,20 @@ def _job(job: QuoteJob, sheet: Sheet) -> list[Any]:
     rows.append(sheet.text(speed, "body"))
     if job.lift:
         rows.append(sheet.text(job.lift, "small"))
+    if job.evidence:
+        rows.append(sheet.text(f"{job.evidence}{_reference(job, quote)}", "small"))
+    if quote.form != "internal":
+        return rows
     rows += [sheet.text(tr("Measured: {anchor}", anchor=anchor), "small") for anchor in job.anchors]
     if job.assumed:
         rows.append(sheet.text(tr("Assumed: {assumed}", assumed=job.assumed), "small"))
     return rows
+
+
+def _reference(job: QuoteJob, quote: Quote) -> str:
+    """Return the number of the note that tells where a speed was measured, "" for none."""
+    titles = [source.title for source in quote.sources]
+    return f" [{titles.index(job.source) + 1}]" if job.source in titles else ""
 
 
 def _power(quote: Quote, sheet: Sheet) -> list[Any]:
@@ -343,7 +298,12 @@ def _findings(quote: Quote, sheet: Sheet) -> list[Any]:
 def _notes(quote: Quote, sheet: Sheet) -> list[Any]:
     """Return findings that are only worth knowing: small, those of one rule in one paragraph."""
     notes = sorted(
-        (finding for finding in quote.findings if finding.severity == "info"),
+        (
+            finding
+            for finding in quote.findings
+            if finding.severity == "info"
+            and (finding.code not in OF_SOURCES or quote.form == "internal")
+        ),
         key=lambda finding: finding.code,
     )
     if not notes:
@@ -367,7 +327,7 @@ def _notes(quote: Quote, sheet: Sheet) -> list[Any]:
 
 
 def _finding_row(finding: QuoteFinding, sheet: Sheet) -> list[Any]:
-    state = tr("waived") if finding.waived else STATE_WORDS[finding.severity]
+    state = tr("waived") if finding.waived else FINDING_WORDS[finding.severity]
     cell = [sheet.text(finding.title, "strong"), sheet.text(finding.text, "body")]
     if finding.fix:
         cell.append(sheet.text(tr("What to do: {fix}", fix=finding.fix), "small"))
@@ -391,38 +351,21 @@ def _annex(quote: Quote, sheet: Sheet) -> list[Any]:
         value=quote.catalog_version or "without version",
     )
     story += [sheet.gap(3), sheet.text(note, "small")]
-    if quote.sources:
-        story += [sheet.gap(12), *sheet.section(tr("Sources of the part data"))]
-        days = dict.fromkeys(source.read for source in quote.sources)
-        story.append(
-            sheet.halves(
-                [flowable for day in days for flowable in _sources(quote.sources, day, sheet)]
-            )
-        )
-    return story
+    if quote.sources or quote.unverified:
+        story += [sheet.gap(12), *sheet.section(tr("Sources of the deciding figures"))]
+        for number, source in enumerate(quote.sources, 1):
+            story += [_source(number, source, quote, sheet), sheet.gap(1.5)]
+        story += [sheet.gap(3), *(sheet.text(text, "small") for text in quote.unverified)]
+    return [*story, sheet.gap(8), sheet.together(share_story(quote.share, sheet))]
 
 
-def _sources(sources: Sequence[QuoteSource], day: str, sheet: Sheet) -> list[Any]:
-    """Return those of the sources that were read on one day, each with its address behind it."""
-    named = _named_once([source for source in sources if source.read == day])
-    lines = [sheet.value(title, url, "fine", "fine", LONGEST_SOURCE) for title, url in named]
-    return [sheet.gap(4), sheet.text(tr("Read {day}", day=day), "small"), sheet.gap(2), *lines]
-
-
-def _named_once(sources: Sequence[QuoteSource]) -> list[tuple[str, str]]:
-    """Return titles and addresses; sources that differ only in whom they name, and have no address,
-    stand together."""
-    alike: dict[tuple[str, str], list[str]] = {}
-    for source in sources:
-        who, parted, what = source.title.partition(": ")
-        if source.url or not parted:
-            alike[source.title, source.url] = []
-        else:
-            alike.setdefault((what, ""), []).append(who)
-    return [
-        (f"{', '.join(names)}: {what}" if names else what, url)
-        for (what, url), names in alike.items()
-    ]
+def _source(number: int, source: QuoteSource, quote: Quote, sheet: Sheet) -> Any:
+    """Return a numbered note: whose figures, read when and where, and what they decide."""
+    where = source.url if quote.form == "internal" else source.place
+    read = tr("read {day}", day=source.read) if source.read else ""
+    title = _cut(source.title)
+    told = "; ".join(text for text in (title, where, read) if text)
+    return sheet.value(f"[{number}]  {told}.", source.decides, "fine", "fine", 1200)
 
 
 def _setup(rows: Sequence[SetupRow], sheet: Sheet) -> list[Any]:
@@ -475,3 +418,10 @@ def _offered(quote: Quote, sheet: Sheet) -> list[Any]:
         sheet.table(rows, (0.34, 0.48, 0.18)),
         sheet.gap(14),
     ]
+
+
+def _cut(title: str) -> str:
+    """Return a title of bearable length, cut between two words."""
+    if len(title) <= LONGEST_SOURCE:
+        return title
+    return f"{title[:LONGEST_SOURCE].rsplit(' ', 1)[0].rstrip(',;:')} …"

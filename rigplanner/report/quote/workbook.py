@@ -38,7 +38,9 @@ def _parts(quote: Quote) -> SheetOf:
             cells[amount] = _money(cells[amount], cells[currency])
         rows.append(tuple(cells.values()))
     rows += [(None, note) for note in quote.money_notes]
-    return SheetOf(tr("Parts"), tuple(rows), (6, 48, 14, 8, 12, 16, 8, 12, 40, 40))
+    return SheetOf(
+        tr("Parts"), tuple(rows), (6, 48, 14, 8, 12, 16, 8, 12, 20, 12, 9, 20, 16, 40, 40)
+    )
 
 
 def _money(value: float | None, currency: str | None) -> Cell:

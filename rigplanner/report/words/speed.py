@@ -62,6 +62,30 @@ def leading_anchors(speed: SpeedEstimate | None) -> list[Anchor]:
     return sorted(found, key=lambda anchor: -anchor.weight)[:MOST_ANCHORS]
 
 
+def alike_anchors(speed: SpeedEstimate | None) -> list[Anchor]:
+    """Return those of the leading rows that were measured with the software of the prediction."""
+    return [anchor for anchor in leading_anchors(speed) if speed and anchor.stack == speed.stack]
+
+
+def evidence_text(speed: SpeedEstimate | None, model: str | None, catalog: Catalog) -> str:
+    """Return in one sentence for buyers what the speed of a model rests on, "" where nothing is
+    known of it."""
+    if speed is None or speed.evidence not in RESTS_WORDS:
+        return ""
+    of_model = speed.evidence == "other GPU"
+    held = (
+        catalog.get(anchor.gpu)
+        for anchor in alike_anchors(speed)
+        if not of_model or anchor.model == model
+    )
+    cards = listed(dict.fromkeys(part.name for part in held if part is not None))
+    named = cards and (of_model or speed.evidence == "other network")
+    text = RESTS_WORDS[speed.evidence] + (f" ({cards})" if named else "")
+    new = {"generation", "kind on generation"}.intersection(speed.unmeasured)
+    more = tr("; none yet on this generation of GPU") if new else ""
+    return tr("Rests on {evidence}.", evidence=text + more)
+
+
 def anchor_texts(anchors: Sequence[Anchor], catalog: Catalog) -> list[str]:
     """Return measured rows in words, with their weights and where they were published; those of one
     network, card, stack and place stand together."""
@@ -113,6 +137,17 @@ EVIDENCE_WORDS = Words(
         "nothing alike": "nearest measurements: nothing alike",
     }
 )
+RESTS_WORDS = Words(
+    {
+        "same job": "measurements of this very work on this GPU, by several sources",
+        "one source": "a measurement of this very work on this GPU, by one source",
+        "other GPU": "measurements of this model on other GPUs",
+        "other network": "measurements of other models with the same software",
+        "other stack": "measurements of such work with other software",
+        "nothing alike": "the figures of the hardware alone: nothing alike was measured",
+    }
+)
+"""The same for buyers, as it goes on after "Rests on"."""
 UNMEASURED_WORDS = Words(
     {
         "task": "never measured: such a task",

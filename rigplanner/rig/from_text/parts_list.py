@@ -42,6 +42,7 @@ from rigplanner.rig.from_text.list_tables import (
 )
 from rigplanner.rig.from_text.stand_ins import stand_ins
 from rigplanner.rig.from_text.variants import squeezed_names
+from rigplanner.rig.one_line import parts_of_line
 
 LONGEST_TEXT = 200_000
 MOST_DIGITS_OF_COUNT = 2
@@ -184,6 +185,8 @@ def read_parts_list(text: str, index: PartIndex, day: str) -> list[Entry]:
         raise ValueError(
             f"A parts list has at most {LONGEST_TEXT:,} characters; this has {len(text):,}."
         )
+    if shared := parts_of_line(text):
+        return [_shared(count, part_id, index) for count, part_id in shared[:MOST_LINES]]
     text = _without_markup(unicodedata.normalize("NFKC", _TRADEMARKS.sub(" ", text)))
     lines = [line[:LONGEST_LINE] for line in _own_table(text) if line.strip()]
     if len(lines) > MOST_LINES:
@@ -203,6 +206,13 @@ def read_parts_list(text: str, index: PartIndex, day: str) -> list[Entry]:
         elif heading is None:
             entries += _entries(line, index, day, known)
     return _one_machine(entries)
+
+
+def _shared(count: int, part_id: str, index: PartIndex) -> Entry:
+    """Return the entry of an item of a rig that was shared as one line."""
+    part = index.by_id.get(part_id)
+    quantity = min(max(1, count), LARGEST_QUANTITY)
+    return Entry(wish=Wish(text=part_id, quantity=quantity, parts=(part,) if part else ()))
 
 
 OF_A_COMPUTER = ("motherboard", "psu", "chassis", "cooler", "system", None)

@@ -120,7 +120,7 @@ def figure(part: Part, field: str, catalog: Catalog) -> Figure:
         return Figure(part.id, field, "conflict", doubt.note, doubt.values)
     if doubt.state == "inferred":
         return Figure(part.id, field, "derived", doubt.note)
-    sources = [catalog.sources.get(key) for key in _settling(part, field)]
+    sources = [catalog.sources.get(key) for key in settling(part, field)]
     return Figure(part.id, field, _state(doubt.note, sources), doubt.note)
 
 
@@ -131,9 +131,9 @@ def _state(note: str, sources: list[Source | None]) -> State:
     return "one source" if read else "recalled"
 
 
-def _settling(part: Part, field: str) -> list[str]:
-    """Return the keys of the sources that settled a field, those of all other fields where none
-    names it."""
+def settling(part: Part, field: str) -> list[str]:
+    """Return the keys of the sources that settled a field of a part, those of all other fields
+    where none names it."""
     named = [key for key, fields in part.sources.items() if field in fields]
     return named or [key for key, fields in part.sources.items() if "*" in fields]
 
