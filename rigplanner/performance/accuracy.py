@@ -162,6 +162,8 @@ COLUMNS = (
     *("seq_len", "input_tokens", "output_tokens", "source", "variant"),
     *("measured", "predicted", "low", "high"),
 )
+BETWEEN = ("p2p", "exchange", "gradients")
+"""Words of a variant that concern several GPUs alone: a single one has them not."""
 JOB = [
     *("stack", "model", "task", "precision", "metric", "count"),
     *("seq_len", "input_tokens", "output_tokens"),
@@ -187,7 +189,9 @@ def _cells(item: Judged) -> dict[str, Any]:
         "input_tokens": work.input_tokens,
         "output_tokens": work.output_tokens,
         "source": row.source.split("/")[0],
-        "variant": str(sorted((key, str(value)) for key, value in work.variant.items())),
+        "variant": str(
+            sorted((key, str(value)) for key, value in work.variant.items() if key not in BETWEEN)
+        ),
         "measured": row.value,
         "predicted": item.predicted,
         "low": item.low,

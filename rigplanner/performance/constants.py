@@ -35,9 +35,11 @@ class Physics(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     `power_slope` of the excess, shader arithmetic `power_vector` of that; units of matrices and of
     shaders slow down by base over boost clock to the power of `clock_matrix` and `clock_vector`.
     `youth`: log of the matrix rate lost where software is as old as the silicon. `exchange`: time
-    of an exchange by link class; `crowd` and `crowd_staged`: its growth per doubling of the GPUs
-    beyond two over PCIe, with peer access and staged through the host. `overlap`: share of a step
-    that hides an exchange; `last_bucket`: share of an exchange that nothing hides."""
+    of an exchange by link class, `ring` where processes stage it through the host, `staged` where
+    one process copies, `served` where engines add up activations; `crowd`: its growth per doubling
+    of the GPUs beyond two over PCIe with peer access, `crowd_staged`: of copies with the cards that
+    share a way to the host. `overlap`: share of a step that hides an exchange; `last_bucket`: share
+    of an exchange that nothing hides."""
 
     matrix: dict[str, float]
     generation: dict[str, float]

@@ -20,7 +20,7 @@ from rigplanner.performance.geometry.image_work import pictured
 from rigplanner.performance.geometry.resolve import resolve_shape
 from rigplanner.performance.geometry.shapes import Shape, asked_steps
 from rigplanner.performance.limits.host import host_pace
-from rigplanner.performance.link_rates import bus_gbs, check_link, lane
+from rigplanner.performance.link_rates import barred, bus_gbs, check_link, lane, sharing
 from rigplanner.performance.measured import release_of
 from rigplanner.performance.offload import Offload, offload_of
 from rigplanner.performance.silicon import (
@@ -94,12 +94,13 @@ class Job(Struct, frozen=True, kw_only=True):
     """One definite job on `count` equal GPUs; `stack` is the profile computed with, `named` the one
     asked for (another where that one is known by its kin only); `batch` counts samples per GPU and
     forward pass; `zero`: what is spread over the GPUs (1 states, 2 gradients too, 3 weights too:
-    ZeRO and FSDP); `superchip`: the CPU is the GPU's own; `node_gbs`: the bus bandwidth within one
-    node; `word_gbs`: what the link's word alone would give where `bus_gbs` is that of the machine's
-    own links, else 0; `fused_attention`: as the workload says, else as the stack does; `host_pace`:
-    host time of a launch over the usual; `weight_bits`: of a stored weight over the whole file;
-    `ready`: how the stack runs the format on the GPU; `prefix_tokens`: of each prompt that all
-    share; `drafts`: tokens drafted ahead."""
+    ZeRO and FSDP); `sharing`: cards that share a way to the host by the link's word; `superchip`:
+    the CPU is the GPU's own; `node_gbs`: the bus bandwidth within one node; `word_gbs`: what the
+    link's word alone would give where `bus_gbs` is that of the machine's own links, else 0;
+    `fused_attention`: as the workload says, else as the stack does; `host_pace`: host time of a
+    launch over the usual; `weight_bits`: of a stored weight over the whole file; `ready`: how the
+    stack runs the format on the GPU; `prefix_tokens`: of each prompt that all share; `drafts`:
+    tokens drafted ahead."""
 
     shape: Shape
     silicon: Silicon
@@ -122,6 +123,7 @@ class Job(Struct, frozen=True, kw_only=True):
     nodes: int
     link: str
     lane: str
+    sharing: int
     bus_gbs: float
     tensor: int
     pipeline: int
@@ -427,16 +429,22 @@ def _job(
         offload=offload_of(workload, gpu, machine, stack.sharded) if trains else None,
         host_pace=host_pace(machine),
         ready=ready(named.slug, gpu, basis.precision, workload.quant),
-        **_linked(gpu, count, nodes, link, machine),
+        **_linked(gpu, count, nodes, link, machine, workload.variant.get("p2p") is not False),
     )
 
 
-def _linked(gpu: GPU, count: int, nodes: int, link: str, machine: Machine | None) -> dict[str, Any]:
-    """What the GPUs are joined by, as fields of `Job`."""
+def _linked(
+    gpu: GPU, count: int, nodes: int, link: str, machine: Machine | None, peers: bool
+) -> dict[str, Any]:
+    """What the GPUs are joined by, as fields of `Job`; without `peers` their software makes no use
+    of NVLink and peer access (NCCL_P2P_DISABLE)."""
+    if count > 1 and not peers:
+        gpu, link = barred(gpu), "pcie"
     return {
         "link": link,
         "lane": lane(link, gpu, count),
-        "bus_gbs": bus_gbs(gpu, count, nodes, link, machine),
+        "sharing": sharing(gpu, count // nodes),
+        "bus_gbs": bus_gbs(gpu, count, nodes, link, machine, peers),
         "node_gbs": bus_gbs(gpu, count // nodes, 1, link, None) if nodes > 1 else 0.0,
         "word_gbs": bus_gbs(gpu, count, nodes, link, None) if machine else 0.0,
     }

@@ -40,6 +40,7 @@ from rigplanner.performance.sequence_to_sequence import halves, joined
 from rigplanner.performance.serving import decode_ceiling
 from rigplanner.performance.settled import settle
 from rigplanner.performance.several_gpus.collective import predict_collective
+from rigplanner.performance.several_gpus.scaling import rings
 from rigplanner.performance.users import users_at_rate
 from rigplanner.performance.without_network.matrix import predict_matrix, rate_or_fault
 from rigplanner.performance.without_network.simulated import predict_simulated
@@ -62,8 +63,18 @@ UNMEASURED_GENERATION = 1.33
 their logarithms 0.22)."""
 SLOW_WITHIN = 2.0
 """Factor either way within which the speed of fallbacks lies that no row measures (estimate)."""
+TRAINED = ("train", "train_lora")
 OWN_WAY = "own way to the host"
-"""Lane of an exchange that shares the host's memory with no other: no factor was learned for it."""
+"""Lane of an exchange that shares the host's memory with no other, as high as it may come where
+copies follow one another: of published boxes without peer access eight cards kept 8 to 97 % of
+eight single ones, three more than four of the same kind (lambdal/deeplearning-benchmark: 3x, 4x and
+8x RTX 3090). No factor was learned for it."""
+STAGED_WITHIN, SELDOM_CROWDED = 1.8, 0.7
+"""Factor either way within which rings through the host of four computers in five lie: an RTX 3090,
+4090, A100 or V100 exchanged BERT's gradients at 0.3 to 1.3 of the rate of its link's word, an RTX
+6000 Ada at 0.8 to 1.7 (lambdal/deeplearning-benchmark, runs with NCCL_P2P_DISABLE=1); and by how
+much it is slower for each doubling of the cards beyond two in the worst of them (4x and 8x RTX 3090
+there)."""
 RATE_PASSES = 2
 """Times that the users of a rate of requests are reckoned anew with what measured rows say."""
 MOST_EFFICIENCY = 1.03
@@ -364,7 +375,8 @@ def _found(
         else ceiling(job) * variants.peak(job)
     )
     middle, low_s, high_s = truncated.below(samples_s, width, most)
-    high_s = max(high_s, min(most, middle * uncrowded(job, modelled)))
+    slower, faster = ways_to_host(job, modelled)
+    low_s, high_s = min(low_s, middle * slower), max(high_s, min(most, middle * faster))
     return Finding(
         job=job,
         workload=workload,
@@ -417,14 +429,20 @@ def _on_machine(found: Finding, machine: Machine | None, power_limit_w: float | 
     )
 
 
-def uncrowded(job: Job, modelled: Modelled) -> float:
-    """Return by how much a job that stages its exchange through the host may be faster where each
-    card has its way to memory for itself. A link word does not tell: of published boxes without
-    peer access eight cards kept 8 to 97 % of eight single ones, three more than four of the same
-    kind (lambdal/deeplearning-benchmark: 3x, 4x and 8x RTX 3090). A machine's own links do tell."""
-    if job.lane != "staged" or job.count <= 2 or job.word_gbs:
-        return 1.0
-    return model_speed(replace(job, lane=OWN_WAY)).samples_s / modelled.samples_s
+def ways_to_host(job: Job, modelled: Modelled) -> tuple[float, float]:
+    """Return the shares of its speed between which a job that stages its exchange through the host
+    may lie where only a word tells of its links: how the cards reach the host's memory differs from
+    computer to computer. A machine's own links do tell."""
+    if job.lane != "staged" or job.count < 2 or job.word_gbs or job.task not in TRAINED:
+        return 1.0, 1.0
+    if not rings(job):
+        return 1.0, model_speed(replace(job, lane=OWN_WAY)).samples_s / modelled.samples_s
+    crowded = STAGED_WITHIN * max(1.0, job.sharing / 2) ** SELDOM_CROWDED
+    slow, fast = (
+        model_speed(replace(job, bus_gbs=job.bus_gbs * rate)).samples_s
+        for rate in (1 / crowded, STAGED_WITHIN)
+    )
+    return slow / modelled.samples_s, fast / modelled.samples_s
 
 
 LEVELS: dict[Nearness, Novelty] = {

@@ -271,8 +271,8 @@ def _exchange(job: Job, tokens: float, per_layer: int = EXCHANGES_PER_LAYER) -> 
 
 def _allreduce(job: Job, n: int, size: float) -> float:
     """Seconds of one all-reduce of `size` bytes between n GPUs. What is staged through the host
-    slows and crowds as exchanges in training do whose layers go whole; a machine's own rate already
-    tells what it leaves."""
+    slows, and crowds as exchanges over PCIe do in training; a machine's own rate already tells what
+    it leaves."""
     if n > job.count // job.nodes:
         return NETWORK_LATENCY_S + size * 2 * (n - 1) / n / (job.bus_gbs * 1e9)
     if job.lane == "nvlink" and size <= ONE_SHOT_BYTES:
@@ -281,7 +281,7 @@ def _allreduce(job: Job, n: int, size: float) -> float:
         kind = "pcie" if job.lane == "pcie" else "xgmi" if job.link == "xgmi" else "nvlink"
         return allreduce_seconds(size, job.bus_gbs, kind, n)
     physics = speed_model().physics
-    slowed = physics.exchange["staged"] * (n / 2) ** physics.crowd
+    slowed = physics.exchange["served"] * (n / 2) ** physics.crowd
     slowed = max(1.0, slowed * job.bus_gbs / job.word_gbs) if job.word_gbs else slowed
     return allreduce_seconds(size, job.bus_gbs / slowed, "pcie", n)
 

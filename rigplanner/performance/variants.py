@@ -32,6 +32,8 @@ HEARD = (
     "ubatch",
     "direction",
     "p2p",
+    "exchange",
+    "gradients",
     "labels",
     "guidance",
 )

@@ -160,8 +160,8 @@ def test_crowding_is_not_counted_twice() -> None:
     asked = {
         "model": "resnet-50",
         "task": "train",
-        "stack": "pytorch-ngc",
-        "precision": "amp_fp16",
+        "stack": "tf-cnn-benchmarks",
+        "precision": "fp16",
         "batch_per_gpu": 64,
     }
     word = job("RTX 3090", 8, **asked)

@@ -9,6 +9,16 @@ from rigplanner.performance.job import Job
 from rigplanner.performance.roofline import dense_params
 from rigplanner.performance.silicon import weight_bits
 
+GRADIENTS = {"fp32": 4.0, "fp16": 2.0, "bf16": 2.0, "fp8": 1.0}
+COPYING = "classic"
+"""Family of stacks that drive all GPUs of a computer from one process and add gradients up by
+copies from one to another (TensorFlow's, MXNet's and Caffe's before NCCL); the others pass them on
+in rings of processes."""
+COPIED_GBS = 6.7
+"""Rate at which one process copies from card to card through the host's memory, there and back one
+after the other, whatever the link: two RTX 3080, 3090 and 4090 (PCIe 4) as two RTX 2080 Ti (PCIe 3)
+exchange VGG-16's gradients at 4 to 6 GB/s (tf_cnn_benchmarks; lambdal/lambda-tensorflow-benchmark,
+server-gear.com)."""
 PER_GPU_LATENCY_S = 1e-5
 ADAPTER_SHARE = 0.01
 UNEVEN = {"rnn": 0.1}
@@ -25,19 +35,26 @@ def replicas(job: Job) -> int:
     return max(1, job.count // (job.tensor * job.pipeline))
 
 
+def gradient_bytes(job: Job) -> float:
+    """Return the bytes of a gradient as it travels: as the workload says (compressed to half
+    precision by hooks of DDP or by Horovod), else 4 where training is wide, 2 in half precision."""
+    told = GRADIENTS.get(str(job.variant.get("gradients", "")).casefold())
+    return told or (4.0 if job.precision in ("fp32", "tf32") else 2.0)
+
+
 def exchange_bytes(job: Job) -> float:
     """Return the bytes that one exchange of gradients moves per GPU: 2 (n - 1) / n of them in a
     ring, half as much again where weights are gathered too. Frozen weights below adapters are
     gathered for both passes as they are stored (FSDP gathers the packed 4 bits: Answer.AI,
     fsdp_qlora) and have no gradients; the adapters' are a hundredth."""
-    n, wide = replicas(job), job.precision in ("fp32", "tf32")
+    n, wide = replicas(job), gradient_bytes(job)
     values = dense_params(job) / (job.tensor * job.pipeline)
     if job.task != "train_lora":
-        size = values * (4.0 if wide else 2.0) * (1.5 if job.zero == 3 else 1.0)
+        size = values * wide * (1.5 if job.zero == 3 else 1.0)
     elif job.zero == 3:
         size = values * weight_bits(job.precision) / 8
     else:
-        size = values * (4.0 if wide else 2.0) * ADAPTER_SHARE
+        size = values * wide * ADAPTER_SHARE
     return 2 * (n - 1) / n * size
 
 
@@ -103,19 +120,41 @@ def pipeline_bubble(job: Job) -> float:
     return (job.pipeline - 1 + job.accumulate) / job.accumulate
 
 
+def rings(job: Job) -> bool:
+    """Return whether processes pass gradients on in rings, so that each GPU writes to the host's
+    memory and reads from it over its own link at once (NCCL's transport over shared memory)."""
+    return job.named.family != COPYING
+
+
 def _crowding(job: Job) -> float:
     """Return by what an exchange over PCIe slows as more than two GPUs share the host. It was
     learned from rows that tell no more of their links than a word; what a machine's own rate
-    already accounts for is not counted again. Staged through the host it was learned from small
-    buckets; states spread over the GPUs travel in large ones at NCCL's rate (14.5 GB/s on eight RTX
-    4090 at 128 MB, blog.chlc.cc)."""
-    if job.lane not in ("pcie", "staged", "bridge"):
+    already accounts for is not counted again. Copies that are staged through the host follow one
+    another, so their time grows with the bytes of all; a ring's does not: eight V100 that were
+    denied peer access exchange BERT's gradients at the rate of two (lambdal/deeplearning-benchmark,
+    LambdaCloud_2x, 4x and 8xV100_16GB_v1)."""
+    if job.lane not in ("pcie", "staged", "bridge") or _lane(job) == "ring":
         return 1.0
     physics = speed_model().physics
-    learned = (job.count / 2) ** (
-        physics.crowd_staged if job.lane == "staged" and not job.zero else physics.crowd
+    learned = (
+        max(1.0, job.sharing / 2) ** physics.crowd_staged
+        if job.lane == "staged" and not job.zero
+        else (job.count / 2) ** physics.crowd
     )
-    return float(max(1.0, learned * job.bus_gbs / job.word_gbs) if job.word_gbs else learned)
+    if not job.word_gbs:
+        return float(learned)
+    return float(max(1.0, learned * _rate(job, job.bus_gbs) / _rate(job, job.word_gbs)))
+
+
+def _rate(job: Job, bus_gbs: float) -> float:
+    """What an exchange makes of the bus bandwidth of its links, in GB/s."""
+    copied = job.lane == "staged" and not rings(job)
+    return min(bus_gbs, COPIED_GBS) if copied else bus_gbs
+
+
+def _lane(job: Job) -> str:
+    """The class of link under which an exchange's time was learned."""
+    return "ring" if job.lane == "staged" and rings(job) else job.lane
 
 
 def exchange_seconds(job: Job) -> float:
@@ -127,10 +166,10 @@ def exchange_seconds(job: Job) -> float:
         exchange_bytes(job),
         replicas(job) * PER_GPU_LATENCY_S,
     )
-    taken = moved / (job.bus_gbs * 1e9) + started
+    taken = moved / (_rate(job, job.bus_gbs) * 1e9) + started
     if job.nodes > 1:
         taken = max(taken * physics.exchange["network"], moved / (job.node_gbs * 1e9) + started)
-    taken *= physics.exchange.get(job.lane, 1.0) * _crowding(job)
+    taken *= physics.exchange.get(_lane(job), 1.0) * _crowding(job)
     return taken if job.zero >= 2 else taken / job.accumulate
 
 
@@ -138,6 +177,8 @@ def exposed_seconds(job: Job, step_s: float) -> float:
     """Return what of the exchange a step of `step_s` seconds does not hide: the last bucket,
     smoothly what outlasts the share of the step that overlaps, and the wait for the slowest GPU."""
     if replicas(job) == 1 or job.task not in ("train", "train_lora"):
+        return 0.0
+    if job.variant.get("exchange") == "none":
         return 0.0
     physics, taken = speed_model().physics, exchange_seconds(job)
     soft = 0.2 * step_s
