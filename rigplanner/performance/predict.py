@@ -41,6 +41,7 @@ from rigplanner.performance.serving import decode_ceiling
 from rigplanner.performance.settled import settle
 from rigplanner.performance.several_gpus.collective import predict_collective
 from rigplanner.performance.several_gpus.scaling import rings
+from rigplanner.performance.several_gpus.staleness import SYNCHRONOUS, loosened, sync_of
 from rigplanner.performance.users import users_at_rate
 from rigplanner.performance.without_network.matrix import predict_matrix, rate_or_fault
 from rigplanner.performance.without_network.simulated import predict_simulated
@@ -115,6 +116,18 @@ def predict_speed(
             single, gpu, count, nodes, link, zoo, machine, metric, evidence, allowed, power_limit_w
         )
         return _in_double(found, read_job(single, gpu, count, nodes, link, zoo, machine), gpu)
+    mode, bound = sync_of(workload)
+    if mode != SYNCHRONOUS and workload.parallelism:
+        plan = replace(workload.parallelism, sync=None, staleness=None)
+        waiting = replace(workload, parallelism=plan)
+        found = predict_speed(
+            waiting, gpu, count, nodes, link, zoo, machine, metric, evidence, allowed, power_limit_w
+        )
+        if TASKS.get(workload.task or "") not in ("train", "train_lora"):
+            return found
+        return loosened(
+            found, read_job(waiting, gpu, count, nodes, link, zoo, machine), mode, bound
+        )
     if TASKS.get(workload.task or "") == "collective":
         return predict_collective(workload, gpu, count, nodes, link, machine, metric)
     known = evidence or kept_evidence()

@@ -9,7 +9,8 @@ from msgspec import Struct
 class Parallelism(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Degrees of parallelism; `data` None means all GPUs that the others leave. `sequence`: whether
     tensor ranks also share the sequence between their layers (absent: they do). `offload`: none,
-    optimizer, all, nvme."""
+    optimizer, all, nvme. `sync`: whether copies of the model wait for each other (synchronous,
+    stale with a bound of `staleness` steps, asynchronous)."""
 
     data: int | None = None
     zero: int = 0
@@ -19,6 +20,8 @@ class Parallelism(Struct, frozen=True, kw_only=True, omit_defaults=True):
     expert: int = 1
     sequence: bool | None = None
     offload: str | None = None
+    sync: str | None = None
+    staleness: int | None = None
 
 
 class Speculative(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -357,14 +357,18 @@ def _speed(
     from rigplanner.catalog.zoo import shipped_zoo
     from rigplanner.performance.host.predict import beside_cpus
     from rigplanner.performance.predict import predict_speed
+    from rigplanner.performance.several_gpus.staleness import of_unequal
 
     if not machine.gpus:
         return _speed_on_host(workload, machine), None
     gpu, count, link = machine.gpus[0].gpu, len(machine.gpus), link_of(machine)
 
+    def on(card: GPU, many: int) -> SpeedEstimate:
+        return predict_speed(workload, card, many, 1, link, shipped_zoo(), machine)
+
     def make() -> SpeedEstimate | str:
         try:
-            found = predict_speed(workload, gpu, count, 1, link, shipped_zoo(), machine)
+            found = of_unequal(workload, [node.gpu for node in machine.gpus], on) or on(gpu, count)
             return beside_cpus(workload, found, machine)
         except WorkloadFault as fault:
             return str(fault)

@@ -30,6 +30,7 @@ from rigplanner.rules.jobs import cluster, data, feeding, partitions, vram, word
 from rigplanner.rules.jobs import parallelism as shape
 from rigplanner.rules.software import (
     branches,
+    engines,
     frameworks,
     kernels,
     makers,
@@ -70,6 +71,7 @@ TOPICS = (
     platforms,
     makers,
     kernels,
+    engines,
     readiness,
     vram,
     partitions,

@@ -31,6 +31,10 @@ def _on(gpu: str = "gpu.card", count: int = 1, job: Workload | None = None, **so
     )
 
 
+def _engine(**variant: object) -> Workload:
+    return _job(task="inference", stack="tensorrt", variant=variant)
+
+
 def _split(config: dict[str, object] | None = None, count: int = 2, **degrees: int):
     job = _job(config=LLAMA if config is None else config, parallelism=Parallelism(**degrees))
     return bench_rig(
@@ -299,6 +303,36 @@ CASES = (
         _on(PASCAL, job=_job(precision="fp16")),
         {PASCAL: {"compute_capability": None, "vendor": "NVIDIA"}},
     ),
+    case("SW025", "fires", _on(PASCAL, job=_engine(built_on="RTX 3090"))),
+    case("SW025", "fires", _on(job=_engine(built_with="10.3"), tensorrt="10.9")),
+    case(
+        "SW025",
+        "fires",
+        _on(job=_engine(built_on="RTX 4070")),
+        {"gpu.card": {"compute_capability": "8.9"}},
+        "warning",
+    ),
+    case(
+        "SW025",
+        "limit",
+        _on(job=_engine(built_on="RTX 3090", hardware_compatibility="ampere_plus")),
+    ),
+    case(
+        "SW025",
+        "limit",
+        _on(job=_engine(built_with="10.3", version_compatible=True), tensorrt="11.0"),
+    ),
+    case("SW025", "silent", _on(job=_job(task="inference", stack="vllm"))),
+    case(
+        "SW025",
+        "unknown",
+        _on(PASCAL, job=_engine(built_on="RTX 3090")),
+        {PASCAL: {"compute_capability": None, "vendor": "NVIDIA"}},
+    ),
+    case("WRK007", "fires", _split(sync="asynchronous")),
+    case("WRK007", "fires", _split(sync="stale", staleness=2)),
+    case("WRK007", "silent", _split(sync="synchronous")),
+    case("WRK007", "limit", _split(sync="asynchronous", tensor=2)),
     case("SW012", "fires", _on(job=_job(precision="nvfp4"))),
     case("SW012", "fires", _on(job=_job(precision="mxfp4", task="inference")), None, "warning"),
     case(

@@ -48,6 +48,7 @@ NEVER_UNKNOWN = {
     "PCI009": "a mode hangs on a setting or it does not",
     "RIG003": "a doubt is written down or it is not",
     "SPC010": "a remark decides nothing",
+    "WRK007": "copies wait for each other where nothing is said",
     "RIG006": "what is not known has no figure that could be doubted",
     "RIG005": "a name is known or it is not",
     "CLG006": "the fan can be left off",

@@ -3,6 +3,7 @@ workloads of a rig, in text."""
 
 import argparse
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ from rigplanner.performance.host.steps import with_ratio
 from rigplanner.performance.host.verify import verifying_command
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.settled import settled
+from rigplanner.performance.several_gpus.staleness import of_unequal
 from rigplanner.performance.without_network.simulated import predict_simulated
 from rigplanner.report.format import quantity
 from rigplanner.report.language import tr
@@ -124,7 +126,7 @@ def _asked(args: argparse.Namespace, evidence: "Evidence | None") -> int:
         if args.format == "json":
             _print_json(_as_answer(case, place.gpu.id, found, args.steps))
             continue
-        name = tr("{name} on {count} × {gpu}", name=case.id, count=place.count, gpu=place.gpu.name)
+        name = _title(case, place, place.gpu)
         memory = _memory_line(needs)
         lines = speed_lines(name, found, memory, open_catalog(), args.steps)
         lines += _verifying(case, found, place, args)
@@ -134,6 +136,13 @@ def _asked(args: argparse.Namespace, evidence: "Evidence | None") -> int:
     if args.what.endswith(".rig") and args.format != "json":
         _print_tokens(Path(args.what))
     return FINE
+
+
+def _title(case: Case, place: Place, gpu: GPU) -> str:
+    """A job and its cards, each model with its number."""
+    counts = Counter(card.name for card in place.gpus) or {gpu.name: place.count}
+    cards = " + ".join(f"{count} × {name}" for name, count in counts.items())
+    return tr("{name} on {cpu}", name=case.id, cpu=cards)
 
 
 def _print_tokens(path: Path) -> None:
@@ -271,18 +280,22 @@ def _predicted(case: Case, place: Place, evidence: "Evidence | None") -> SpeedEs
         raise WorkloadFault(place.fault)
     if place.cpus and plain_job(case.workload) == "simulate":
         return predict_simulated(case.workload, place.gpu, place.cpus, place.count)
-    return predict_speed(
-        case.workload,
-        place.gpu,
-        place.count,
-        place.nodes,
-        place.link,
-        shipped_zoo(),
-        place.machine,
-        case.metric,
-        evidence,
-        power_limit_w=place.power_limit_w,
-    )
+
+    def on(gpu: GPU, count: int) -> SpeedEstimate:
+        return predict_speed(
+            case.workload,
+            gpu,
+            count,
+            place.nodes,
+            place.link,
+            shipped_zoo(),
+            place.machine,
+            case.metric,
+            evidence,
+            power_limit_w=place.power_limit_w,
+        )
+
+    return of_unequal(case.workload, place.gpus, on) or on(place.gpu, place.count)
 
 
 def _as_answer(case: Case, gpu: str, found: SpeedEstimate, steps: bool) -> dict[str, Any]:

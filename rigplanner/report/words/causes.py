@@ -115,6 +115,7 @@ CAUSE_TEXTS: dict[str, str] = {
     "SW016": "no common PyTorch wheel",
     "SW021": "software is not for it",
     "SW022": "no {format} units",
+    "SW025": "engine of another GPU",
     "VRM001": "needs {needed}, has {bare_actual}",
     "VRM002": "tight: {bare_needed} of {actual}",
     "WRK004": "job is split for {needed}",

@@ -491,7 +491,16 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         ),
     },
     "SW010": {"": "The image {release} serves compute capability {actual}, {a} has {needed}."},
-    "SW011": {"": "Fast fp16 needs compute capability {needed}, {b} has {actual}."},
+    "SW011": {
+        "": (
+            "Fast fp16 needs compute capability {needed}, {b} has {actual}: fp16 saves memory"
+            " there, not time."
+        ),
+        "saves": (
+            "Fast fp16 needs compute capability {needed}, {b} has {actual}: fp16 saves {saved_gib}"
+            " GiB there, so that a larger batch fits, but no time."
+        ),
+    },
     "SW012": {
         "": "FP4 needs compute capability {needed}, {b} has {actual}.",
         "recipe": (
@@ -541,6 +550,24 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     },
     "SW017": {
         "": "The kernels for {method} weights need compute capability {needed}, {b} has {actual}."
+    },
+    "SW025": {
+        "": (
+            "The engine of {a} was built on {built} (compute capability {needed}) and does not run"
+            " on {b} ({actual}): build it again there, or with hardware compatibility on Ampere and"
+            " newer."
+        ),
+        "kin": (
+            "The engine of {a} was built on {built}: {b} has the same compute capability and runs"
+            " it, with kernels that were chosen for the other card."
+        ),
+        "version": (
+            "The engine of {a} was built with TensorRT {needed}, the rig has {actual}: build it"
+            " again, or version-compatible for a newer runtime."
+        ),
+        "several": (
+            "The rig has {needed} GPU models: {a} needs an engine built on each, {b} among them."
+        ),
     },
     "SW024": {
         "": "{stack} does not run weights in {files} on {b} ({title}).",
@@ -624,6 +651,9 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "WRK003": {"": "{needed_alone} stages do not divide {actual} of {a}."},
     "WRK004": {"": "The degrees of {a} make {needed}, the rig has {actual}."},
     "WRK005": {"": "An expert degree of {needed_alone} does not divide {actual} of {a}."},
+    "WRK007": {
+        "": "Gradients of {a} are up to {actual} steps old when they change the weights.",
+    },
     "WRK006": {
         "": (
             "A tensor degree of {needed_alone} cuts {actual} weights of the MLPs of {a} within"

@@ -350,6 +350,40 @@ def groups(context: Context, case: Grouped) -> Iterator[Finding]:
         )
 
 
+def unwaited(context: Context) -> Iterator[Split]:
+    """Trainings whose copies do not wait for each other."""
+    for case in whole_splits(context):
+        trains = "train" in (case.job.workload.task or "train")
+        if case.gpus > 1 and trains and case.plan.sync in ("stale", "asynchronous"):
+            yield case
+
+
+@rule(
+    "WRK007",
+    "Gradients are older than the weights that they change",
+    "warning",
+    over=unwaited,
+    reason=(
+        "Copies that do not wait compute gradients on weights which others have changed since: the"
+        " more copies, the older. Training may need more steps, a lower learning rate, or not"
+        " converge; what is won in images a second can be lost in steps. Deep nets gain, small"
+        " ones do not."
+    ),
+    source=(
+        "Chen et al. 2016, Revisiting distributed synchronous SGD (arXiv 1604.00981); Ho et al."
+        " 2013, More effective distributed ML via a stale synchronous parallel parameter server"
+    ),
+)
+def staleness(_context: Context, case: Split) -> Iterator[Finding]:
+    """Tell the age of gradients in steps: the bound, or one step for each other copy."""
+    copies = case.gpus // max(1, case.plan.tensor * case.plan.pipeline)
+    bound = case.plan.staleness or 3
+    if copies > 1:
+        yield staleness.finding(
+            case, needed=0, actual=bound if case.plan.sync == "stale" else copies - 1
+        )
+
+
 class Exchange(Struct, frozen=True):
     """Jobs on several GPUs that exchange; `letters` are those of `p2p` for the pairs."""
 

@@ -232,12 +232,24 @@ def fp16(context: Context, case: Feature) -> Iterator[Finding]:
     """Compare compute capabilities."""
     needed = _lacks(case)
     if needed:
+        saved = _saved(context, case)
         yield fp16.finding(
             case,
             needed=needed,
             actual=case.card.compute_capability,
             fixes=_change(context, case, "other-precision", precision="fp32"),
+            variant="saves" if saved else "",
+            saved_gib=saved,
         )
+
+
+def _saved(context: Context, case: Feature) -> float:
+    """GiB of a GPU's memory that fp16 saves against fp32; 0 where it is not known or none."""
+    wide = replace(case.job.workload, precision="fp32")
+    need = context.estimate(wide, case.card, 1) if context.estimate else None
+    if need is None or isinstance(need, str) or not case.job.memory:
+        return 0.0
+    return max(0.0, round(need.device_gib - case.job.memory[0].device_gib, 1))
 
 
 @rule(
