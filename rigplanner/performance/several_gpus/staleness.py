@@ -103,4 +103,6 @@ def of_unequal(
         value=sum(share[gpu.id].value for gpu in gpus) / count,
         low=sum(share[gpu.id].low for gpu in gpus) / count,
         high=sum(share[gpu.id].high for gpu in gpus) / count,
+        scaling_efficiency=None,
+        mfu=None,
     )
