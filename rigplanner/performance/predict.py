@@ -125,9 +125,10 @@ def predict_speed(
         )
         if TASKS.get(workload.task or "") not in ("train", "train_lora"):
             return found
-        return loosened(
-            found, read_job(waiting, gpu, count, nodes, link, zoo, machine), mode, bound
-        )
+        job = read_job(waiting, gpu, count, nodes, link, zoo, machine)
+        told = model_speed(job)
+        assert told.times
+        return loosened(found, job, told.times.total_s, told.exposed_s, mode, bound)
     if TASKS.get(workload.task or "") == "collective":
         return predict_collective(workload, gpu, count, nodes, link, machine, metric)
     known = evidence or kept_evidence()

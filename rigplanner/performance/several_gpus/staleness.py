@@ -11,7 +11,6 @@ from rigplanner.errors import WorkloadFault
 from rigplanner.evidence import Step
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.job import Job
-from rigplanner.performance.modelled import model_speed
 from rigplanner.performance.several_gpus.scaling import (
     JITTER,
     UNEVEN,
@@ -44,23 +43,24 @@ def sync_of(workload: Workload) -> tuple[str, int]:
     return mode, bound if mode == STALE else 0
 
 
-def loosened(found: SpeedEstimate, job: Job, mode: str, bound: int) -> SpeedEstimate:
-    """Return the speed of a synchronous training as its copies run it that wait less: the exchange
-    hides behind the next step, and the wait for the slowest evens out over `bound` + 1 steps or is
-    gone. No row measures it."""
-    times = model_speed(job)
-    if replicas(job) == 1 or times.times is None:
+def loosened(
+    found: SpeedEstimate, job: Job, step_s: float, exposed_s: float, mode: str, bound: int
+) -> SpeedEstimate:
+    """Return the speed of a synchronous training, of `step_s` seconds a step and `exposed_s` more
+    of exchange and wait, as its copies run it that wait less: the exchange hides behind the next
+    step, and the wait for the slowest evens out over `bound` + 1 steps or is gone. No row measures
+    it."""
+    if replicas(job) == 1:
         return found
-    step_s = times.times.total_s
     wait_s = UNEVEN.get(job.shape.kind, JITTER) * slowest_of(replicas(job)) * step_s
     wait_s = 0.0 if mode == ASYNCHRONOUS else wait_s / math.sqrt(bound + 1)
     left_s = wait_s + max(0.0, exchange_seconds(job) - step_s)
-    faster = max(1.0, (step_s + times.exposed_s) / (step_s + left_s))
+    faster = max(1.0, (step_s + exposed_s) / (step_s + left_s))
     value = found.value * faster
     step = Step(
         "loosened",
         "synchronous x (step + exchange and wait) / (step + what is left of them)",
-        {"step_s": step_s, "waited_s": times.exposed_s, "left_s": left_s, "mode": mode},
+        {"step_s": step_s, "waited_s": exposed_s, "left_s": left_s, "mode": mode},
         value,
         found.metric,
         "",
