@@ -126,9 +126,10 @@ def predict_speed(
         if TASKS.get(workload.task or "") not in ("train", "train_lora"):
             return found
         job = read_job(waiting, gpu, count, nodes, link, zoo, machine)
-        told = model_speed(job)
-        assert told.times
-        return loosened(found, job, told.times.total_s, told.exposed_s, mode, bound)
+        physics = model_speed(job)
+        assert physics.times
+        step_s, exposed_s = physics.times.total_s, physics.exposed_s
+        return loosened(found, job, step_s, exposed_s, mode, bound)
     if TASKS.get(workload.task or "") == "collective":
         return predict_collective(workload, gpu, count, nodes, link, machine, metric)
     known = evidence or kept_evidence()
