@@ -108,28 +108,19 @@ def predict_speed(
         raise WorkloadFault(
             f"mig: no measured speed of a partition is known, found {workload.mig!r}."
         )
+
+    def on(work: Workload) -> SpeedEstimate:
+        return predict_speed(
+            work, gpu, count, nodes, link, zoo, machine, metric, evidence, allowed, power_limit_w
+        )
+
+    def job_of(work: Workload) -> Job:
+        return read_job(work, gpu, count, nodes, link, zoo, machine)
+
     if plain := plain_job(workload):
         return _without_network(plain, workload, gpu, count, machine)
-    if workload.precision in DOUBLE:
-        single = replace(workload, precision="fp32")
-        found = predict_speed(
-            single, gpu, count, nodes, link, zoo, machine, metric, evidence, allowed, power_limit_w
-        )
-        return _in_double(found, read_job(single, gpu, count, nodes, link, zoo, machine), gpu)
-    mode, bound = sync_of(workload)
-    if mode != SYNCHRONOUS and workload.parallelism:
-        plan = replace(workload.parallelism, sync=None, staleness=None)
-        waiting = replace(workload, parallelism=plan)
-        found = predict_speed(
-            waiting, gpu, count, nodes, link, zoo, machine, metric, evidence, allowed, power_limit_w
-        )
-        if TASKS.get(workload.task or "") not in ("train", "train_lora"):
-            return found
-        job = read_job(waiting, gpu, count, nodes, link, zoo, machine)
-        physics = model_speed(job)
-        assert physics.times
-        step_s, exposed_s = physics.times.total_s, physics.exposed_s
-        return loosened(found, job, step_s, exposed_s, mode, bound)
+    if other := _by_another(workload, gpu, on, job_of):
+        return other
     if TASKS.get(workload.task or "") == "collective":
         return predict_collective(workload, gpu, count, nodes, link, machine, metric)
     known = evidence or kept_evidence()
@@ -142,6 +133,31 @@ def predict_speed(
         made.workload, gpu, count, nodes, link, zoo, machine, metric, known, allowed, power_limit_w
     )
     return replace(told, assumed={**made.assumed, **told.assumed}) if made.assumed else told
+
+
+def _by_another(
+    workload: Workload,
+    gpu: GPU,
+    on: Callable[[Workload], SpeedEstimate],
+    job_of: Callable[[Workload], Job],
+) -> SpeedEstimate | None:
+    """The speed of a job that is told by another one's: in FP64 by that in FP32, of copies that do
+    not wait by those that do; None for all others."""
+    if workload.precision in DOUBLE:
+        single = replace(workload, precision="fp32")
+        return _in_double(on(single), job_of(single), gpu)
+    mode, bound = sync_of(workload)
+    if mode == SYNCHRONOUS or workload.parallelism is None:
+        return None
+    plan = replace(workload.parallelism, sync=None, staleness=None)
+    waiting = replace(workload, parallelism=plan)
+    found = on(waiting)
+    if TASKS.get(workload.task or "") not in ("train", "train_lora"):
+        return found
+    job = job_of(waiting)
+    physics = model_speed(job)
+    assert physics.times
+    return loosened(found, job, physics.times.total_s, physics.exposed_s, mode, bound)
 
 
 def _without_network(
