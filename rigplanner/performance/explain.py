@@ -223,10 +223,10 @@ def _anchoring(found: Finding, unit: str) -> list[Step]:
     formula = "modelled x exp(correction of the nearest rows)"
     steps = [Step("anchored", formula, rows, _anchored_speed(found), unit, "catalog/benchmarks")]
     if kin:
-        ratio: Inputs = {"ratio": kin.ratio, "spread": kin.spread}
-        steps.insert(
-            0, Step("kin", f"speed of {kin.like} x ratio", ratio, kin.ratio, "", kin.source)
-        )
+        job = found.job
+        times = kin.ratio_of(job.shape.slug, job.task, job.silicon.generation)
+        ratio: Inputs = {"ratio": times, "spread": kin.spread}
+        steps.insert(0, Step("kin", f"speed of {kin.like} x ratio", ratio, times, "", kin.source))
     return steps
 
 

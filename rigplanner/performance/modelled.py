@@ -44,7 +44,8 @@ def waiting_share(modelled: Modelled) -> float:
 def model_speed(job: Job) -> Modelled:
     """Return the modelled speed of a job; a stack known by its kin gets the kin's speed times their
     ratio."""
-    ratio = job.named.kin.ratio if job.named.kin else 1.0
+    kin = job.named.kin
+    ratio = kin.ratio_of(job.shape.slug, job.task, job.silicon.generation) if kin else 1.0
     ratio *= (job.ready.share or 1.0) if job.ready else 1.0
     if job.task in WRITING:
         stream = _STREAMS[job.task](job)

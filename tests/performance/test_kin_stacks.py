@@ -10,6 +10,7 @@ from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.performance.anchors.anchors import find_gpu
+from rigplanner.performance.geometry.resolve import resolve_shape
 from rigplanner.performance.job import read_job
 from rigplanner.performance.modelled import modelled_samples_per_second
 from rigplanner.performance.predict import predict_speed
@@ -159,3 +160,34 @@ def test_a_small_encoder_waits_for_python_and_not_for_a_graph() -> None:
     assert per_s("pytorch-eager", 1, "train") > per_s("pytorch-eager", 1) / 4, (
         "the backward pass is called from C++"
     )
+
+
+GAINS = {
+    ("GTX 1080", "vgg-16"): 522.42 / 232.55,
+    ("GTX 1080", "resnet-34"): 222.31 / 79.70,
+    ("GTX Titan X (Maxwell)", "resnet-50"): 382.36 / 171.02,
+    ("Tesla K40", "vgg-19"): 1475.02 / 1129.65,
+    ("Tesla K40", "resnet-18"): 308.91 / 168.30,
+}
+"""How many times as fast Torch was with cuDNN 5.0 as without, training 16 images
+(jcjohnson/cnn-benchmarks, README of July 2016, read 2026-11-23)."""
+
+
+def test_networks_of_a_kin_are_named_as_shapes_are() -> None:
+    named = {word.split()[0] for kin in KIN.values() for word in kin.networks}
+    shapes = {
+        resolve_shape(Workload(model=name, task="train"), shipped_zoo()).slug for name in named
+    }
+    assert named == shapes
+
+
+@pytest.mark.parametrize(("gpu", "model"), GAINS)
+def test_what_cudnn_gains_is_known_by_network(gpu: str, model: str) -> None:
+    asked = {"model": model, "task": "train", "precision": "fp32", "batch_per_gpu": 16}
+    fast, plain = (
+        predict_speed(
+            Workload(stack=stack, **asked), find_gpu(gpu), 1, 1, "none", shipped_zoo()
+        ).value
+        for stack in ("torch7", "torch7-nocudnn")
+    )
+    assert fast / plain == pytest.approx(GAINS[gpu, model], rel=0.15)

@@ -17,12 +17,22 @@ from rigplanner.workload.quant import GGUF
 
 class Kin(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a stack without measured rows of its own compares with one that has them: `ratio` times
-    as fast, within a factor of `spread` either way in four cases of five."""
+    as fast, within a factor of `spread` either way in four cases of five. `networks` holds the
+    ratio of single ones, in training by their name alone, else followed by the task; `generations`
+    what multiplies the ratio on some."""
 
     like: str
     ratio: float
     spread: float
     source: str
+    networks: dict[str, float] = {}
+    generations: dict[str, float] = {}
+
+    def ratio_of(self, network: str, task: str, generation: str) -> float:
+        """Return how many times as fast as its kin the stack is on a network and generation."""
+        trained = self.networks.get(network, self.ratio)
+        found = trained if task == "train" else self.networks.get(f"{network} {task}", trained)
+        return found * self.generations.get(generation, 1.0)
 
 
 class Stack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
