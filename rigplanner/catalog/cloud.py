@@ -16,15 +16,26 @@ from rigplanner.evidence import Source
 Linkage = Literal["none", "pcie", "nvlink-bridge", "nvlink-mesh", "nvswitch", "xgmi", "unknown"]
 
 
+class HireLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a provider allows: whether nothing is paid, the longest session and the idle time after
+    which it ends, the hours of a week; None is unknown or unlimited."""
+
+    free: bool = False
+    session_h: float | None = None
+    idle_min: float | None = None
+    week_h: float | None = None
+    note: str = ""
+
+
 class CloudInstance(
     Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
     """A machine for hire: `count` GPUs as the driver counts them (a K80 board is two), of catalog
     part `gpu`, joined by `link`.
 
-    Prices are per hour of the whole machine, `spot` where the provider may take it back; None or
-    empty is unknown, also for a `gpu` that is made for one provider and no catalog part. `sources`
-    maps a source key to the fields it settled."""
+    Prices are per hour of the whole machine, `spot` where the provider may take it back, `monthly`
+    a month; None or empty is unknown, also for a `gpu` that is made for one provider and no catalog
+    part. `sources` maps a source key to the fields it settled."""
 
     id: str
     provider: str
@@ -37,6 +48,8 @@ class CloudInstance(
     ram_gib: float | None = None
     on_demand: tuple[Price, ...] = ()
     spot: tuple[Price, ...] = ()
+    monthly: tuple[Price, ...] = ()
+    limits: HireLimits | None = None
     status: Status = "current"
     sources: dict[str, tuple[str, ...]] = {}
     doubts: dict[str, Doubt] = {}
@@ -58,16 +71,25 @@ class Cloud(Struct, frozen=True):
     sources: dict[str, Source]
 
     def found(self, words: Iterable[str]) -> list[CloudInstance]:
-        """Return the machines whose provider, name and GPU hold all words, in their order."""
+        """Return the machines whose provider, name, GPU and terms ("free", "spot", "monthly") hold
+        all words, in their order."""
         wanted = [word.casefold() for word in words]
         return [
             machine
             for machine in self.instances.values()
-            if all(
-                word in f"{machine.provider} {machine.name} {machine.gpu_name}".casefold()
-                for word in wanted
-            )
+            if all(word in said_of(machine) for word in wanted)
         ]
+
+    def nearest(self, words: str, most: int = 3) -> list[str]:
+        """Return the names of machines that are written most like these words."""
+        from difflib import get_close_matches
+
+        names: dict[str, str] = {}
+        for machine in self.instances.values():
+            names.setdefault(machine.name.casefold(), machine.name)
+            names.setdefault(machine.id, machine.name)
+        found = get_close_matches(words.casefold(), names, most * 2, 0.4)
+        return list(dict.fromkeys(names[name] for name in found))[:most]
 
     def named(self, words: str) -> CloudInstance | None:
         """Return the machine of this id or name, whatever the case of its letters."""
@@ -80,6 +102,17 @@ class Cloud(Struct, frozen=True):
             ),
             None,
         )
+
+
+def said_of(machine: CloudInstance) -> str:
+    """Return all words that find a machine, in small letters."""
+    terms = [
+        *(["free"] if machine.limits is not None and machine.limits.free else []),
+        *(["spot"] if machine.spot else []),
+        *(["monthly"] if machine.monthly else []),
+    ]
+    named = (machine.id, machine.provider, machine.name, machine.gpu_name, *terms)
+    return " ".join(named).casefold()
 
 
 def newest(prices: tuple[Price, ...]) -> Price | None:

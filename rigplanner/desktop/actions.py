@@ -100,6 +100,12 @@ COMMANDS: tuple[Command, ...] = (
         run=_later("dialogs.price_link", "price_link_dialog"),
     ),
     C(
+        id="hires",
+        text="Machines for hire…",
+        menu="File",
+        run=_later("dialogs.hires", "hires_dialog"),
+    ),
+    C(
         id="save",
         text="Save",
         menu="File",

@@ -227,6 +227,7 @@ def test_cloud_machines_name_catalog_gpus(catalog: Catalog) -> None:
 
 def test_cloud_prices_have_a_day_and_spot_is_cheaper() -> None:
     for machine in cloud_machines():
+        assert all(price.source and len(price.day) == 10 for price in machine.monthly), machine.id
         for price in (*machine.on_demand, *machine.spot):
             assert (
                 len(price.day) == 10

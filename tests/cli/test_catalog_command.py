@@ -63,3 +63,42 @@ def test_a_machine_for_hire_is_shown_as_json(capsys: pytest.CaptureFixture[str])
     assert main(["catalog", "show", "p5.48xlarge", "--format", "json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["hire"]["spot"] and set(shown["sources"]) == set(shown["hire"]["sources"])
+
+
+def test_machines_for_hire_are_listed_with_prices_and_limits(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["catalog", "list", "--cloud", "V100", "aws"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0].split()[:3] == ["Machine", "Provider", "GPUs"]
+    (line,) = (line for line in shown if line.startswith("p3.2xlarge"))
+    assert "3.06" in line and "1.13" in line and "1.20" in line
+    assert main(["catalog", "list", "--cloud", "free"]) == 0
+    shown = capsys.readouterr().out
+    free = [each for each in shipped_cloud().instances.values() if each.limits and each.limits.free]
+    assert len(free) >= 5 and all(machine.name in shown for machine in free)
+    assert "12 h a session" in shown and "30 h a week" in shown
+
+
+def test_an_unknown_hire_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["catalog", "show", "p3.2xlrge"]) == 2
+    assert "p3.2xlarge" in capsys.readouterr().err
+    assert main(["catalog", "list", "--cloud", "p3.2xlrge"]) == 1
+    assert "the nearest are p3.2xlarge" in capsys.readouterr().err
+
+
+def test_a_hire_names_what_its_gpu_needs_and_an_hour_of_work(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["catalog", "show", "p3.2xlarge", "--interruptions", "24", "--checkpoint", "30"]
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    assert "nvcr.io/nvidia/pytorch:24.12-py3" in shown and "NVIDIA driver" in shown
+    lost = 24 * (15 + 10) / 60
+    assert f"{1.13 * 24 / (24 - lost):.2f}" in shown
+    assert main([*words, "--restart", "-1"]) == 2
+
+
+def test_nothing_that_is_free_is_an_offer(catalog: Catalog) -> None:
+    free = [each for each in shipped_cloud().instances.values() if each.limits and each.limits.free]
+    assert all(not each.on_demand and not each.spot and not each.monthly for each in free)

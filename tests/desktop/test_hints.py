@@ -26,6 +26,7 @@ DIALOGS = (
     ("imports", "open_import"),
     ("acceptance", "acceptance_dialog"),
     ("price_link", "price_link_dialog"),
+    ("hires", "hires_dialog"),
     ("about", "about_dialog"),
 )
 

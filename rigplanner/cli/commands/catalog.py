@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from rigplanner.catalog.cloud import CloudInstance, shipped_cloud
+from rigplanner.catalog.cloud import CloudInstance, newest, shipped_cloud
 from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.imports.foreign_files import ForeignFault
 from rigplanner.catalog.imports.foreign_opendb import read_opendb
@@ -25,7 +25,7 @@ from rigplanner.catalog.load import (
     read_family,
     shipped_catalog,
 )
-from rigplanner.catalog.schema.parts import KINDS, Part, kind_of
+from rigplanner.catalog.schema.parts import GPU, KINDS, Part, kind_of
 from rigplanner.cli.catalog_verbs import (
     catalog_community,
     catalog_correct,
@@ -39,7 +39,14 @@ from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import open_catalog
 from rigplanner.cli.terminal import tell
 from rigplanner.data import data_path
+from rigplanner.economics.spot import (
+    USUAL_CHECKPOINT_MIN,
+    USUAL_INTERRUPTIONS,
+    USUAL_RESTART_MIN,
+)
 from rigplanner.evidence import Source
+from rigplanner.report.quote.setup_sheet import software_for
+from rigplanner.report.words.hire import hire_table, spot_work_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,13 +56,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listing.add_argument("words", nargs="*")
     listing.add_argument("--kind", choices=list(KINDS))
     listing.add_argument("--status", choices=("current", "classic", "legacy", "reference"))
-    listing.add_argument("--cloud", action="store_true", help="list machines to rent instead")
+    listing.add_argument(
+        "--cloud",
+        action="store_true",
+        help="list machines to rent instead; words as V100, aws, free, spot, monthly",
+    )
     listing.add_argument("--format", choices=("text", "json"), default="text")
     show = verbs.add_parser(
         "show", help="show one part, or a machine for hire, with the source of each figure"
     )
     show.add_argument("words", nargs="+")
     show.add_argument("--format", choices=("text", "json"), default="text")
+    for option, usual, what in (
+        ("--interruptions", USUAL_INTERRUPTIONS, "interruptions a day of a spot machine"),
+        ("--checkpoint", USUAL_CHECKPOINT_MIN, "minutes between checkpoints"),
+        ("--restart", USUAL_RESTART_MIN, "minutes until the next machine works"),
+    ):
+        show.add_argument(option, type=float, default=usual, help=f"{what} (default: {usual:g})")
     check = verbs.add_parser(
         "lint", help="check ids, sources and physics; print how complete the catalog is"
     )
@@ -191,9 +208,11 @@ def _list_cloud(args: argparse.Namespace) -> int:
     if args.format == "json":
         print(msgspec.json.encode(found).decode())
     else:
-        for machine in found:
-            print(f"{machine.id:44} {machine.name:28} {machine.count} x {machine.gpu_name}")
-        print(f"{len(found)} of {len(cloud.instances)} machines to rent", file=sys.stderr)
+        if found:
+            print(hire_table(found, open_catalog()))
+        near = cloud.nearest(" ".join(args.words)) if args.words and not found else []
+        hint = f"; the nearest are {', '.join(near)}" if near else ""
+        print(f"{len(found)} of {len(cloud.instances)} machines to rent{hint}", file=sys.stderr)
     return FINE if found else FINDINGS
 
 
@@ -208,10 +227,28 @@ def _show(args: argparse.Namespace, catalog: Catalog) -> int:
     if part is not None:
         _print_sourced("part", part, catalog.sources, args.format)
     elif hired is not None:
-        _print_sourced("hire", hired, shipped_cloud().sources, args.format)
+        _show_hire(args, hired, catalog)
     else:
-        raise InputFault(f"no part in the catalog matches {words!r}.")
+        near = shipped_cloud().nearest(words)
+        hint = f"; machines to rent with names like it: {', '.join(near)}" if near else ""
+        raise InputFault(f"no part in the catalog matches {words!r}{hint}.")
     return FINE
+
+
+def _show_hire(args: argparse.Namespace, hired: CloudInstance, catalog: Catalog) -> None:
+    """Print a machine for hire, and in text what an hour of work costs on spot and the driver and
+    containers that its GPUs need."""
+    chances = (args.interruptions, args.checkpoint, args.restart)
+    if not all(0 <= each < float("inf") for each in chances):
+        raise InputFault("--interruptions, --checkpoint and --restart: expected 0 or more.")
+    _print_sourced("hire", hired, shipped_cloud().sources, args.format)
+    if args.format != "text":
+        return
+    if (spot := newest(hired.spot)) is not None:
+        tell(f"  spot: {spot_work_text(spot, newest(hired.on_demand), *chances)}")
+    gpu = catalog.get(hired.gpu) if hired.gpu else None
+    for row in software_for([gpu], {}) if isinstance(gpu, GPU) else ():
+        tell(f"  {row.what:22} {row.value}{f'  ({row.why})' if row.why else ''}")
 
 
 OTHER_VERBS: dict[str, Callable[[argparse.Namespace], int]] = {
@@ -224,7 +261,12 @@ OTHER_VERBS: dict[str, Callable[[argparse.Namespace], int]] = {
     "update": catalog_update.run,
 }
 STATES: tuple[State, ...] = ("agree", "mixed", "differ")
-PRICE_WORDS = {"prices": "price", "on_demand": "on demand, an hour:", "spot": "spot, an hour:"}
+PRICE_WORDS = {
+    "prices": "price",
+    "on_demand": "on demand, an hour:",
+    "spot": "spot, an hour:",
+    "monthly": "a month:",
+}
 TOLD_APART = ("id", "name", "sources", "doubts", "unpublished", *PRICE_WORDS)
 
 

@@ -43,6 +43,10 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
         "The power limit that is set in the driver; none means the card's own.",
         "Less power and heat; the speed falls less than the power does.",
     ),
+    "Words of machines for hire": (
+        "Words of the provider, the machine or its GPU, in any order.",
+        "Free, spot and monthly find those that cost nothing, may be taken back, or go by months.",
+    ),
     "What the card is for": (
         "Jobs, the monitors, or both; a card for the monitors joins no job.",
         "It takes the slot that costs the others least; monitors take memory of their card.",
@@ -466,6 +470,27 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
 there."""
 
 COLUMN_HINTS: dict[str, tuple[str, str]] = {
+    "Provider": (
+        "Who hires the machine out.",
+        "Prices and limits are those of its pages, with their day.",
+    ),
+    "An hour": (
+        "Newest price of an hour on demand.",
+        "The machine stays for as long as it is paid.",
+    ),
+    "Spot, an hour": (
+        "Newest price of an hour where the provider may take the machine back.",
+        "What was not saved is lost then, and the next machine has to start.",
+    ),
+    "Hour of work on spot": (
+        "What an hour costs that counts, interruptions and restarts paid too.",
+        "Fewer interruptions and checkpoints closer together bring it to the spot price.",
+    ),
+    "Day": ("Day of the newest price.", "Prices of hire change by the month."),
+    "Limits": (
+        "What the provider allows: hours of a session and a week, idle end.",
+        "Work that is longer has to be saved and begun again.",
+    ),
     "Best": (
         "A star marks the best of its purpose that runs well here.",
         "Of those that answer fast enough to read, in four bits or more, it is the largest.",

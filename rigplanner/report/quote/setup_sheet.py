@@ -260,7 +260,12 @@ def _software(assessment: Assessment) -> Iterator[SetupRow]:
             value=value,
             why=tr("chosen for this rig"),
         )
-    gpus = [gpu.gpu for gpu in assessment.machine.gpus]
+    yield from software_for([gpu.gpu for gpu in assessment.machine.gpus], named)
+
+
+def software_for(gpus: list[GPU], named: dict[str, str]) -> Iterator[SetupRow]:
+    """Yield driver, frameworks, toolkits and container images that serve all these GPUs, but for
+    what is `named` already."""
     if not gpus:
         return
     if any(gpu.form_factor == "embedded" for gpu in gpus):

@@ -1,22 +1,31 @@
 """Machines for hire in words."""
 
-from rigplanner.catalog.schema.parts import Price
-from rigplanner.report.format import day, money
+from collections.abc import Sequence
+
+from rigplanner.catalog.cloud import CloudInstance, HireLimits, newest
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.schema.parts import GPU, Price
+from rigplanner.economics.spot import spot_hour
+from rigplanner.report.format import columns_of, day, money, number, padded, quantity
 from rigplanner.report.language import listed, tr
 
 PROVIDERS = {
     "aws": "AWS",
     "azure": "Azure",
     "coreweave": "CoreWeave",
+    "colab": "Google Colab",
     "crusoe": "Crusoe",
     "digitalocean": "DigitalOcean",
     "google": "Google Cloud",
+    "hetzner": "Hetzner",
     "hyperstack": "Hyperstack",
+    "kaggle": "Kaggle",
     "lambda": "Lambda",
     "nebius": "Nebius",
     "oracle": "Oracle Cloud",
     "paperspace": "Paperspace",
     "runpod": "RunPod",
+    "trc": "TPU Research Cloud",
 }
 
 
@@ -38,3 +47,85 @@ def machine_text(machine: str) -> str:
     """Return "runpod 1x RTX 5090" for reading."""
     provider, _, name = machine.partition(" ")
     return f"{provider_text(provider)} {name}".strip()
+
+
+HIRE_COLUMNS = (
+    "Machine", "Provider", "GPUs", "VRAM", "An hour", "Spot, an hour", "Hour of work on spot",
+    "Day", "Limits",
+)  # fmt: skip
+"""Heads of the table of machines for hire; `hire_cells` has a cell for each."""
+
+
+def hire_cells(machine: CloudInstance, catalog: Catalog) -> tuple[str, ...]:
+    """Return a machine for hire as cells: name, provider, GPUs, their memory together, price on
+    demand and spot with the day of the newest, what an hour of work costs on spot by the usual
+    interruptions, limits; "" is not known."""
+    asked, spot = newest(machine.on_demand), newest(machine.spot)
+    gpu = catalog.get(machine.gpu) if machine.gpu else None
+    memory = gpu.memory_gib if isinstance(gpu, GPU) else None
+    month = newest(machine.monthly)
+    priced = [price for price in (asked, spot, month) if price is not None]
+    work = spot_hour(spot.amount).hour_of_work if spot else None
+    paid = tr("free") if machine.limits is not None and machine.limits.free else ""
+    if month is not None and asked is None:
+        paid = tr("{amount} a month", amount=money(month.amount, month.currency))
+    return (
+        machine.name,
+        provider_text(machine.provider),
+        f"{machine.count} × {machine.gpu_name}",
+        quantity(memory * machine.count, "GiB") if memory else "",
+        money(asked.amount, asked.currency) if asked else paid,
+        money(spot.amount, spot.currency) if spot else "",
+        money(work, spot.currency) if spot and work else "",
+        day(max(price.day for price in priced)) if priced else "",
+        limits_text(machine.limits),
+    )
+
+
+def hire_table(machines: Sequence[CloudInstance], catalog: Catalog) -> str:
+    """Return machines for hire as columns of plain text under their heads."""
+    lines = [tuple(tr(head) for head in HIRE_COLUMNS)]
+    lines += [hire_cells(machine, catalog) for machine in machines]
+    widths = [max(columns_of(line[n]) for line in lines) for n in range(len(HIRE_COLUMNS))]
+    return "\n".join(
+        "  ".join(padded(*pair) for pair in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
+
+
+def limits_text(limits: HireLimits | None) -> str:
+    """Return what a provider allows, "" where nothing is known of it."""
+    if limits is None:
+        return ""
+    said = [
+        tr("free") if limits.free else "",
+        tr("{hours} h a session", hours=number(limits.session_h)) if limits.session_h else "",
+        tr("ends after {minutes} min idle", minutes=number(limits.idle_min))
+        if limits.idle_min
+        else "",
+        tr("{hours} h a week", hours=number(limits.week_h)) if limits.week_h else "",
+    ]
+    return listed(filter(None, said))
+
+
+def spot_work_text(
+    spot: Price, asked: Price | None, interruptions: float, checkpoint: float, restart: float
+) -> str:
+    """Return what an hour of work costs on spot, with so many interruptions a day, minutes between
+    checkpoints and minutes to start again."""
+    found = spot_hour(spot.amount, interruptions, checkpoint, restart)
+    if found.hour_of_work is None:
+        return tr("no work is done: each rented day loses all its hours to interruptions")
+    text = tr(
+        "{price} an hour of work: {times} interruptions a day lose {lost} h of 24 (half of"
+        " {checkpoint} min between checkpoints, {restart} min to start again)",
+        price=money(found.hour_of_work, spot.currency),
+        times=number(interruptions),
+        lost=number(found.lost_h, 2),
+        checkpoint=number(checkpoint),
+        restart=number(restart),
+    )
+    if asked is None or asked.currency != spot.currency:
+        return text
+    ratio = number(asked.amount / found.hour_of_work, 2)
+    return tr("{text}; on demand costs {ratio} times as much", text=text, ratio=ratio)
