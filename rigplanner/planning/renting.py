@@ -93,7 +93,8 @@ class Offer(Struct, frozen=True, kw_only=True):
 class OwnHire(Struct, frozen=True, kw_only=True):
     """A hire that the owner of the rig was offered, of whatever speed: `rent` an hour, or a month
     where `months` is set, which come to `whole`. `running` is what the rig's energy costs in an
-    hour or a month (None: not known). `after` so many hours or months the rig is cheaper; None when
+    hour or a month (None: not known). `ratio` is the rig's speed over the hire's where its owner
+    named it. `after` so many hours of its own work, or months, the rig is cheaper; None when
     it never is, or `comparable` is false: its own price is not whole or in other money."""
 
     rent: Price
@@ -102,13 +103,15 @@ class OwnHire(Struct, frozen=True, kw_only=True):
     running: float | None
     comparable: bool
     after: float | None
+    ratio: float | None = None
 
 
 def own_hires(assessment: Assessment) -> tuple[OwnHire, ...]:
     """Return the hires that the site names, against the rig's price; () where it names none."""
     site, found = assessment.rig.site, []
     if hour := site.hire_per_hour:
-        found.append(_own_hire(assessment, hour, _energy_per_hour(assessment, hour.currency)))
+        running = _energy_per_hour(assessment, hour.currency)
+        found.append(_own_hire(assessment, hour, running, site.hire_speed_ratio))
     if month := site.hire_per_month:
         year = yearly_energy(assessment)
         running = (
@@ -123,7 +126,9 @@ def own_hires(assessment: Assessment) -> tuple[OwnHire, ...]:
     return tuple(found)
 
 
-def _own_hire(assessment: Assessment, rent: Price, running: float | None) -> OwnHire:
+def _own_hire(
+    assessment: Assessment, rent: Price, running: float | None, ratio: float | None = None
+) -> OwnHire:
     totals = assessment.totals
     comparable = (
         not totals.unpriced
@@ -131,8 +136,12 @@ def _own_hire(assessment: Assessment, rent: Price, running: float | None) -> Own
         and totals.total > 0
         and rent.currency == totals.currency
     )
-    after = break_even_hours(totals.total, rent.amount, running or 0.0) if comparable else None
-    return OwnHire(rent=rent, running=running, comparable=comparable, after=after)
+    after = (
+        break_even_hours(totals.total, rent.amount, running or 0.0, ratio or 1.0)
+        if comparable
+        else None
+    )
+    return OwnHire(rent=rent, running=running, comparable=comparable, after=after, ratio=ratio)
 
 
 def yearly_energy(assessment: Assessment) -> Running | None:

@@ -74,8 +74,9 @@ class Monitors(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Site(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where the rig will stand: mains voltage, breaker, how many such circuits feed its supplies
     (the load shared evenly), other load on them, energy price; and what hiring a machine instead
-    would cost its owner, by the hour or by the month over `hire_months`, or an API for a million
-    tokens in and out, where `tokens_per_day` are the answers of a day; and its `monitors`."""
+    would cost its owner, by the hour (of which the rig does `hire_speed_ratio` in one) or by the
+    month over `hire_months`, or an API for a million tokens in and out, where `tokens_per_day` are
+    the answers of a day; and its `monitors`."""
 
     country: str | None = None
     volts: float | None = None
@@ -86,6 +87,7 @@ class Site(Struct, frozen=True, kw_only=True, omit_defaults=True):
     hours_per_day: float | None = None
     room_c: float | None = None
     hire_per_hour: Price | None = None
+    hire_speed_ratio: float | None = None
     hire_per_month: Price | None = None
     hire_months: int = 24
     api_input_per_million: Price | None = None

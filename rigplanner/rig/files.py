@@ -152,6 +152,7 @@ def _wrong_amounts(rig: Rig) -> Iterator[str]:
         ("site.volts", rig.site.volts, 1, 100_000),
         ("site.breaker_a", rig.site.breaker_a, 0.1, 100_000),
         ("budget", rig.budget, 0.01, 1e12),
+        ("site.hire_speed_ratio", rig.site.hire_speed_ratio, 1e-6, 1e6),
     ):
         if value is not None and not least <= value <= most:
             yield f"{field}: expected {least:g} to {most:g}, found {value:g}."

@@ -136,12 +136,23 @@ def _date(rig: Rig, value: str) -> Rig:
     return _on_quote(rig, date=value)
 
 
+def _hire_speed(rig: Rig, value: str) -> Rig:
+    """How many hours of the hire the rig does in one."""
+    ratio = read_amount(value)
+    if ratio is None or not 0 < ratio <= 1e6:
+        raise EditFault(
+            f"hire-speed: expected how many times as fast the rig is, as 6, found {value!r}."
+        )
+    return change_site(rig, hire_speed_ratio=ratio)
+
+
 OWN: dict[str, Callable[[Rig, str], Rig]] = {
     "currency": _currency,
     "budget": _budget,
     "valid": _valid,
     "tax-included": _tax_included,
     "date": _date,
+    "hire-speed": _hire_speed,
 }
 OFFER_WORDS = (
     *OWN,

@@ -12,7 +12,9 @@ from rigplanner.catalog.schema.parts import Price
 from rigplanner.planning.renting import hires_for, offers, own_hires
 from rigplanner.planning.tokens import token_offers
 from rigplanner.report.quote.costs import _offer, renting_rows
-from rigplanner.rig.document import Rig, Site
+from rigplanner.rig.choices import with_choice
+from rigplanner.rig.document import Item, Rig, Site
+from rigplanner.rig.edits import EditFault
 from rigplanner.rig.files import read_rig
 from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.rules.assess import assess
@@ -296,3 +298,22 @@ def test_a_price_per_token_gives_the_days_after_which_the_rig_has_paid(
 
     other = replace(rig, site=replace(rig.site, api_output_per_million=None))
     assert token_offers(assess(other, catalog)) == ()
+
+
+def test_a_hire_of_ones_own_is_weighed_by_the_speed_that_its_owner_names(catalog: Catalog) -> None:
+    item = Item(
+        uid="gpu",
+        part="nvidia.titan.x-pascal",
+        quantity=4,
+        price=Price(amount=2125.0, currency="USD", day="2015-01-01", source="test"),
+    )
+    rent = Price(amount=3.6, currency="USD", day="2015-01-01", source="test")
+    rig = Rig(items=(item,), site=Site(hire_per_hour=rent))
+    (bare,) = own_hires(assess(rig, catalog))
+    weighed_rig = with_choice(rig, catalog, "hire-speed=6")
+    (weighed,) = own_hires(assess(weighed_rig, catalog))
+    assert bare.after == pytest.approx(8500 / 3.6) and bare.ratio is None
+    assert weighed.after == pytest.approx(8500 / 3.6 / 6) and weighed.ratio == 6
+    for wrong in ("hire-speed=fast", "hire-speed=0", "hire-speed=-2"):
+        with pytest.raises(EditFault, match="hire-speed"):
+            with_choice(rig, catalog, wrong)

@@ -47,6 +47,10 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
         "Words of the provider, the machine or its GPU, in any order.",
         "Free, spot and monthly find those that cost nothing, may be taken back, or go by months.",
     ),
+    "Rig's speed over the hire's": (
+        "How many hours of the hire the rig does in one.",
+        "Hours of work until buying is cheaper fall by as much.",
+    ),
     "What the card is for": (
         "Jobs, the monitors, or both; a card for the monitors joins no job.",
         "It takes the slot that costs the others least; monitors take memory of their card.",

@@ -374,6 +374,8 @@ def own_hire_steps(assessment: Assessment) -> Iterator[Step]:
             tr("rent"): hire.rent.amount,
             tr("energy"): hire.running,
         }
+        if hire.ratio:
+            paid = {**paid, tr("rig's speed over the hire's"): hire.ratio}
         source = f"{hire.rent.source}, {hire.rent.day}"
         if hire.months is not None and hire.whole is not None:
             over: Inputs = {tr("months"): float(hire.months), tr("rent"): hire.rent.amount}
@@ -389,7 +391,9 @@ def own_hire_steps(assessment: Assessment) -> Iterator[Step]:
             unit = "h" if hire.months is None else tr("months")
             yield Step(
                 tr("Cheaper than the hire after"),
-                tr("price / (rent − energy)"),
+                tr("price / (rent × speed − energy)")
+                if hire.ratio
+                else tr("price / (rent − energy)"),
                 paid,
                 hire.after,
                 unit,

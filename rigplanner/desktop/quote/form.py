@@ -200,6 +200,16 @@ class QuoteForm(QWidget):
             "%",
             tr("not set"),
         )
+        self._number(
+            costs,
+            tr("Rig's speed over the hire's"),
+            lambda: self._session.rig.site.hire_speed_ratio or 0,
+            lambda ratio: Edit("change_site", {"hire_speed_ratio": ratio or None}),
+            2,
+            1e6,
+            "×",
+            tr("not set"),
+        )
         for field, name in (
             ("hire_per_hour", tr("Rent per hour")),
             ("hire_per_month", tr("Rent per month")),

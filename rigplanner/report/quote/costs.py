@@ -12,6 +12,9 @@ from rigplanner.report.words.hire import provider_text, spot_text
 from rigplanner.report.words.tokens import token_words
 from rigplanner.rules.assess import Assessment
 
+RULE_OF_2015 = 1500.0
+"""Hours from which a rig of one's own pays, as a guide of 2015 had it for any rig and hire."""
+
 
 def running_rows(assessment: Assessment) -> list[tuple[str, str]]:
     """Return energy and cost of a year and of three, as far as load, hours, tariff and prices are
@@ -93,7 +96,7 @@ def _own(hire: OwnHire) -> tuple[str, str, str, str, str]:
     amount = fmt.money(hire.rent.amount, hire.rent.currency)
     if hire.months is None:
         rent = tr("{amount} an hour", amount=amount)
-        after = fmt.quantity(hire.after, "h", 0)
+        after = _own_hours(hire)
     else:
         whole = fmt.money(hire.whole or 0.0, hire.rent.currency)
         rent = tr(
@@ -105,7 +108,23 @@ def _own(hire: OwnHire) -> tuple[str, str, str, str, str]:
         after = _months(hire.after)
     if hire.after is None:
         after = tr("never") if hire.comparable else tr(fmt.UNKNOWN)
-    return tr("Any work"), tr("Hire as entered"), rent, tr("not compared"), after
+    ratio = tr("{ratio} ×, as entered", ratio=fmt.number(hire.ratio)) if hire.ratio else ""
+    return tr("Any work"), tr("Hire as entered"), rent, ratio or tr("not compared"), after
+
+
+def _own_hours(hire: OwnHire) -> str:
+    """Hours of the rig's work first, then those of rent where they differ, and what people said."""
+    rented = (hire.after or 0.0) * (hire.ratio or 1.0)
+    return listed(
+        filter(
+            None,
+            (
+                tr("{hours} of work", hours=fmt.quantity(hire.after, "h", 0)),
+                tr("{hours} of rent", hours=fmt.quantity(rented, "h", 0)) if hire.ratio else "",
+                tr("a rule of thumb of 2015 says {hours}", hours=fmt.quantity(RULE_OF_2015, "h")),
+            ),
+        )
+    )
 
 
 def _months(value: float | None) -> str:
