@@ -30,6 +30,7 @@ PAGES = [
 LINES = [
     line
     for page in PAGES
+    if page.name != "notes.md"  # its answers are lines too; a test of its own runs its commands
     for line in re.findall(r"^rigplanner .*", page.read_text("utf-8"), re.MULTILINE)
 ]
 
