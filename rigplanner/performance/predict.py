@@ -18,7 +18,7 @@ from rigplanner.performance import variants
 from rigplanner.performance.anchors.anchors import find_gpu, place
 from rigplanner.performance.anchors.monotonicity import at_least
 from rigplanner.performance.anchors.own import kept_evidence
-from rigplanner.performance.anchors.points import Anchored, Placed, Point
+from rigplanner.performance.anchors.points import Anchored, Corrected, Placed, Point
 from rigplanner.performance.answer import Evidence as Novelty
 from rigplanner.performance.answer import SpeedEstimate, Unmeasured
 from rigplanner.performance.capacity import exceeding, surely_exceeds
@@ -37,12 +37,12 @@ from rigplanner.performance.offload import doubt
 from rigplanner.performance.preference import predict_preference
 from rigplanner.performance.roofline import ceiling
 from rigplanner.performance.sequence_to_sequence import halves, joined
-from rigplanner.performance.serving import decode_ceiling
+from rigplanner.performance.serving import decode_ceiling, packed_whole
 from rigplanner.performance.settled import settle
 from rigplanner.performance.several_gpus.collective import predict_collective
 from rigplanner.performance.several_gpus.scaling import rings
 from rigplanner.performance.several_gpus.staleness import SYNCHRONOUS, loosened, sync_of
-from rigplanner.performance.users import users_at_rate
+from rigplanner.performance.users import alone_share, users_at_rate
 from rigplanner.performance.without_network.matrix import predict_matrix, rate_or_fault
 from rigplanner.performance.without_network.simulated import predict_simulated
 from rigplanner.rig.workload import Workload
@@ -64,6 +64,8 @@ UNMEASURED_GENERATION = 1.33
 their logarithms 0.22)."""
 SLOW_WITHIN = 2.0
 """Factor either way within which the speed of fallbacks lies that no row measures (estimate)."""
+LITTLE = 0.05
+"""Share of rows of written tokens below which a served job does not ask them."""
 TRAINED = ("train", "train_lora")
 OWN_WAY = "own way to the host"
 """Lane of an exchange that shares the host's memory with no other, as high as it may come where
@@ -390,7 +392,7 @@ def _found(
     """Return the speed that physics tells, corrected by the nearest measured rows and below its
     ceiling."""
     modelled, point = model_speed(job), place(job)
-    anchored = known.correct(point, NEIGHBOURS, allowed)
+    anchored = _corrected(job, point, modelled, known, allowed)
     near = nearness(point, anchored)
     samples_s = at_least(
         modelled.samples_s * math.exp(anchored.correction.mean), job, point, metric, anchored.rows
@@ -407,7 +409,8 @@ def _found(
     )
     middle, low_s, high_s = truncated.below(samples_s, width, most)
     slower, faster = ways_to_host(job, modelled)
-    low_s, high_s = min(low_s, middle * slower), max(high_s, min(most, middle * faster))
+    low_s = min(low_s, middle * slower)
+    high_s = max(high_s, min(most, max(middle * faster, _repacked(job))))
     return Finding(
         job=job,
         workload=workload,
@@ -427,6 +430,33 @@ def _found(
         evidence=_evidence(job, point, anchored, near),
         unmeasured=_unmeasured(job, anchored, known),
     )
+
+
+def _corrected(
+    job: Job,
+    point: Point,
+    modelled: Modelled,
+    known: "Evidence",
+    allowed: Callable[[Measured], bool] | None,
+) -> Anchored:
+    """Return the correction of a job. Few users of a served model wait for what one stream waits
+    for: the fewer they are, the more rows of written tokens say of them, and one user gets what
+    these tell for him."""
+    served = known.correct(point, NEIGHBOURS, allowed)
+    stream = modelled.stream
+    share = alone_share(stream.streams) if stream and job.task == "serve" else 0.0
+    if share < LITTLE:
+        return served
+    written = known.correct(place(replace(job, task="decode")), NEIGHBOURS, allowed)
+    one, many = written.correction, served.correction
+    mixed = Corrected(
+        share * one.mean + (1 - share) * many.mean,
+        share * one.deviation + (1 - share) * many.deviation,
+        tuple([share * weight for weight in one.weights])
+        + tuple([(1 - share) * weight for weight in many.weights]),
+    )
+    strange = written.strange if 2 * share > 1 else served.strange
+    return Anchored(written.rows + served.rows, mixed, strange, one.mean - many.mean)
 
 
 def _on_machine(found: Finding, machine: Machine | None, power_limit_w: float | None) -> Finding:
@@ -474,6 +504,13 @@ def ways_to_host(job: Job, modelled: Modelled) -> tuple[float, float]:
         for rate in (1 / crowded, STAGED_WITHIN)
     )
     return slow / modelled.samples_s, fast / modelled.samples_s
+
+
+def _repacked(job: Job) -> float:
+    """Return the tokens per second of an engine that packs what the checkpoint leaves in 16 bits,
+    by physics; 0 where it leaves none. Which builds do so, no word of a job tells."""
+    packed = packed_whole(job) if job.task in WRITING else None
+    return model_speed(packed).samples_s if packed else 0.0
 
 
 LEVELS: dict[Nearness, Novelty] = {

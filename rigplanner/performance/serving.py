@@ -96,6 +96,11 @@ streams so (hholtmann/llm-consumer-gpu-benchmark); 217 rows never anchored are t
 (mean 16.0 %, with 0 to 1 GiB 16.4 to 16.1, with 2 18.3)."""
 MOST_STREAMS = 2048.0
 """Streams that serving engines run at once before the scheduler limits them."""
+ALIKE = 0.8
+"""Power of the tokens of a step that tells how many unlike ones would visit as many experts: steps
+of gpt-oss-120b on a GB10 take 17 ms for one stream, 54 for eight (ggml-org/llama.cpp,
+benches/dgx-spark.md; unlike ones would take 70) and 37, 52 and 73 for 4, 8 and 16 (kubis.ai: 3.5,
+5.6 and 8.6 unlike ones)."""
 FEW_STREAMS = 16.0
 """Streams below which reading the weights, not arithmetic, sets the time of a token on every card
 of the catalog."""
@@ -127,13 +132,31 @@ class Stream(Struct, frozen=True):
 def stored_bytes(job: Job, params_m: float) -> float:
     """Return the bytes of `params_m` millions of weights as stored, the output's in 16 bits unless
     the format packs it too, and all but experts in a checkpoint of MXFP4, which packs only them
-    (gpt-oss-20b in 13.8 GB)."""
+    (gpt-oss-20b in 13.8 GB). A step reads no more of them than its tokens go through: the table
+    that words are looked up in stays where it is."""
     bits = job.weight_bits
     packed = job.stack.packs_head or job.precision in GGUF
-    rest_m = job.shape.head_m * (not packed)
-    if job.precision == "mxfp4" and job.shape.experts and job.stack.family != "local-llm":
-        rest_m = max(rest_m, job.shape.params_m - experts_m(job.shape))
-    return (params_m * bits + max(0.0, 16.0 - bits) * rest_m) * 1e6 / 8
+    wide_m = job.shape.head_m * (not packed)
+    if _packs_experts_alone(job):
+        table_m = job.shape.head_m if params_m < job.shape.params_m else 0.0
+        wide_m = max(wide_m, job.shape.params_m - experts_m(job.shape) - table_m)
+    return (params_m * bits + max(0.0, 16.0 - bits) * wide_m) * 1e6 / 8
+
+
+def _packs_experts_alone(job: Job) -> bool:
+    packed = job.stack.packs_head or job.stack.family == "local-llm"
+    return bool(job.precision == "mxfp4" and job.shape.experts and not packed)
+
+
+def packed_whole(job: Job) -> Job | None:
+    """Return the job whose engine packs as it loads them the weights that a checkpoint of MXFP4
+    holds in 16 bits (vLLM's --mxfp4-layers: gpt-oss-120b at 59 tokens/s on a GB10, of which 16 bits
+    would allow 55); None where nothing is left to pack."""
+    if not _packs_experts_alone(job):
+        return None
+    return msgspec.structs.replace(
+        job, stack=msgspec.structs.replace(job.stack, packs_head=True)
+    )
 
 
 def experts_m(shape: Shape) -> float:
@@ -147,12 +170,13 @@ def experts_m(shape: Shape) -> float:
 
 def touched_m(shape: Shape, tokens: float) -> float:
     """Return the millions of parameters that a pass of `tokens` tokens reads: what all tokens go
-    through, and of a layer's E experts E (1 - (1 - k/E)^n) where a router deals n tokens evenly to
-    k each."""
+    through, and of a layer's E experts E (1 - (1 - k/E)^m) where a router deals m tokens evenly to
+    k each. Tokens of one batch are alike and routers have favourites, so n tokens visit no more
+    experts than n^ALIKE that have nothing in common."""
     if not 0 < shape.experts_used < shape.experts:
         return shape.active_m
-    used = shape.experts_used / shape.experts
-    read: float = shape.active_m + experts_m(shape) * (1 - used - (1 - used) ** max(1.0, tokens))
+    used, apart = shape.experts_used / shape.experts, max(1.0, tokens) ** ALIKE
+    read: float = shape.active_m + experts_m(shape) * (1 - used - (1 - used) ** apart)
     return read
 
 
@@ -342,10 +366,10 @@ def _drafting(job: Job) -> float:
 
 
 def decode_ceiling(job: Job) -> float:
-    """Return the tokens per second at which reading the weights once per step takes all of the
-    bandwidth that any reads."""
+    """Return the tokens per second at which reading the weights once per step, packed as far as
+    engines pack them, takes all of the bandwidth that any reads."""
     kept = _checked(job)[1]
-    read = stored_bytes(job, touched_m(job.shape, job.batch))
+    read = stored_bytes(packed_whole(job) or job, touched_m(job.shape, job.batch))
     return MOST_READ * kept * job.batch * job.silicon.bandwidth_gbs * 1e9 * _degree(job) / read
 
 

@@ -71,8 +71,10 @@ class Corrected(Struct, frozen=True):
 
 class Anchored(Struct, frozen=True):
     """The rows that a prediction leans on, the correction that they give, and what no row of its
-    stack shares with it."""
+    stack shares with it; of a served model, by how much the log correction of one user lies above
+    that of many."""
 
     rows: tuple[Placed, ...]
     correction: Corrected
     strange: Strange = ""
+    one_user: float = 0.0
