@@ -64,7 +64,9 @@ def infer(network: Network, job: Job, stack: MemoryStack, card: GPU | None = Non
     if network.vocab and stack.gathers_all and ways > 1:
         weights += 2.0 * network.embedding_params * (1 - 1 / ways)
     if stack.slug == "llama.cpp":
-        return _ggml(network, job, weights - _narrowed(network, job) + _beside_file(network, job))
+        return _ggml(
+            network, job, weights - narrowed_bytes(network, job) + _beside_file(network, job)
+        )
     if stack.pool:
         return _served(network, job, weights, card)
     holds = job.generates or network.heard > 0 or stack.preallocates
@@ -277,10 +279,17 @@ def _beside_file(network: Network, job: Job) -> float:
     return max(0.0, 2.0 - file_bits(job.precision, network) / 8) * network.side_params
 
 
-def _narrowed(network: Network, job: Job) -> float:
+AS_PUBLISHED = ("ollama",)
+"""Engines whose own files of MXFP4 keep all but the experts in 16 bits, as they were published:
+gpt-oss:20b is 13.8 GB at ollama.com, gpt-oss:120b logs 59.7 GiB of weights (ollama issue 11982)."""
+
+
+def narrowed_bytes(network: Network, job: Job) -> float:
     """Bytes that a GGUF file of MXFP4 experts takes less than the published weights: all else is
     Q8_0 (llama.cpp, the file type MXFP4_MOE; gpt-oss-20b logs 10.69 GiB on the GPU)."""
     if job.precision != "mxfp4" or job.stored_bytes is not None or not network.expert_params:
+        return 0.0
+    if job.stack.casefold() in AS_PUBLISHED:
         return 0.0
     return (2.0 - BITS["q8_0"] / 8) * (network.params - network.expert_params)
 

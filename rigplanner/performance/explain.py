@@ -97,9 +97,7 @@ def estimate(found: Finding) -> SpeedEstimate:
     stream = found.modelled.stream
     first_ms, next_ms = latency(job, found.samples_s, stream.streams) if stream else (None, None)
     served = (
-        serving_answer(
-            job, found.samples_s, stream, found.workload, found.anchored.one_user
-        )
+        serving_answer(job, found.samples_s, stream, found.workload, found.anchored.one_user)
         if stream and job.task == "serve"
         else None
     )

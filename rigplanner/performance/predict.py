@@ -37,12 +37,12 @@ from rigplanner.performance.offload import doubt
 from rigplanner.performance.preference import predict_preference
 from rigplanner.performance.roofline import ceiling
 from rigplanner.performance.sequence_to_sequence import halves, joined
-from rigplanner.performance.serving import decode_ceiling, packed_whole
+from rigplanner.performance.serving import alone_share, decode_ceiling, packed_whole
 from rigplanner.performance.settled import settle
 from rigplanner.performance.several_gpus.collective import predict_collective
 from rigplanner.performance.several_gpus.scaling import rings
 from rigplanner.performance.several_gpus.staleness import SYNCHRONOUS, loosened, sync_of
-from rigplanner.performance.users import alone_share, users_at_rate
+from rigplanner.performance.users import users_at_rate
 from rigplanner.performance.without_network.matrix import predict_matrix, rate_or_fault
 from rigplanner.performance.without_network.simulated import predict_simulated
 from rigplanner.rig.workload import Workload

@@ -8,10 +8,13 @@ from msgspec.structs import replace
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.errors import WorkloadFault
+from rigplanner.memory.capacity.host_fit import FITS_BY_ITSELF
+from rigplanner.memory.usable_memory import usable_gib
 from rigplanner.performance.job import Job, read_alike, read_job
 from rigplanner.performance.sequence_to_sequence import halves
 from rigplanner.performance.software.stacks import shipped_stacks
 from rigplanner.rig.workload import Workload
+from rigplanner.units import GIB
 from rigplanner.workload.resolved import resolved
 from rigplanner.workload.stacks import memory_stacks
 from rigplanner.workload.without_network import plain_job
@@ -59,7 +62,32 @@ def settle(
         if str(fault).startswith(REFUSED) and (work.stack or "").casefold() not in _of_memory():
             raise
         return Settled(work, assumed)
-    return made
+    return _overflowing(workload, made, job, gpu, nodes, link, zoo) or made
+
+
+KEEPS_THE_REST = "llama.cpp"
+"""The stack that people run what their cards do not hold with: it leaves the rest in RAM."""
+
+
+def _overflowing(
+    workload: Workload, made: Settled, job: Job, gpu: GPU, nodes: int, link: str, zoo: Zoo | None
+) -> Settled | None:
+    """Return the same job on a stack that leaves in RAM what the cards do not hold, where no stack
+    is asked for, its weights alone are more than the cards, and the usual stack would refuse them;
+    None for every other job, and where such a stack does not run it."""
+    said = workload.stack or workload.parallelism or workload.cpu_offload_gb
+    if said or job.task != "decode" or gpu.form_factor != "pcie":
+        return None
+    room, weights = usable_gib(gpu), job.shape.params_m * 1e6 * job.weight_bits / 8 / GIB
+    if made.workload.stack in FITS_BY_ITSELF or room is None or weights <= room * job.count:
+        return None
+    local = replace(workload, stack=KEEPS_THE_REST)
+    try:
+        found = settle(local, gpu, job.count, nodes, link, zoo)
+        read_job(found.workload, gpu, job.count, nodes, link, zoo)
+    except WorkloadFault:
+        return None
+    return replace(found, assumed={**found.assumed, "stack": KEEPS_THE_REST})
 
 
 def _said(work: Workload, job: Job, assumed: dict[str, str]) -> Settled:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from rigplanner.performance.answer import ServingAnswer
 from rigplanner.performance.job import Job
-from rigplanner.performance.serving import Stream, prefill, serve
+from rigplanner.performance.serving import Stream, alone_share, prefill, serve
 from rigplanner.rig.workload import Workload
 
 NINETY_FIFTH = 1.645
@@ -19,17 +19,6 @@ KEEPS_UP = 0.9
 MOST_USERS = 4096
 SURE_OF_WAITING = 20.0
 """Of twenty requests one waits longer than the slow one told."""
-
-
-ALONE = 0.5
-"""Power of the users of a served model with which the share of rows of written tokens falls: of
-0.35 to 1 the least error of 17 rows of up to 16 users, each without its source (11.8 %; 14.2 %
-without such rows)."""
-
-
-def alone_share(users: float) -> float:
-    """Return how much of the correction of so many served users is that of one stream."""
-    return float(max(1.0, users) ** -ALONE)
 
 
 def serving_answer(

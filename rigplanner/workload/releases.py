@@ -46,6 +46,18 @@ FIRST_FUSED = (2, 0)
 default (its release notes)."""
 
 
+OLLAMA = re.compile(r"ollama\s*[=<]*=?\s*v?(\d+)\.(\d+).*", re.IGNORECASE)
+FIRST_SERVER = (0, 30)
+"""The release of Ollama from which llama-server runs its GGUF files, in the place of an engine of
+its own (pull request 16031)."""
+
+
+def by_llama_server(text: str | None) -> bool:
+    """Return whether a text names a release of Ollama that runs llama.cpp's server."""
+    release = _least(OLLAMA, frozenset([text])) if text else None
+    return release is not None and release >= FIRST_SERVER
+
+
 def habits(flags: Iterable[str], text: str | None = None, stack: str = "") -> frozenset[str]:
     """The flags, and the habits that go with the releases that they or the `text` of the software
     name; a stack of which no release is named is taken as it is today."""

@@ -1,6 +1,7 @@
 """What a step of a language model that writes reads and multiplies."""
 
 import pytest
+from msgspec.structs import replace
 
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.machine.topology.collective_time import allreduce_seconds
@@ -8,7 +9,14 @@ from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.job import Job, read_job
 from rigplanner.performance.modelled import model_speed
 from rigplanner.performance.predict import predict_speed
-from rigplanner.performance.serving import ONE_SHOT_S, Stream, serve, stored_bytes, touched_m
+from rigplanner.performance.serving import (
+    ONE_SHOT_S,
+    Stream,
+    packed_whole,
+    serve,
+    stored_bytes,
+    touched_m,
+)
 from rigplanner.rig.workload import Workload
 
 
@@ -253,3 +261,47 @@ def test_tokens_that_are_written_pass_all_weights_through_memory_whatever_the_st
     card = find_gpu("Jetson AGX Orin 64GB" if stack == "jetson" else "RTX 4090")
     answer = predict_speed(workload, card, 1, 1, "none", shipped_zoo())
     assert card.bandwidth_gbs and answer.value < card.bandwidth_gbs / (8.0 * 2)
+
+
+def test_tokens_of_a_batch_share_experts() -> None:
+    """gpt-oss-120b on a GB10: 146.7 tokens/s of eight streams with llama.cpp, 2.5 times one
+    (ggml-org/llama.cpp, benches/dgx-spark.md); experts dealt evenly would allow 1.9 times."""
+    asked = {
+        "model": "gpt-oss-120b",
+        "task": "decode",
+        "precision": "mxfp4",
+        "stack": "llama.cpp",
+        "input_tokens": 512,
+        "output_tokens": 32,
+    }
+    one, eight = (stream("GB10", batch_per_gpu=n, **asked).tokens_s for n in (1, 8))
+    assert 2.1 < eight / one < 3.0
+
+
+def test_the_table_of_words_is_not_read_in_each_step() -> None:
+    """gpt-oss-120b reads 5.1 GB a step: 3.6 billion weights of experts at 4.25 bits, 1.6 of others
+    at 16; the table of 0.58 lies still."""
+    found = job("GB10", model="gpt-oss-120b", task="decode", precision="mxfp4", stack="vllm")
+    assert stored_bytes(found, touched_m(found.shape, 1)) == pytest.approx(5.1e9, rel=0.02)
+    packed = packed_whole(found)
+    assert packed and stored_bytes(packed, touched_m(packed.shape, 1)) == pytest.approx(
+        2.75e9, rel=0.02
+    )
+    assert packed_whole(packed) is None
+
+
+@pytest.mark.parametrize("model", ["gpt-oss-120b", "llama-3.1-8b", "qwen3-30b-a3b"])
+def test_one_user_of_a_server_gets_what_one_stream_gets(model: str) -> None:
+    """Each answer is read and then written: a server of one user takes as long for it as a prompt
+    and as many tokens alone do."""
+    work = Workload(
+        model=model, precision="mxfp4" if "oss" in model else "fp8", stack="vllm",
+        input_tokens=1024, output_tokens=256, batch_per_gpu=1,
+    )  # fmt: skip
+    served, alone = (
+        predict_speed(replace(work, task=task), find_gpu("H100"), 1, 1, "none", shipped_zoo())
+        for task in ("serve", "inference")
+    )
+    assert alone.first_token_ms
+    whole = 256 / (256 / alone.value + alone.first_token_ms / 1e3)
+    assert 0.75 * whole < served.value < 1.25 * whole

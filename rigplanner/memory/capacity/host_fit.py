@@ -15,11 +15,13 @@ from rigplanner.memory.usable_memory import unified, usable_gib
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.host_placement import told_placement
 from rigplanner.workload.network import Network, resolve
+from rigplanner.workload.releases import by_llama_server
 
 FITS_BY_ITSELF = ("llama.cpp", "ollama", "lm-studio", "koboldcpp")
 """Engines that leave in RAM what their cards do not hold."""
 BY_LAYERS = ("ollama", "lm-studio", "koboldcpp")
-"""Of these, those that leave whole layers, experts or not (ollama issue 11688)."""
+"""Of these, those that leave whole layers, experts or not (ollama issue 11688; not where a release
+is named that runs llama.cpp's server)."""
 MARGIN_GIB = 1.0
 """GiB of each card that the fit leaves free (--fit-target 1024)."""
 
@@ -37,7 +39,8 @@ def fitted(workload: Workload, gpus: Sequence[GPU], zoo: Zoo) -> Workload:
     room = room_of(gpus)
     if room is None or held_gib(workload, gpus, zoo) <= room:
         return workload
-    return placed(workload, gpus, zoo, network, stack in BY_LAYERS)
+    by_layers = stack in BY_LAYERS and not by_llama_server(workload.framework_text)
+    return placed(workload, gpus, zoo, network, by_layers)
 
 
 def room_of(gpus: Sequence[GPU]) -> float | None:

@@ -16,11 +16,13 @@ class HostConstants(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     experts lie scattered; `die_gbs`: GB/s that one die of a desktop or workstation CPU draws (DDR5)
     and `older_die` its share on DDR4. `two_sockets`: share of both sockets' rates by engine.
     `core_gbs`: GB/s of stored weights that a core at 5.2 GHz unpacks, by class of format.
-    `layer_s`, `layer_core_s`: seconds per layer on the host, and per core beside. `card_share`: of
-    a GPU's bandwidth, `card_layer_s` seconds per layer there. `core_tflops`: arithmetic of a prompt
-    per core at 5.2 GHz by engine and instruction set; `card_tflops_share`, `link_share` of a
-    prompt whose weights come over the link. `spread`, `prompt_spread`: factor either way that holds
-    four of five answers; `strange_host` the same for a host that is not told."""
+    `routed_share`: of these rates that an engine reaches whose CPUs work through routed experts, 1
+    where it is not named, and `routed_spread` the factor either way of that share. `layer_s`,
+    `layer_core_s`: seconds per layer on the host, and per core beside. `card_share`: of a GPU's
+    bandwidth, `card_layer_s` seconds per layer there. `core_tflops`: arithmetic of a prompt per
+    core at 5.2 GHz by engine and instruction set; `card_tflops_share`, `link_share` of a prompt
+    whose weights come over the link. `spread`, `prompt_spread`: factor either way that holds four
+    of five answers; `strange_host` the same for a host that is not told."""
 
     ram_share: float
     moe_share: float
@@ -28,6 +30,8 @@ class HostConstants(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     older_die: float
     two_sockets: dict[str, float]
     core_gbs: dict[str, float]
+    routed_share: dict[str, float]
+    routed_spread: dict[str, float]
     layer_s: float
     layer_core_s: float
     card_share: float

@@ -69,6 +69,7 @@ def token_time(
 ) -> TokenTime:
     """Return the seconds of one step of writing."""
     rate = decoding_gbs(host, stack, reads.experts, known)
+    rate *= known.routed_share.get(stack, 1.0) if reads.routed else 1.0
     cores = min(host.cores, MOST_CORES)
     format_gbs = known.core_gbs["looked_up" if reads.looked_up else "scaled"]
     unpack = format_gbs * host.pace * cores / max(1.0, reads.streams**0.5)

@@ -36,6 +36,7 @@ from rigplanner.rig.workload import Workload
 from rigplanner.workload.host_placement import ON_CPU, HostPlacement, told_placement
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.network import Network, resolve
+from rigplanner.workload.releases import by_llama_server
 from rigplanner.workload.stored import formatted
 from rigplanner.workload.without_network import Plain, plain_job
 
@@ -99,7 +100,7 @@ def hosted_job(
         place=place,
         host=host_of(machine, gpus[0]),
         gpus=tuple(gpus),
-        stack=stack,
+        stack="llama.cpp" if by_llama_server(work.framework_text) else stack,
     )
 
 
@@ -114,7 +115,7 @@ def _on_cpu(workload: Workload, machine: Machine | None, zoo: Zoo, cpus: Sequenc
         place=ON_CPU,
         host=host_of_cpus(cpus) if cpus and machine is None else host_of(machine, None),
         gpus=(),
-        stack=work.stack or "",
+        stack="llama.cpp" if by_llama_server(work.framework_text) else work.stack or "",
     )
 
 
@@ -184,6 +185,8 @@ def hosted_speed(found: Hosted, machine: Machine | None) -> SpeedEstimate:
     faster = _as_labelled(found, reads, card, known)
     middle = rate if reading else rate * (token.total_s / faster.total_s) ** 0.5
     width = _width(found, known, reading)
+    if reads.routed and not reading:
+        width = math.hypot(width, math.log(known.routed_spread.get(found.stack, 1.0)))
     bound, lift = _prompt_bound(first) if reading else _token_bound(token, found.host)
     return SpeedEstimate(
         metric="tokens/s",

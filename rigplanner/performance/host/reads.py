@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from rigplanner.memory.inference import GgmlParts, ggml_parts, weights_of
+from rigplanner.memory.inference import GgmlParts, ggml_parts, narrowed_bytes, weights_of
+from rigplanner.performance.serving import ALIKE
 from rigplanner.workload.host_placement import HostPlacement, experts_in_use
 from rigplanner.workload.job import Job
 from rigplanner.workload.network import Network
-from rigplanner.workload.quant import BITS, KV_BITS
+from rigplanner.workload.quant import KV_BITS
 from rigplanner.workload.stacks import memory_stack
 
 I_QUANTS = ("iq1", "iq2_x", "iq2_s", "iq2_m", "iq3_x", "iq3_s", "iq3_m", "tq")
@@ -19,7 +20,8 @@ class Reads(Struct, frozen=True, kw_only=True):
     """Of one step of `streams` sequences: bytes read in RAM by the CPUs, on the cards, over the
     link; the layers whose work the host does, and those of the cards. `held_gib` of weights lie in
     RAM, of which `held_layers_gib` a prompt can bring to the GPU. `host_gflop`, `card_gflop` of
-    each token of a prompt."""
+    each token of a prompt. `routed`: whether experts are among what the host reads, `experts`:
+    whether they lie scattered there."""
 
     host: float
     card: float
@@ -27,6 +29,7 @@ class Reads(Struct, frozen=True, kw_only=True):
     host_layers: float
     card_layers: float
     experts: bool
+    routed: bool
     looked_up: bool
     streams: int
     held_gib: float
@@ -37,7 +40,7 @@ class Reads(Struct, frozen=True, kw_only=True):
 def reads_of(network: Network, job: Job, place: HostPlacement, context: float) -> Reads:
     """Return what a step reads with `context` tokens in the cache of each of the job's streams.
 
-    Of n experts of which a token wakes k, B streams wake n (1 - (1 - k/n)^B) of a layer."""
+    Of n experts of which a token wakes k, B unlike streams wake n (1 - (1 - k/n)^B) of a layer."""
     parts = file_parts(network, job)
     awake = _awake(network, job.batch)
     cache = network.kv_values(max(1, round(context))) * KV_BITS[job.kv_precision] / 8 * job.batch
@@ -60,6 +63,7 @@ def reads_of(network: Network, job: Job, place: HostPlacement, context: float) -
         host_layers=max(place.rest * layers, place.expert_layers, place.cache * layers / 4),
         card_layers=(1 - place.rest) * layers,
         experts=bool(network.experts) and place.experts > place.rest,
+        routed=bool(network.experts) and place.experts > 0,
         looked_up=job.precision.startswith(I_QUANTS),
         streams=job.batch,
         held_gib=(place.experts * parts.experts + place.rest * parts.rest) / 2**30,
@@ -69,10 +73,8 @@ def reads_of(network: Network, job: Job, place: HostPlacement, context: float) -
 
 
 def file_parts(network: Network, job: Job) -> GgmlParts:
-    """Return the bytes of the weights by part; MXFP4 files hold all but the experts in 8 bits."""
-    weights = weights_of(network, job, memory_stack(job.stack))
-    if job.precision == "mxfp4" and job.stored_bytes is None and network.expert_params:
-        weights -= (2.0 - BITS["q8_0"] / 8) * (network.params - network.expert_params)
+    """Return the bytes of the weights by part."""
+    weights = weights_of(network, job, memory_stack(job.stack)) - narrowed_bytes(network, job)
     return ggml_parts(network, job, weights)
 
 
@@ -81,7 +83,7 @@ def _awake(network: Network, streams: int) -> float:
     if not network.experts:
         return 1.0
     each = min(1.0, experts_in_use(network) / network.experts)
-    return float(1 - (1 - each) ** max(1, streams))
+    return float(1 - (1 - each) ** max(1, streams) ** ALIKE)
 
 
 def _work_share(parts: GgmlParts, place: HostPlacement, awake: float) -> float:

@@ -21,6 +21,7 @@ READS = Reads(
     host_layers=40,
     card_layers=40,
     experts=True,
+    routed=True,
     looked_up=False,
     streams=1,
     held_gib=60.0,

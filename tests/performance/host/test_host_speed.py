@@ -129,3 +129,33 @@ def test_the_engines_own_command_would_check_it(
     start = BENCH if stack == "llama.cpp" else LATENCY
     assert verifying_command(replace(OSS, **fields), stack, cards) == start + rest
     assert verifying_command(OSS, "ktransformers", 1) is None
+
+
+def test_ollama_works_through_experts_in_ram_slower_until_it_runs_llama_server() -> None:
+    """An RTX 4070 with a third of the layers in RAM: 12 tokens/s with ollama's own engine, 35 with
+    llama.cpp (kenimoto.dev, rtx-4070-cpu-moe-flag-2-8x-tokens)."""
+    work = replace(OSS, model="qwen3.5-35b-a3b", precision="q4_k_m", stack="ollama")
+    own, server, plain = (
+        speed(replace(work, framework_text=text, stack=stack), "RTX 4070")
+        for text, stack in (
+            ("ollama 0.12", "ollama"),
+            ("ollama 0.31", "ollama"),
+            (None, "llama.cpp"),
+        )
+    )
+    assert own.low < 12.2 < own.high and own.assumed["gpu_layers"]
+    assert server.value == pytest.approx(plain.value) and server.assumed["n_cpu_moe"]
+    assert plain.low < 34.6 < plain.high and plain.value > 1.8 * own.value
+    dense = replace(OSS, model="llama-3.1-70b", precision="q4_k_m")
+    assert speed(replace(dense, stack="ollama")).value == pytest.approx(speed(dense).value, rel=0.1)
+
+
+def test_ollamas_own_file_of_mxfp4_is_as_large_as_it_was_published() -> None:
+    sizes = [
+        estimate_memory(
+            replace(OSS, model="gpt-oss-20b", stack=stack), find_gpu("RTX 4090"), 1, ZOO
+        ).parts.weights_gib
+        for stack in ("ollama", "llama.cpp")
+    ]
+    assert 11.2 < sizes[0] < 12.9, "13.8 GB with the table of words, which stays in RAM"
+    assert sizes[1] == pytest.approx(10.69, rel=0.02), "as llama.cpp logs"
