@@ -115,3 +115,13 @@ class SpeedEstimate(Struct, frozen=True, kw_only=True):
     over_cpu: float | None = None
     fp32_gain: float | None = None
     gpu_busy: float | None = None
+
+    @property
+    def hours_range(self) -> tuple[float, float] | None:
+        """The hours of a training at the ends of the speed's interval, the fewest first; None where
+        none are told."""
+        if self.hours is None or self.low <= 0:
+            return None
+        ends = self.hours * self.value / self.high, self.hours * self.value / self.low
+        takes_time = self.metric == "time_to_train_min"
+        return (self.hours**2 / ends[1], self.hours**2 / ends[0]) if takes_time else ends

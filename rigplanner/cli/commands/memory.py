@@ -17,7 +17,7 @@ from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault, own_fault
 from rigplanner.cli.hardware import Place, place_of
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.activation_breakdown import activation_kinds
-from rigplanner.memory.answer import MemoryEstimate
+from rigplanner.memory.answer import MemoryEstimate, fits_within
 from rigplanner.memory.capacity.capacity_search import WHAT, reach
 from rigplanner.memory.capacity.changes import cheapest_changes
 from rigplanner.memory.capacity.host_fit import fitted
@@ -83,13 +83,15 @@ def run(args: argparse.Namespace) -> int:
     is no case at all, or when the one model that was asked for cannot be answered."""
     zoo, encode = shipped_zoo(), msgspec.json.Encoder().encode
     many = is_cases(args.what)
-    cases = read_cases(lines_of(args.what)) if many else iter(asked_cases(args))
+    told = None if many else asked_cases(args)
+    cases = read_cases(lines_of(args.what)) if told is None else iter(told)
+    alone = told is not None and len(told) == 1
     as_text = args.format == "text" or (args.format is None and not many)
     code = FINE
     for case in cases:
         found = answer(case, zoo, args)
         code = BAD_INPUT if isinstance(case, BadCase) or (not many and "error" in found) else code
-        if "error" in found and not many:
+        if "error" in found and alone:
             raise InputFault(found["error"])
         sys.stdout.write(
             "\n".join(memory_lines(found)) + "\n" if as_text else encode(found).decode() + "\n"
@@ -168,6 +170,7 @@ def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
             "count": place.count,
             "capacity_gib": usable_gib(place.gpu),
         }
+    shown |= _fits_record(plan, found, place)
     shown |= _limit_record(found, place)
     left = _placed_record(work, found, place, zoo)
     needed = left["placed"]["host_gib"] if "placed" in left else found.host_gib
@@ -231,10 +234,16 @@ def _placed_record(work: Workload, found: MemoryEstimate, place: Place, zoo: Zoo
     if other is work:
         return {}
     need = estimate_memory(other, place.gpu, place.count, zoo, explained=False)
-    told = {"gpu_layers": other.gpu_layers, "n_cpu_moe": other.n_cpu_moe}
+    plan = card_plan(other, place.gpus, zoo) if len(place.gpus) > 1 else None
+    told = {
+        "gpu_layers": other.gpu_layers,
+        "n_cpu_moe": other.n_cpu_moe,
+        "tensor_split": other.tensor_split,
+    }
     return {
         "placed": {name: value for name, value in told.items() if value is not None}
         | {"device_gib": round(need.device_gib, 6), "host_gib": round(need.host_gib, 6)}
+        | _fits_record(plan, need, place)
     }
 
 
@@ -298,6 +307,18 @@ def estimate_record(estimate: MemoryEstimate, steps: bool) -> dict[str, Any]:
     shown["detail_gib"] = {name: round(gib, 6) for name, gib in estimate.detail_gib.items()}
     shown |= {"stack": estimate.stack, "assumed": estimate.assumed, "evidence": estimate.evidence}
     return shown | {"steps": msgspec.to_builtins(estimate.steps)} if steps else shown
+
+
+FITS = {True: "yes", None: "tight", False: "no"}
+
+
+def _fits_record(plan: CardPlan | None, found: MemoryEstimate, place: Place) -> dict[str, str]:
+    """Whether the GPUs hold the job: yes, no, or tight where an interval holds the room; nothing
+    where no GPU of known memory is named."""
+    if plan:
+        return {"fits": "no" if plan.overflows else "tight" if plan.tight else "yes"}
+    room = usable_gib(place.gpu) if place.gpu is not None else None
+    return {} if room is None else {"fits": FITS[fits_within(found, room)]}
 
 
 def _plan_record(plan: CardPlan) -> dict[str, Any]:

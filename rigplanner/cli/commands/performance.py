@@ -105,37 +105,55 @@ def _print_json(record: dict[str, Any]) -> None:
 
 
 def _asked(args: argparse.Namespace, evidence: "Evidence | None") -> int:
-    cases = asked_cases(args)
+    """Print the speed of each case that was asked for. Of the workloads of a rig one that has none
+    says why and silences none of the others."""
+    cases, code = asked_cases(args), FINE
     for case in cases:
-        hardware = (
-            msgspec.structs.replace(case.hardware, link=args.link) if args.link else case.hardware
-        )
         try:
-            place = place_of(hardware)
-            if place.alone:
-                _print_alone(case, place, args)
-                continue
-            if place.gpu is None:
-                raise WorkloadFault("name the GPUs with --gpu NAME, or a rig with --rig FILE.")
-            needs = _needs(case.workload, place)
-            found = within_memory(_predicted(case, place, evidence), needs)
-            beside = _on_cpu(case, place) if place.cpus and not plain_job(case.workload) else None
-            found = _beside(case.workload, found, beside)
+            _print_case(case, args, evidence)
         except WorkloadFault as fault:
-            raise InputFault(str(fault)) from fault
-        if args.format == "json":
-            _print_json(_as_answer(case, place.gpu.id, found, args.steps))
-            continue
-        name = _title(case, place, place.gpu)
-        memory = _memory_line(needs)
-        lines = speed_lines(name, found, memory, open_catalog(), args.steps)
-        lines += _verifying(case, found, place, args)
-        sys.stdout.write("\n".join(lines) + "\n")
-        if beside:
-            _print_on_cpus(case, place, beside, args)
+            if len(cases) == 1:
+                raise InputFault(str(fault)) from fault
+            _print_fault(case, fault, args)
+            code = BAD_INPUT
     if args.what.endswith(".rig") and args.format != "json":
         _print_tokens(Path(args.what))
-    return FINE
+    return code
+
+
+def _print_fault(case: Case, fault: WorkloadFault, args: argparse.Namespace) -> None:
+    if args.format == "json":
+        _print_json({"id": case.id, "error": str(fault)})
+        return
+    told = tr("{id}: not answered: {error}", id=case.id, error=str(fault))
+    sys.stdout.write(told + "\n")
+
+
+def _print_case(case: Case, args: argparse.Namespace, evidence: "Evidence | None") -> None:
+    """Print one speed with whether memory holds the job. Raises WorkloadFault where there is
+    none."""
+    hardware = (
+        msgspec.structs.replace(case.hardware, link=args.link) if args.link else case.hardware
+    )
+    place = place_of(hardware)
+    if place.alone:
+        _print_alone(case, place, args)
+        return
+    if place.gpu is None:
+        raise WorkloadFault("name the GPUs with --gpu NAME, or a rig with --rig FILE.")
+    needs = _needs(case.workload, place)
+    found = within_memory(_predicted(case, place, evidence), needs)
+    beside = _on_cpu(case, place) if place.cpus and not plain_job(case.workload) else None
+    found = _beside(case.workload, found, beside)
+    if args.format == "json":
+        _print_json(_as_answer(case, place.gpu.id, found, args.steps))
+        return
+    name = _title(case, place, place.gpu)
+    lines = speed_lines(name, found, _memory_line(needs), open_catalog(), args.steps)
+    lines += _verifying(case, found, place, args)
+    sys.stdout.write("\n".join(lines) + "\n")
+    if beside:
+        _print_on_cpus(case, place, beside, args)
 
 
 def _title(case: Case, place: Place, gpu: GPU) -> str:
@@ -300,6 +318,8 @@ def _predicted(case: Case, place: Place, evidence: "Evidence | None") -> SpeedEs
 
 def _as_answer(case: Case, gpu: str, found: SpeedEstimate, steps: bool) -> dict[str, Any]:
     answer = {"id": case.id, **msgspec.to_builtins(found), "gpu": gpu or None}
+    if found.hours_range:
+        answer["hours_low"], answer["hours_high"] = found.hours_range
     if case.ignored:
         answer["assumed"] = {**found.assumed, "fields_ignored": case.ignored}
     if not steps:

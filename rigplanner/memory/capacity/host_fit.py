@@ -5,11 +5,13 @@ on by default)."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 
 from msgspec.structs import replace
 
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo
+from rigplanner.memory.capacity.mixed_gpus import card_plan
 from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.usable_memory import unified, usable_gib
 from rigplanner.rig.workload import Workload
@@ -62,21 +64,65 @@ def held_gib(workload: Workload, gpus: Sequence[GPU], zoo: Zoo) -> float:
 def placed(
     workload: Workload, gpus: Sequence[GPU], zoo: Zoo, network: Network, by_layers: bool
 ) -> Workload:
-    """Return the workload with as much on the cards as they hold: experts leave first, layers where
-    that is not enough or the engine knows layers only."""
-    room = room_of(gpus) or 0.0
+    """Return the workload with as much on the cards as they hold, each by itself: experts leave
+    first, layers where that is not enough or the engine knows layers only. Several cards share the
+    bytes by their room, layers whose experts are in RAM counting less (`tensor_split`)."""
 
     def holds(work: Workload) -> bool:
-        return held_gib(work, gpus, zoo) <= room
+        return _holds(work, gpus, zoo)
 
     layers = network.layers
     if network.experts and not by_layers:
-        if holds(replace(workload, n_cpu_moe=layers)):
-            fewest = _first(0, layers, lambda n: holds(replace(workload, n_cpu_moe=n)))
-            return replace(workload, n_cpu_moe=fewest)
+        with_experts = _dealer(workload, gpus, zoo, layers)
+        if holds(with_experts(layers)):
+            return with_experts(_first(0, layers, lambda n: holds(with_experts(n))))
         workload = replace(workload, n_cpu_moe=layers)
     away = _first(0, layers + 1, lambda n: holds(replace(workload, gpu_layers=layers + 1 - n)))
     return replace(workload, gpu_layers=layers + 1 - away)
+
+
+def _holds(work: Workload, gpus: Sequence[GPU], zoo: Zoo) -> bool:
+    if len(gpus) == 1:
+        return held_gib(work, gpus, zoo) <= (room_of(gpus) or 0.0)
+    cards = card_plan(work, gpus, zoo).cards
+    return all(card.need.device_gib <= card.room_gib - MARGIN_GIB for card in cards)
+
+
+def _dealer(
+    workload: Workload, gpus: Sequence[GPU], zoo: Zoo, layers: int
+) -> Callable[[int], Workload]:
+    """Return how a job lies on its cards with the experts of the first n layers in RAM."""
+
+    def plain(n: int) -> Workload:
+        return replace(workload, n_cpu_moe=n)
+
+    if len(gpus) == 1 or workload.tensor_split:
+        return plain
+    rooms = [max(0.0, (usable_gib(gpu) or 0.0) - MARGIN_GIB) for gpu in gpus]
+    without = held_gib(plain(layers), gpus, zoo)
+    experts = (held_gib(plain(0), gpus, zoo) - without) / layers
+    beside = estimate_memory(plain(layers), gpus[0], 1, zoo, explained=False).parts
+    rest = without - len(gpus) * (beside.activations_gib + beside.context_gib)
+
+    def dealt(n: int) -> Workload:
+        sizes = [max(0.0, rest) / layers + (experts if at >= n else 0.0) for at in range(layers)]
+        return replace(plain(n), tensor_split=_shares(sizes, rooms))
+
+    return dealt
+
+
+def _shares(sizes: Sequence[float], rooms: Sequence[float]) -> list[float]:
+    """How many layers, the output as one more, each card takes in order so that the bytes of all
+    are shared as their rooms are."""
+    ends = [part * sum(sizes) / (sum(rooms) or 1.0) for part in accumulate(rooms)]
+    counts, done, card = [0.0] * len(rooms), 0.0, 0
+    for size in sizes:
+        while card < len(rooms) - 1 and done + size / 2 > ends[card]:
+            card += 1
+        counts[card] += 1
+        done += size
+    counts[-1] += 1
+    return counts
 
 
 def _first(low: int, high: int, good: Callable[[int], bool]) -> int:

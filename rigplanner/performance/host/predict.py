@@ -253,6 +253,8 @@ def _assumed(found: Hosted, prompt: int) -> dict[str, str]:
         now = getattr(work, name)
         if now is not None and now != getattr(asked, name) and (found.gpus or name != "gpu_layers"):
             assumed[name] = str(now)
+    if work.tensor_split and not asked.tensor_split:
+        assumed["tensor_split"] = ":".join(f"{share:g}" for share in work.tensor_split)
     if asked.input_tokens is None and asked.seq_len is None:
         assumed["input_tokens"] = str(prompt)
         assumed.pop("seq_len", None)

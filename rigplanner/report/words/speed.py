@@ -190,12 +190,7 @@ def speed_facts(speed: SpeedEstimate) -> list[tuple[str, str]]:
         )
     made += _served(speed.serving) if speed.serving else []
     if speed.hours is not None:
-        made.append(
-            (
-                tr("full training: {time}", time=hours_text(speed.hours)),
-                tr("For the epochs or tokens that are asked for."),
-            )
-        )
+        made.append((_training_time(speed), tr("For the epochs or tokens that are asked for.")))
     if speed.energy_kwh is not None:
         made.append(
             (
@@ -277,6 +272,18 @@ def _served(told: ServingAnswer) -> list[tuple[str, str]]:
 def _span_ms(milliseconds: float) -> str:
     return (
         quantity(milliseconds / 1000, "s") if milliseconds >= 1000 else quantity(milliseconds, "ms")
+    )
+
+
+def _training_time(speed: SpeedEstimate) -> str:
+    ends, time = speed.hours_range, hours_text(speed.hours or 0.0)
+    if ends is None:
+        return tr("full training: {time}", time=time)
+    return tr(
+        "full training: {time} ({low} to {high})",
+        time=time,
+        low=hours_text(ends[0]),
+        high=hours_text(ends[1]),
     )
 
 
