@@ -21,6 +21,15 @@ def tell(text: str = "") -> None:
         print("\n".join(textwrap.wrap(line, width, subsequent_indent=pad)) if line else line)
 
 
+def tell_columns(text: str) -> None:
+    """Print prose that may hold tables: lines with columns, which two spaces part, stay whole."""
+    for line in text.split("\n"):
+        if "  " in line.strip():
+            print(line)
+        else:
+            tell(line)
+
+
 LONGEST_MESSAGE = 1200
 
 

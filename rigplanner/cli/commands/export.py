@@ -1,4 +1,5 @@
-"""`rigplanner export`: a rig as Markdown, BBCode, plain text, CSV, JSON or a workbook."""
+"""`rigplanner export`: a rig as Markdown, BBCode, plain text, CSV, web page, JSON, one line of text
+or a workbook."""
 
 import argparse
 from datetime import date
@@ -6,6 +7,7 @@ from pathlib import Path
 
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_assessment
+from rigplanner.cli.terminal import tell_columns
 from rigplanner.cli.written import written
 from rigplanner.report.forms import WORKBOOK
 from rigplanner.report.quote.content import quote_content
@@ -33,6 +35,9 @@ def run(args: argparse.Namespace) -> int:
         content = quote_workbook(quote)
     else:
         content = export(quote, args.format).encode()
+    if args.output is None and args.format == "plain":
+        tell_columns(content.decode().rstrip("\n"))
+        return FINE
     if args.output is None:
         print(content.decode(), end="")
         return FINE

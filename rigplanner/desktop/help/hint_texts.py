@@ -298,8 +298,45 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
         "It counts instead of the general tax.",
     ),
     "Part with a tax of its own": (
-        "A part whose tax differs from the general one.",
-        "Choose it, then enter its tax below.",
+        "The part that the fields below speak of.",
+        "Choose it, then enter its tax, numbers, warranty and cost below.",
+    ),
+    "Form of the quote": (
+        "Whom the paper is for: a customer, yourself, or the seller alone.",
+        "One page without a seller, or cost and margin beside each price.",
+    ),
+    "Lead time": ("How long until you deliver.", "Printed with the terms, where you fill it in."),
+    "Room to sign": (
+        "Two lines to sign on, for the customer and for you.",
+        "They stand below the terms of a quote for a customer.",
+    ),
+    "Tax is called": ("The name of the tax: VAT, GST, MwSt.", "The quote calls its line so."),
+    "Further taxes": (
+        "Taxes on the same sum beside the general one: PST 7; levy 2.5.",
+        "Each has its own line, and all are in the total.",
+    ),
+    "Labour": ("What you ask for building and testing.", "It is taxed and in the total."),
+    "Shipping": ("What you ask for sending it.", "It is taxed and in the total."),
+    "Deposit": (
+        "Per cent of the total that is due with the order.",
+        "The quote names it, and what is due on delivery.",
+    ),
+    "Part number": (
+        "The maker's number of this part.",
+        "Printed below its name; where the name ends in one it stands there already.",
+    ),
+    "EAN or UPC": (
+        "The number below the bar code, 8, 12, 13 or 14 digits.",
+        "Printed below the name of the part.",
+    ),
+    "Condition": (
+        "Whether the goods are new, used or refurbished.",
+        "Printed below the name; without a choice used prices say so.",
+    ),
+    "Warranty": ("Months of warranty on this part.", "Printed below the name of the part."),
+    "Cost of one": (
+        "What one of them costs you, without tax.",
+        "Only the internal form shows it; take it out before you pass the file on.",
     ),
     "Prices include tax": (
         "Whether the prices of the parts contain the tax already.",

@@ -32,10 +32,11 @@ from rigplanner.desktop.controls.widgets import (
 from rigplanner.desktop.document.ask_file import ask_file
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.look.theme import row_px
+from rigplanner.desktop.quote.goods_fields import GoodsFields
 from rigplanner.desktop.quote.logos import picture_files, usable_logo
 from rigplanner.report.language import THIN, tr
 from rigplanner.report.quote.logo import logo_fault, logo_name
-from rigplanner.rig.document import MOST_CIRCUITS, QuoteDetails, part_of
+from rigplanner.rig.document import MOST_CIRCUITS, QuoteDetails, Tax, part_of
 from rigplanner.rig.edits import Edit
 
 PARTY_FIELDS = (
@@ -45,6 +46,11 @@ PARTY_FIELDS = (
     ("email", "E-mail"),
     ("phone", "Phone"),
     ("tax_id", "Tax id"),
+)
+FORMS = (
+    ("dealer", "For a customer"),
+    ("private", "For yourself, one page"),
+    ("internal", "Internal, with cost and margin"),
 )
 
 
@@ -61,7 +67,31 @@ class QuoteForm(QWidget):
         self.fill()
 
     def _make_forms(self) -> list[QWidget]:
-        rig, money = QFormLayout(), QFormLayout()
+        return [
+            _group(tr("Quote"), self._details()),
+            _group(tr("Money"), self._money()),
+            self._lines(),
+            self._costs(),
+            self._site(),
+            *self._party_boxes(),
+            self._text_box(),
+        ]
+
+    def _details(self) -> QFormLayout:
+        rig = QFormLayout()
+        self.shape = QComboBox()
+        self.shape.setAccessibleName(tr("Form of the quote"))
+        for code, word in FORMS:
+            self.shape.addItem(tr(word), code)
+        self.shape.activated.connect(
+            lambda _: self._edit(
+                tr("Form of the quote"), self._quote_edit("form")(self.shape.currentData())
+            )
+        )
+        self._setters.append(
+            lambda: self.shape.setCurrentIndex(self.shape.findData(self._quote().form))
+        )
+        rig.addRow(tr("Form"), narrowing(self.shape))
         self._text(
             rig,
             tr("Rig name"),
@@ -81,6 +111,14 @@ class QuoteForm(QWidget):
             3650,
             tr("days"),
         )
+        self._text(
+            rig, tr("Lead time"), lambda: self._quote().lead_time, self._quote_edit("lead_time")
+        )
+        self._tick(rig, tr("Room to sign"), "signature")
+        return rig
+
+    def _money(self) -> QFormLayout:
+        money = QFormLayout()
         self._text(money, tr("Currency"), lambda: self._session.rig.currency, self._currency_edit)
         self._number(
             money,
@@ -112,16 +150,73 @@ class QuoteForm(QWidget):
             "%",
             tr("none"),
         )
-        included = QCheckBox(tr("Prices include tax"))
-        included.toggled.connect(
-            lambda on: self._edit(
-                tr("Prices include tax"), self._quote_edit("prices_include_tax")(on)
-            )
+        self._text(
+            money, tr("Tax is called"), lambda: self._quote().tax_name, self._quote_edit("tax_name")
         )
-        self._setters.append(lambda: included.setChecked(self._quote().prices_include_tax))
-        money.addRow(included)
-        boxes = [_group(tr("Quote"), rig), _group(tr("Money"), money), self._costs(), self._site()]
-        return boxes + self._party_boxes() + [self._text_box()]
+        self._text(
+            money,
+            tr("Further taxes"),
+            lambda: taxes_text(self._quote().more_taxes),
+            self._taxes_edit,
+            tr("for example PST 7"),
+        )
+        for field, name in (("labour", tr("Labour")), ("shipping", tr("Shipping"))):
+            self._number(
+                money,
+                name,
+                self._quote_value(field),
+                self._quote_edit(field),
+                2,
+                1e9,
+                "",
+                tr("none"),
+            )
+        self._number(
+            money,
+            tr("Deposit"),
+            self._quote_value("deposit_percent"),
+            self._quote_edit("deposit_percent"),
+            2,
+            100,
+            "%",
+            tr("none"),
+        )
+        self._tick(money, tr("Prices include tax"), "prices_include_tax")
+        return money
+
+    def _quote_value(self, field: str) -> Callable[[], Any]:
+        return lambda: getattr(self._quote(), field)
+
+    def _tick(self, form: QFormLayout, title: str, field: str) -> None:
+        box = QCheckBox(title)
+        box.toggled.connect(lambda on: self._edit(title, self._quote_edit(field)(on)))
+        self._setters.append(lambda: box.setChecked(getattr(self._quote(), field)))
+        form.addRow(box)
+
+    def _taxes_edit(self, text: str) -> Edit | None:
+        taxes = read_taxes(text)
+        return None if taxes is None else self._quote_edit("more_taxes")(taxes)
+
+    def _lines(self) -> QWidget:
+        """What is said of one part: its tax, and its goods."""
+        lines = QFormLayout()
+        self.taxed = QComboBox()
+        self.taxed.setAccessibleName(tr("Part with a tax of its own"))
+        self.taxed.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.taxed.activated.connect(lambda _: self._show_own_tax())
+        lines.addRow(tr("Part"), self.taxed)
+        self.own_tax = QDoubleSpinBox(decimals=2, minimum=-1, maximum=100)
+        self.own_tax.setAccessibleName(tr("Tax of this part"))
+        self.own_tax.setSpecialValueText(tr("as the quote"))
+        self.own_tax.setSuffix(f"{THIN}%")
+        self.own_tax.setKeyboardTracking(False)
+        indented(self.own_tax)
+        self.own_tax.valueChanged.connect(self._set_own_tax)
+        lines.addRow(tr("Tax"), self.own_tax)
+        self.goods = GoodsFields(self._session, lambda: self.taxed.currentData() or "", narrowing)
+        self.goods.add_to(lines)
+        self._setters.append(self._list_taxed)
+        return _group(tr("Parts one by one"), lines)
 
     def _site(self) -> QWidget:
         site = QFormLayout()
@@ -168,7 +263,7 @@ class QuoteForm(QWidget):
         return _group(tr("Site"), site)
 
     def _costs(self) -> QWidget:
-        """What years cost, and the tax of single parts."""
+        """What years cost."""
         costs = QFormLayout()
         self._number(
             costs,
@@ -238,20 +333,6 @@ class QuoteForm(QWidget):
             tr("million tokens"),
             tr("not set"),
         )
-        self.taxed = QComboBox()
-        self.taxed.setAccessibleName(tr("Part with a tax of its own"))
-        self.taxed.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.taxed.activated.connect(lambda _: self._show_own_tax())
-        costs.addRow(tr("Tax of"), self.taxed)
-        self.own_tax = QDoubleSpinBox(decimals=2, minimum=-1, maximum=100)
-        self.own_tax.setAccessibleName(tr("Tax of this part"))
-        self.own_tax.setSpecialValueText(tr("as the quote"))
-        self.own_tax.setSuffix(f"{THIN}%")
-        self.own_tax.setKeyboardTracking(False)
-        indented(self.own_tax)
-        self.own_tax.valueChanged.connect(self._set_own_tax)
-        costs.addRow("", self.own_tax)
-        self._setters.append(self._list_taxed)
         return _group(tr("Costs"), costs)
 
     def _site_amount(self, field: str) -> Callable[[], float]:
@@ -284,6 +365,7 @@ class QuoteForm(QWidget):
         self._show_own_tax()
 
     def _show_own_tax(self) -> None:
+        self.goods.show()
         item = self._session.rig.item(self.taxed.currentData() or "")
         self.own_tax.setEnabled(item is not None)
         self.own_tax.blockSignals(True)
@@ -522,6 +604,27 @@ class QuoteForm(QWidget):
 
 def _amount(price: Price | None) -> float:
     return price.amount if price else 0.0
+
+
+def taxes_text(taxes: tuple[Tax, ...]) -> str:
+    """Return further taxes as they are written in the form: "PST 7; levy 2.5"."""
+    return "; ".join(f"{tax.name} {tax.percent:g}" for tax in taxes)
+
+
+def read_taxes(text: str) -> tuple[Tax, ...] | None:
+    """Return the further taxes that a text names, each by its name and per cent; None where one
+    has no name or no rate from 0 to 100."""
+    found = []
+    for part in filter(None, (part.strip() for part in text.split(";"))):
+        name, _, rate = part.removesuffix("%").strip().rpartition(" ")
+        try:
+            percent = float(rate.replace(",", "."))
+        except ValueError:
+            return None
+        if not name.strip() or not 0 <= percent <= 100:
+            return None
+        found.append(Tax(name=name.strip(), percent=percent))
+    return tuple(found)
 
 
 def narrowing(field: QWidget) -> QWidget:

@@ -404,9 +404,16 @@ def json_text(made: Comparison) -> str:
     return msgspec.json.format(msgspec.json.encode(told), indent=1).decode() + "\n"
 
 
+def _page(made: Comparison) -> str:
+    from rigplanner.report.comparison.web import comparison_html
+
+    return comparison_html(made)
+
+
 FORMATS: dict[str, Callable[[Comparison], str]] = {
     "table": cleaned(table),
     "csv": cleaned(csv_text),
     "markdown": cleaned(markdown),
+    "html": cleaned(_page),
     "json": cleaned_json(json_text),
 }

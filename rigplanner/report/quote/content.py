@@ -181,7 +181,7 @@ def quote_content(
         terms=details.terms,
         remarks=details.remarks,
         catalog_version=catalog.version,
-        rig=with_snapshot(rig, catalog),
+        rig=with_snapshot(_as_told(rig, form or details.form), catalog),
         totals=assessment.totals,
     )
 
@@ -191,6 +191,14 @@ def _heading(form: Form, details: QuoteDetails) -> str:
     if form == "internal":
         return tr("Calculation")
     return tr("Quote") if form == "dealer" and details.seller.name else tr("Parts list")
+
+
+def _as_told(rig: Rig, form: Form) -> Rig:
+    """Return the rig as a reader of the quote may have it: a dealer's customer sees no cost."""
+    if form != "dealer" or all(item.goods.cost is None for item in rig.items):
+        return rig
+    told = (replace(item, goods=replace(item.goods, cost=None)) for item in rig.items)
+    return replace(rig, items=tuple(told))
 
 
 def _proof(rig: Rig) -> str:

@@ -9,6 +9,7 @@ from rigplanner.report import format as fmt
 from rigplanner.report.language import tr
 from rigplanner.report.quote.content import Quote
 from rigplanner.report.quote.frames import parts_frame
+from rigplanner.report.quote.web import quote_html
 from rigplanner.report.spreadsheet import csv_of
 from rigplanner.rig.files import encode_rig
 
@@ -167,7 +168,7 @@ def findings_text(quote: Quote) -> str:
         quote.title,
         quote.verdict_text,
         "\n".join(_finding_lines(quote, fixes=True)),
-        " ".join(quote.unchecked),
+        " ".join((*quote.unchecked, *quote.unverified)),
     ]
     return "\n\n".join(without_steering(block) for block in blocks if block) + "\n"
 
@@ -203,6 +204,8 @@ REPORTED = (
     "setup",
     "offered",
     "unchecked",
+    "unverified",
+    "conditions",
     "ran",
     "sources",
 )
@@ -217,11 +220,18 @@ def json_text(quote: Quote) -> str:
     return msgspec.json.format(msgspec.json.encode(tree), indent=1).decode() + "\n"
 
 
+def share(quote: Quote) -> str:
+    """Return the rig as one line of text, which *New from text* reads back."""
+    return f"{quote.share}\n"
+
+
 FORMATS: dict[str, Callable[[Quote], str]] = {
     "markdown": cleaned(markdown),
     "bbcode": cleaned(bbcode),
     "plain": cleaned(plain),
     "csv": cleaned(csv_text),
+    "html": cleaned(quote_html),
+    "share": cleaned(share),
     "json": cleaned_json(json_text),
 }
 """Forms of text; `workbook.quote_workbook` makes the workbook."""
