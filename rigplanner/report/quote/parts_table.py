@@ -41,15 +41,16 @@ def parts_story(quote: Quote, sheet: Sheet) -> list[Any]:
             for word, value in quote.conditions
         ]
         story += [sheet.gap(6), sheet.table(rows, (0.6, 0.4), header=False)]
+    end: list[Any] = []
     if quote.terms:
-        story += [
+        end = [
             sheet.gap(6),
             sheet.text(tr("Terms"), "label"),
             sheet.text(quote.terms, "small", longest=4000),
         ]
     if quote.rig.quote.signature and quote.form == "dealer":
-        story.append(_room_to_sign(quote, sheet))
-    return [*story, sheet.gap(14)]
+        end.append(_room_to_sign(quote, sheet))
+    return [*story, *([sheet.together(end)] if end else []), sheet.gap(14)]
 
 
 def parts_table(quote: Quote, sheet: Sheet) -> Any:
@@ -69,8 +70,8 @@ def parts_table(quote: Quote, sheet: Sheet) -> Any:
 
 def name_cell(line: QuoteLine, sheet: Sheet) -> list[Any]:
     """Return what a line sells: name, figures, and what the seller says of it."""
-    told = [sheet.text(text, "small") for text in (line.detail, line.goods) if text]
-    return [sheet.text(line.name, "body"), *told]
+    told = "  ·  ".join(text for text in (line.detail, line.goods) if text)
+    return [sheet.text(line.name, "body"), *([sheet.text(told, "small")] if told else [])]
 
 
 def _row(number: int, line: QuoteLine, quote: Quote, sheet: Sheet) -> list[Any]:
@@ -118,4 +119,4 @@ def _room_to_sign(quote: Quote, sheet: Sheet) -> Any:
     ):
         texts = [sheet.text(text, "small") for text in (word, name) if text]
         cells.append([sheet.gap(SIGN_LINE), sheet.rule(), sheet.gap(2), *texts])
-    return sheet.together([sheet.columns([cells[0], [], cells[1]], (0.46, 0.08, 0.46))])
+    return sheet.columns([cells[0], [], cells[1]], (0.46, 0.08, 0.46))

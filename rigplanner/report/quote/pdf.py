@@ -319,11 +319,8 @@ def _notes(quote: Quote, sheet: Sheet) -> list[Any]:
                 sheet.text(code, "small"),
             ]
         )
-    return [
-        *sheet.section(tr("Notes")),
-        sheet.table(rows, (0.3, 0.6, 0.1), header=False),
-        sheet.gap(14),
-    ]
+    table = sheet.table(rows, (0.3, 0.6, 0.1), header=False)
+    return [sheet.together([*sheet.heading(tr("Notes")), table]), sheet.gap(14)]
 
 
 def _finding_row(finding: QuoteFinding, sheet: Sheet) -> list[Any]:
@@ -355,8 +352,8 @@ def _annex(quote: Quote, sheet: Sheet) -> list[Any]:
         story += [sheet.gap(12), *sheet.section(tr("Sources of the deciding figures"))]
         for number, source in enumerate(quote.sources, 1):
             story += [_source(number, source, quote, sheet), sheet.gap(1.5)]
-        story += [sheet.gap(3), *(sheet.text(text, "small") for text in quote.unverified)]
-    return [*story, sheet.gap(8), sheet.together(share_story(quote.share, sheet))]
+    end = [sheet.gap(3), *(sheet.text(text, "small") for text in quote.unverified)]
+    return [*story, sheet.together([*end, sheet.gap(8), *share_story(quote.share, sheet)])]
 
 
 def _source(number: int, source: QuoteSource, quote: Quote, sheet: Sheet) -> Any:

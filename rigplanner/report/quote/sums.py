@@ -5,7 +5,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import System
 from rigplanner.economics.totals import Totals
 from rigplanner.report import format as fmt
-from rigplanner.report.language import listed, tr, trn
+from rigplanner.report.language import tr, trn
 from rigplanner.rig.document import QuoteDetails, Rig, part_of
 from rigplanner.rules.assess import Assessment
 
@@ -79,11 +79,9 @@ def shown_sums(assessment: Assessment, catalog: Catalog) -> list[tuple[str, str]
     rows = [
         (word, fmt.money(amount, totals.currency)) for word, amount in sum_rows(totals, rig.quote)
     ]
-    missing = [uid for uid in (*totals.unpriced, *totals.foreign) if is_machine(rig, uid, catalog)]
-    if missing:
-        names = listed(item_name(rig, uid, catalog) for uid in missing)
-        rows.append((tr("Total"), tr("not known without the price of {names}", names=names)))
-    return rows
+    missing = (*totals.unpriced, *totals.foreign)
+    whole = not any(is_machine(rig, uid, catalog) for uid in missing)
+    return rows if whole else [*rows, (tr("Total"), tr("not known"))]
 
 
 def is_machine(rig: Rig, uid: str, catalog: Catalog) -> bool:
