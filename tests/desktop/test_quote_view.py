@@ -16,12 +16,14 @@ from rigplanner.desktop import documents
 from rigplanner.desktop.document import exports
 from rigplanner.desktop.panels.reasons import cost_steps
 from rigplanner.desktop.quote.figures import figure_entries
+from rigplanner.desktop.quote.form import read_taxes, taxes_text
 from rigplanner.desktop.quote.logos import usable_logo
 from rigplanner.report.forms import WORKBOOK
 from rigplanner.report.quote import export
 from rigplanner.report.quote.content import quote_content
 from rigplanner.report.quote.export import FORMATS
 from rigplanner.report.quote.logo import logo_content, logo_fault, logo_name
+from rigplanner.rig.document import Goods, Tax
 from rigplanner.rig.edits import Edit
 
 SVG = (
@@ -51,7 +53,8 @@ def test_every_form_is_written_and_a_folder_that_is_gone_is_told(window, view, t
         if form == WORKBOOK:
             assert "xl/workbook.xml" in zipfile.ZipFile(io.BytesIO(content)).namelist()
         else:
-            assert "GeForce RTX 3090" in content.decode()
+            assert "geforce" in content.decode().casefold()
+            assert "rtx-3090" in content.decode().casefold().replace(" ", "-")
     assert "out" in window.messages.text.text()
     view.save_as(tmp_path / "gone" / "out.md", "markdown")
     assert "not written" in window.messages.text.text()
@@ -317,3 +320,61 @@ def test_a_field_that_is_left_shows_its_beginning(qtbot, window, view):
     names["Customer Contact"].setFocus()
     assert field.text() == address
     assert field.cursorPosition() == 0
+
+
+def test_what_a_seller_says_of_a_part_is_an_edit_each(qtbot, window, view):
+    form, goods = view.form, view.form.goods
+    uid = form.taxed.currentData()
+
+    def said():
+        return window.session.rig.item(uid).goods
+
+    goods.number.setText("ZX-4711")
+    goods.number.editingFinished.emit()
+    goods.warranty.setValue(24)
+    goods.cost.setValue(99.5)
+    goods.condition.setCurrentIndex(goods.condition.findData("used"))
+    goods.condition.activated.emit(goods.condition.currentIndex())
+    assert said() == Goods(part_number="ZX-4711", condition="used", warranty_months=24, cost=99.5)
+    goods.ean.setText("4006381333932")
+    goods.ean.editingFinished.emit()
+    assert said().ean == "" and "no EAN" in window.messages.text.text()
+    goods.ean.setText("40-06381 333931")
+    goods.ean.editingFinished.emit()
+    assert said().ean == "4006381333931"
+    window.session.undo()
+    assert said().ean == ""
+    form.taxed.setCurrentIndex(form.taxed.currentIndex() + 1)
+    form.taxed.activated.emit(form.taxed.currentIndex())
+    assert (goods.number.text(), goods.warranty.value(), goods.cost.value()) == ("", 0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "taxes"),
+    [
+        ("", ()),
+        ("PST 7", (Tax(name="PST", percent=7.0),)),
+        (
+            "PST 7 %; eco levy 2,5",
+            (Tax(name="PST", percent=7.0), Tax(name="eco levy", percent=2.5)),
+        ),
+        ("7", None),
+        ("PST", None),
+        ("PST 101", None),
+        ("PST nan", None),
+    ],
+)
+def test_further_taxes_are_read_as_they_are_written(text, taxes):
+    assert read_taxes(text) == taxes
+    if taxes:
+        assert read_taxes(taxes_text(taxes)) == taxes
+
+
+def test_the_form_of_the_quote_is_chosen_and_printed(qtbot, window, view):
+    settled_session(qtbot, window.session)
+    qtbot.waitUntil(lambda: view.content is not None, timeout=20_000)
+    view.form.shape.setCurrentIndex(view.form.shape.findData("private"))
+    view.form.shape.activated.emit(view.form.shape.currentIndex())
+    assert window.session.rig.quote.form == "private"
+    settled_session(qtbot, window.session)
+    qtbot.waitUntil(lambda: view.pages.text() == "1 page", timeout=20_000)

@@ -3,19 +3,24 @@ margin."""
 
 import io
 from datetime import date
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 from pypdf import PdfReader
 
+from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import Catalog
+from rigplanner.report.comparison.content import FORMATS as COMPARISONS
+from rigplanner.report.comparison.content import comparison
 from rigplanner.report.quote.code import MOST_BYTES, code_of
 from rigplanner.report.quote.content import Quote, quote_content
-from rigplanner.report.quote.export import export
+from rigplanner.report.quote.export import FORMATS, export
 from rigplanner.report.quote.pdf import quote_pdf, render
 from rigplanner.rig.document import Goods, Party, QuoteDetails, Rig, Tax
 from rigplanner.rig.files import read_rig
+from rigplanner.rig.from_text.parts_list import read_parts_list
 from rigplanner.rules.assess import assess
 
 DAY = date(2026, 11, 23)
@@ -166,3 +171,60 @@ def test_a_hostile_seller_prints_in_every_form(offered: Rig, catalog: Catalog) -
     )
     for form in ("dealer", "private", "internal"):
         assert "</para>" in _text(quote_pdf(assess(rig, catalog), catalog, DAY, form=form))
+
+
+class _Page(HTMLParser):
+    """Gathers the tags of a page, and what is open at its end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.open: list[str] = []
+        self.outside: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.outside += [name for name, _ in attrs if name in ("src", "href") or name[:2] == "on"]
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("form", ["dealer", "private"])
+def test_the_web_page_stands_alone_and_runs_nothing(
+    offered: Rig, catalog: Catalog, form: str
+) -> None:
+    hostile = replace(offered, name="<script>alert(1)</script>", currency="TWD")
+    pages = [
+        export(quote_content(assess(hostile, catalog), catalog, DAY, form), "html"),
+        COMPARISONS["html"](comparison(("<script>", "b"), ())),
+    ]
+    for text in pages:
+        page = _Page()
+        page.feed(text)
+        assert page.open == [] and page.outside == []
+        assert not {"script", "iframe", "link", "img", "object"}.intersection(page.tags)
+        assert "&lt;script&gt;" in text
+    assert "49,850" in pages[0] and "ZX-4711" in pages[0]
+    assert ("Example Systems" in pages[0]) is (form == "dealer")
+
+
+def test_a_customer_gets_no_cost_in_any_form(offered: Rig, catalog: Catalog) -> None:
+    secret = replace(offered.items[0].goods, cost=8123.45)
+    items = (replace(offered.items[0], goods=secret), *offered.items[1:])
+    quote = quote_content(assess(replace(offered, items=items), catalog), catalog, DAY)
+    for form in FORMATS:
+        assert "8123" not in export(quote, form).replace(",", ""), form
+    assert "8123" not in _text(render(quote)).replace(",", "")
+
+
+def test_a_line_to_share_reads_back_as_the_samples(rigs: dict[str, Rig], catalog: Catalog) -> None:
+    index = PartIndex(tuple(catalog.parts.values()))
+    for rig in rigs.values():
+        text = export(quote_content(assess(rig, catalog), catalog, DAY), "share")
+        entries = read_parts_list(text, index, "2026-11-23")
+        assert [(e.wish.quantity, e.wish.parts[0].id) for e in entries] == [
+            (item.quantity, item.part) for item in rig.items
+        ]

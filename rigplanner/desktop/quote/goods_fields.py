@@ -37,7 +37,10 @@ class GoodsFields:
     ) -> None:
         self._session, self._chosen = session, chosen
         self._filling = False
-        self.number, self.ean = QLineEdit(maxLength=LONGEST_NUMBER), QLineEdit(maxLength=14)
+        self.number, self.ean = (
+            QLineEdit(maxLength=LONGEST_NUMBER),
+            QLineEdit(maxLength=LONGEST_NUMBER),
+        )
         self.condition, self.warranty = QComboBox(), QSpinBox(maximum=LONGEST_WARRANTY)
         self.cost = QDoubleSpinBox(decimals=2, maximum=MOST_COST)
         self._rows = (

@@ -142,20 +142,21 @@ def quote_content(
     """Return the content of a rig's quote. `today` dates a quote that names no date of its own;
     `form` is the rig's own where none is given."""
     rig, details, report = assessment.rig, assessment.rig.quote, assessment.report
+    form = form or details.form
     issued = _day(details.date) or today
     return Quote(
-        form=form or details.form,
-        heading=_heading(form or details.form, details),
+        form=form,
+        heading=_heading(form, details),
         title=rig.name,
         number=details.number,
         date=issued.isoformat(),
         valid_until=(issued + timedelta(days=details.valid_days)).isoformat(),
         seller=details.seller,
         customer=details.customer,
-        lines=tuple(_lines(assessment, catalog)),
+        lines=tuple(_lines(assessment, catalog, form)),
         sums=tuple(shown_sums(assessment, catalog)),
         conditions=tuple(condition_rows(assessment.totals, details)),
-        margin=tuple(margin_rows(assessment)),
+        margin=tuple(margin_rows(assessment)) if form == "internal" else (),
         money_notes=tuple(_money_notes(assessment, catalog)),
         verdict=report.verdict(),
         verdict_text=" ".join(filter(None, (verdict_text(assessment, catalog), _proof(rig)))),
@@ -181,7 +182,7 @@ def quote_content(
         terms=details.terms,
         remarks=details.remarks,
         catalog_version=catalog.version,
-        rig=with_snapshot(_as_told(rig, form or details.form), catalog),
+        rig=with_snapshot(_as_told(rig, form), catalog),
         totals=assessment.totals,
     )
 
@@ -258,11 +259,13 @@ def verdict_text(assessment: Assessment, catalog: Catalog) -> str:
     return listed([told, rests, ran] if rests else [told, ran], ". ")
 
 
-def _lines(assessment: Assessment, catalog: Catalog) -> list[QuoteLine]:
-    """Return the rows of the parts list, those that stand beside the computer last."""
+def _lines(assessment: Assessment, catalog: Catalog, form: Form) -> list[QuoteLine]:
+    """Return the rows of the parts list, those that stand beside the computer last; cost and
+    margin in the internal form alone."""
     totals = assessment.totals
     ordered = sorted(totals.lines, key=lambda line: line.uid in totals.aside)
-    return [_row(line, assessment, catalog) for line in ordered]
+    rows = [_row(line, assessment, catalog) for line in ordered]
+    return rows if form == "internal" else [replace(row, cost=None, margin=None) for row in rows]
 
 
 def _row(line: Line, assessment: Assessment, catalog: Catalog) -> QuoteLine:
