@@ -1,7 +1,7 @@
 """The forms in which things leave the house: what each is called, and how its files end.
 
 Which forms there are is said once, by the table of writers beside each thing that is written
-(`report.quote.export.FORMATS`, `report.comparison.content.FORMATS`,
+(`report.quote.export.FORMATS`, `report.comparison.writers.FORMATS`,
 `report.machine_files.WRITERS`): command line and window both read it. A new form needs no word
 here; it is then shown by its own name."""
 

@@ -8,7 +8,8 @@ from rigplanner.catalog.schema.parts import Price
 from rigplanner.data import data_path
 from rigplanner.planning.compare import CHOSEN, compare, differences
 from rigplanner.report.comparison.changes import with_changes
-from rigplanner.report.comparison.content import FORMATS, comparison, names_apart
+from rigplanner.report.comparison.content import comparison, names_apart
+from rigplanner.report.comparison.writers import FORMATS
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, apply
 from rigplanner.rig.files import read_rig

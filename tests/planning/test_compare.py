@@ -14,9 +14,10 @@ from rigplanner.catalog.prices.exchange import ExchangeRates
 from rigplanner.catalog.schema.parts import Price
 from rigplanner.planning.compare import CompareRow, compare
 from rigplanner.planning.renting import Hire
-from rigplanner.report.comparison.content import FORMATS, comparison
+from rigplanner.report.comparison.content import comparison
 from rigplanner.report.comparison.pdf import comparison_pdf
 from rigplanner.report.comparison.workbook import comparison_workbook
+from rigplanner.report.comparison.writers import FORMATS
 from rigplanner.report.language import Words
 from rigplanner.report.words.speed import BOUND_WORDS
 from rigplanner.report.words.workloads import LIFT_WORDS

@@ -18,8 +18,8 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import Catalog
-from rigplanner.report.comparison.content import FORMATS as COMPARISONS
 from rigplanner.report.comparison.content import comparison
+from rigplanner.report.comparison.writers import FORMATS as COMPARISONS
 from rigplanner.report.quote.content import Quote, quote_content
 from rigplanner.report.quote.export import FORMATS, export, findings_text
 from rigplanner.report.quote.workbook import quote_workbook

@@ -12,8 +12,8 @@ from pypdf import PdfReader
 
 from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import Catalog
-from rigplanner.report.comparison.content import FORMATS as COMPARISONS
 from rigplanner.report.comparison.content import comparison
+from rigplanner.report.comparison.writers import FORMATS as COMPARISONS
 from rigplanner.report.quote.code import MOST_BYTES, code_of
 from rigplanner.report.quote.content import Quote, quote_content
 from rigplanner.report.quote.export import FORMATS, export

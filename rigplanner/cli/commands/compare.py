@@ -12,7 +12,8 @@ from rigplanner.cli.written import written
 from rigplanner.planning.compare import compare
 from rigplanner.planning.renting import hires_for
 from rigplanner.report.comparison.changes import with_changes
-from rigplanner.report.comparison.content import FORMATS, comparison, names_apart
+from rigplanner.report.comparison.content import comparison, names_apart
+from rigplanner.report.comparison.writers import FORMATS
 from rigplanner.report.forms import PDF, WORKBOOK
 from rigplanner.rig.variants import states
 from rigplanner.rules.assess import Assessment, assess

@@ -440,7 +440,7 @@ class CompareView(QWidget):
             )
 
     def _open_export(self) -> None:
-        from rigplanner.report.comparison.content import FORMATS
+        from rigplanner.report.comparison.writers import FORMATS
 
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -464,7 +464,7 @@ class CompareView(QWidget):
 
     def content(self, form: str) -> bytes:
         """Return the comparison that is shown in one of the forms of export."""
-        from rigplanner.report.comparison.content import FORMATS
+        from rigplanner.report.comparison.writers import FORMATS
 
         names, rows, made = self.model.names, self.model.rows, self._made()
         if form == PDF:

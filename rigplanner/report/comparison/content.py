@@ -1,12 +1,11 @@
 """A comparison in words: as text table, CSV, Markdown or JSON."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 
-from rigplanner.plain_text import cleaned, cleaned_json
 from rigplanner.planning.compare import CompareRow, Value, differences
 from rigplanner.report import format as fmt
 from rigplanner.report.format import columns_of, padded
@@ -402,18 +401,3 @@ def json_text(made: Comparison) -> str:
     told = msgspec.to_builtins(made)
     del told["compared"]
     return msgspec.json.format(msgspec.json.encode(told), indent=1).decode() + "\n"
-
-
-def _page(made: Comparison) -> str:
-    from rigplanner.report.comparison.web import comparison_html
-
-    return comparison_html(made)
-
-
-FORMATS: dict[str, Callable[[Comparison], str]] = {
-    "table": cleaned(table),
-    "csv": cleaned(csv_text),
-    "markdown": cleaned(markdown),
-    "html": cleaned(_page),
-    "json": cleaned_json(json_text),
-}
