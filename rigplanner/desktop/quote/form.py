@@ -130,21 +130,24 @@ class QuoteForm(QWidget):
             "",
             tr("none"),
         )
+        self._tax_fields(money)
+        for field, name in (
+            ("discount_percent", tr("Discount")),
+            ("deposit_percent", tr("Deposit")),
+        ):
+            edit = self._quote_edit(field)
+            self._number(money, name, self._quote_value(field), edit, 2, 100, "%", tr("none"))
+        for field, name in (("labour", tr("Labour")), ("shipping", tr("Shipping"))):
+            edit = self._quote_edit(field)
+            self._number(money, name, self._quote_value(field), edit, 2, 1e9, "", tr("none"))
+        return money
+
+    def _tax_fields(self, money: QFormLayout) -> None:
         self._number(
             money,
             tr("Tax"),
             lambda: self._quote().tax_percent or 0,
             lambda v: self._quote_edit("tax_percent")(v or None),
-            2,
-            100,
-            "%",
-            tr("none"),
-        )
-        self._number(
-            money,
-            tr("Discount"),
-            lambda: self._quote().discount_percent,
-            self._quote_edit("discount_percent"),
             2,
             100,
             "%",
@@ -160,29 +163,7 @@ class QuoteForm(QWidget):
             self._taxes_edit,
             tr("for example PST 7"),
         )
-        for field, name in (("labour", tr("Labour")), ("shipping", tr("Shipping"))):
-            self._number(
-                money,
-                name,
-                self._quote_value(field),
-                self._quote_edit(field),
-                2,
-                1e9,
-                "",
-                tr("none"),
-            )
-        self._number(
-            money,
-            tr("Deposit"),
-            self._quote_value("deposit_percent"),
-            self._quote_edit("deposit_percent"),
-            2,
-            100,
-            "%",
-            tr("none"),
-        )
         self._tick(money, tr("Prices include tax"), "prices_include_tax")
-        return money
 
     def _quote_value(self, field: str) -> Callable[[], Any]:
         return lambda: getattr(self._quote(), field)
