@@ -85,6 +85,9 @@ class Seeker:
 
     def _fastest(self, most: float, keep: bool) -> Iterator[Answer]:
         first = Fastest(most)
+        if (early := self._early(most)) is not None:
+            first.found(early)
+            yield self._told(early, early, None, math.inf)
         for _ in self._pass(first, NoLedger(), self._by_speed(most)):
             if self._stopped:
                 break
@@ -149,9 +152,23 @@ class Seeker:
         except Stopped:
             self._stopped = True
 
-    def _by_speed(self, most: float) -> tuple[CardSet, ...]:
-        """Sets of cards that the money reaches, the one that may be fastest first."""
-        reached = [c for c in self.space.sets if self.search.least(c) <= most]
+    def _early(self, most: float) -> Candidate | None:
+        """The cheapest rig with the single card that may be fastest: a good one to begin with,
+        found long before what several cards do is known."""
+        cheapest = Least(most, False)
+        try:
+            for cards in self._by_speed(most, 1):
+                self.search.over(cards, cheapest, NoLedger())
+                if cheapest.best is not None:
+                    break
+        except Stopped:
+            return None
+        return cheapest.best
+
+    def _by_speed(self, most: float, count: int | None = None) -> tuple[CardSet, ...]:
+        """Sets of (so many) cards that the money reaches, the one that may be fastest first."""
+        every = (c for c in self.space.sets if count is None or c.count == count)
+        reached = [c for c in every if self.search.least(c) <= most]
         told = [(cards, self.search.bounds.ceiling(cards)) for cards in reached
                 if self.search.bounds.has_slots(cards)]  # fmt: skip
         fast = [(score.value, cards) for cards, score in told if isinstance(score, Score)]

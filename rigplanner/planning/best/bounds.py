@@ -2,6 +2,7 @@
 host that holds nothing back, lower bounds from the cheapest part that a few plain relations leave.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -15,12 +16,16 @@ from rigplanner.catalog.schema.parts import (
     PowerSupply,
 )
 from rigplanner.machine.assemble import assemble
+from rigplanner.machine.model import Machine
 from rigplanner.machine.power.power import rating_w
 from rigplanner.planning.best.judge import Chosen, Judge, card_items
 from rigplanner.planning.best.relaxed import FURNITURE, MEMORY, alike, ideal_host, memory_for
 from rigplanner.planning.best.score import Score, leans_on_host, score_of
 from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space
 from rigplanner.rig.document import Item, Rig
+
+OF_MEMORY = ("memory", "tight")
+"""Faults that another host does not mend: what cards hold does not rest on their links to it."""
 
 
 class Bounds:
@@ -34,6 +39,7 @@ class Bounds:
         self._ceilings: dict[object, Score | str] = {}
         self._sitting: dict[object, Score | str] = {}
         self._plausible: dict[object, tuple[tuple[Option, ...], int]] = {}
+        self._last_free: tuple[object, list[tuple[Rig, Machine]]] = (None, [])
         self.leans_on_host = leans_on_host(self.question)
         self._most_slots = max(
             (_slots(part) for part in map(self._board, space.options["motherboard"]) if part),
@@ -69,20 +75,33 @@ class Bounds:
 
     def _ceiling(self, cards: CardSet) -> Score | str:
         found: Score | str = "not-predicted"
-        for own_roots in (False, True) if cards.count > 1 else (False,):
-            parts = self._ideal.parts(cards, self.catalog, own_roots)
-            items = (*card_items(cards), *self._ideal.items(self.leans_on_host))
-            rig = self.judge.with_items(items, False)
-            rig = _with_parts(rig, parts)
-            score = score_of(self.question, assemble(rig, self.catalog), cards.way, self.strict)
+        for rig, machine in self._free(cards):
+            score = score_of(self.question, machine, cards.way, self.strict)
             if isinstance(score, Score):
                 if not isinstance(found, Score) or score.value > found.value:
                     found = score
+            elif score in OF_MEMORY:
+                return score
             elif not isinstance(found, Score):
                 found = score
-        if isinstance(found, Score) and (code := self.judge.works_refused(cards, rig)):
+        if isinstance(found, Score) and (code := self.judge.works_refused(cards, rig, machine)):
             return code
         return found
+
+    def _free(self, cards: CardSet) -> Iterator[tuple[Rig, Machine]]:
+        """Yield the machines of these cards in hosts that hold nothing back. Those of the last
+        cards are kept: sets that differ in how jobs lie on them follow each other."""
+        key = (self._alike(cards), cards.count, cards.cap_w, cards.bridge)
+        if key != self._last_free[0]:
+            self._last_free = key, []
+        kept = self._last_free[1]
+        for at, own_roots in enumerate((False, True) if cards.count > 1 else (False,)):
+            if at == len(kept):
+                parts = self._ideal.parts(cards, self.catalog, own_roots)
+                items = (*card_items(cards), *self._ideal.items(self.leans_on_host))
+                rig = _with_parts(self.judge.with_items(items, False), parts)
+                kept.append((rig, assemble(rig, self.catalog)))
+            yield kept[at]
 
     def sitting(self, cards: CardSet, chosen: Chosen) -> Score | str:
         """Return what a set of cards does at most on this board with this processor: with all the

@@ -10,10 +10,19 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import CPU, GPU
 from rigplanner.machine.assemble import put_together
 from rigplanner.machine.builder import MachineBuilder
+from rigplanner.machine.model import Machine
 from rigplanner.machine.pieces import pieces_of
 from rigplanner.planning.best.market import Market
 from rigplanner.planning.best.question import Question
-from rigplanner.planning.best.reads import CARDS, OF_WORK, RESTS_ON, SITTING, Strictness, refuses
+from rigplanner.planning.best.reads import (
+    CARDS,
+    IN_CASE,
+    OF_WORK,
+    RESTS_ON,
+    SITTING,
+    Strictness,
+    refuses,
+)
 from rigplanner.planning.best.score import on_cards
 from rigplanner.planning.best.space import CardSet, Option
 from rigplanner.rig.document import Item, Rig
@@ -42,6 +51,11 @@ Chosen = dict[str, Option]
 """The choices of a rig or a part of it, by kind."""
 
 
+Group = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+"""Kinds, the codes of rules whose refusal rests on them, and the kinds among them that are no
+cards."""
+
+
 class Refusal(Struct, frozen=True):
     """The rule that refuses, and the kinds of part that its refusal rests on."""
 
@@ -61,7 +75,7 @@ class Judge:
         self._said: dict[tuple[object, ...], str | None] = {}
         self._built: dict[tuple[object, ...], MachineBuilder] = {}
         self._signatures: dict[str, tuple[object, ...]] = {}
-        self._groups = {
+        self._groups: dict[str, list[Group]] = {
             kind: [
                 (kinds, codes, tuple(k for k in kinds if k != CARDS))
                 for kinds, codes in RESTS_ON.items()
@@ -73,14 +87,28 @@ class Judge:
     def refusal(self, cards: CardSet, chosen: Chosen, kind: str) -> Refusal | None:
         """Return what refuses a choice of `kind` beside the choices made before it, None where
         nothing does yet."""
-        for kinds, codes, others in self._groups[kind]:
-            key = self._key(kinds, others, cards, chosen)
-            if key not in self._said:
-                part = {k: chosen[k] for k in others}
-                self._said[key] = self._ask(cards if CARDS in kinds else None, part, codes, kind)
-            if (code := self._said[key]) is not None:
-                return Refusal(code, kinds)
+        for group in self._groups[kind]:
+            if (code := self._said_of(group, cards, chosen, kind)) is not None:
+                return Refusal(code, group[0])
         return None
+
+    def _said_of(self, group: Group, cards: CardSet, chosen: Chosen, kind: str) -> str | None:
+        kinds, codes, others = group
+        key = self._key(kinds, others, cards, chosen)
+        if key not in self._said:
+            part = {k: chosen[k] for k in others}
+            self._said[key] = self._ask(cards if CARDS in kinds else None, part, codes, kind)
+        return self._said[key]
+
+    def has_case(self, cards: CardSet, cases: tuple[Option, ...]) -> bool:
+        """Return whether the rules let any case take a set of cards; without a case there is
+        nothing to refuse."""
+        alone = [group for group in self._groups["chassis"] if group[0] == IN_CASE]
+        return not cases or any(
+            self._said_of(group, cards, {"chassis": case}, "chassis") is None
+            for case in cases
+            for group in alone
+        )
 
     def _key(
         self, kinds: tuple[str, ...], others: tuple[str, ...], cards: CardSet, chosen: Chosen
@@ -113,10 +141,10 @@ class Judge:
             self._signatures[part_id] = _lanes_of(part)
         return self._signatures[part_id]
 
-    def works_refused(self, cards: CardSet, rig: Rig) -> str | None:
+    def works_refused(self, cards: CardSet, rig: Rig, machine: Machine) -> str | None:
         """Return the rule that refuses the works on a set of cards in a rig whose host holds
         nothing back."""
-        context = self._context(rig, put_together(rig, self.catalog), cards)
+        context = self._context(rig, machine, cards)
         for code in OF_WORK:
             if any(map(self._refuses, judged(RULES_BY_CODE[code], context)[0])):
                 return code

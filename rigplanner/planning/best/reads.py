@@ -46,9 +46,13 @@ trips, throttles, starves or shows no picture."""
 SITTING = (CARDS, "motherboard", "cpu")
 FED = (CARDS, "motherboard", "cpu", "psu")
 LOADS = (CARDS, "motherboard", "cpu", "memory", "storage", "psu")
+IN_CASE = (CARDS, "chassis")
 STANDING = (CARDS, "motherboard", "cpu", "chassis")
 OF_LOAD = ("PWR002", "PWR003", "PWR004", "PWR012", "PWR020")
 OF_PLUGS = ("PWR005", "PWR006", "PWR008", "PWR009", "PWR011")
+
+NO_CASE = "no-case"
+"""Why a set of cards is left out whole: every case of the space is refused for these cards."""
 
 OF_WORK = (
     "SW002", "SW003", "SW006", "SW008", "SW009", "SW012", "SW013", "SW015", "SW017", "SW018",
@@ -104,7 +108,7 @@ RESTS_ON: dict[tuple[str, ...], tuple[str, ...]] = {
         "HST001",
     ),
     ("motherboard", "chassis"): ("SPC004",),
-    (CARDS, "chassis"): ("SPC001", "SPC002", "CLG001", "CLG005"),
+    IN_CASE: ("SPC001", "SPC002", "CLG001", "CLG005"),
     ("storage", "chassis"): ("DSK002",),
     STANDING: ("SPC003",),
     ("cpu", "cooler"): ("CLG003", "CLG004"),

@@ -2,6 +2,7 @@
 space. What cards do in it no real host lets them exceed."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -50,47 +51,56 @@ class IdealHost(Struct, frozen=True, kw_only=True):
     def _board(self, cards: CardSet, catalog: Catalog, own_roots: bool) -> Motherboard:
         bridge = catalog.get(cards.bridge) if cards.bridge else None
         pitch = (bridge.spacing_slots or APART) if isinstance(bridge, Bridge) else APART
-        slots = tuple(
-            Slot(
-                id=f"S{n}",
-                position=1 + n * pitch,
-                mechanical=16,
-                origin="cpu0",
-                gen=self.generation,
-                width=16,
-                root=f"r{n}" if own_roots else "r0",
-            )
-            for n in range(cards.count)
-        )
-        ports = tuple(
-            DrivePort(
-                id=f"M{n}",
-                kind="m2",
-                origin="cpu0",
-                gen=self.generation,
-                width=4,
-                protocols=("nvme", "sata"),
-                lengths_mm=(30, 42, 60, 80, 110),
-            )
-            for n in range(DRIVES)
-        )
-        layout = Layout(
-            sockets=("ideal",),
-            memory_type=self.memory.type,
-            memory_modules=("rdimm",),
-            memory_slots=CHANNELS,
-            memory_channels=CHANNELS,
-            slots=slots,
-            drives=ports,
-            above_4g=True,
-            resizable_bar=True,
-        )
-        return Motherboard(id=BOARD, name="Ideal board", vendor="", layout=layout)
+        return _ideal_board(cards.count, pitch, own_roots, self.generation, self.memory.type)
 
     def items(self, furnished: bool) -> tuple[Item, ...]:
         """Return the items of the host, without cards; `furnished`: with memory and drives."""
         sitting = (Item(uid="board", part=BOARD), Item(uid="cpu", part=PROCESSOR))
         return (*sitting, *FURNITURE) if furnished else sitting
+
+
+@lru_cache(256)
+def _ideal_board(
+    count: int, pitch: int, own_roots: bool, generation: int, memory_type: str
+) -> Motherboard:
+    """The board for so many cards: one and the same for all sets that ask for it, so that what
+    stands where on it is worked out once."""
+    slots = tuple(
+        Slot(
+            id=f"S{n}",
+            position=1 + n * pitch,
+            mechanical=16,
+            origin="cpu0",
+            gen=generation,
+            width=16,
+            root=f"r{n}" if own_roots else "r0",
+        )
+        for n in range(count)
+    )
+    ports = tuple(
+        DrivePort(
+            id=f"M{n}",
+            kind="m2",
+            origin="cpu0",
+            gen=generation,
+            width=4,
+            protocols=("nvme", "sata"),
+            lengths_mm=(30, 42, 60, 80, 110),
+        )
+        for n in range(DRIVES)
+    )
+    layout = Layout(
+        sockets=("ideal",),
+        memory_type=memory_type,
+        memory_modules=("rdimm",),
+        memory_slots=CHANNELS,
+        memory_channels=CHANNELS,
+        slots=slots,
+        drives=ports,
+        above_4g=True,
+        resizable_bar=True,
+    )
+    return Motherboard(id=BOARD, name="Ideal board", vendor="", layout=layout)
 
 
 def ideal_host(space: Space, catalog: Catalog) -> IdealHost:

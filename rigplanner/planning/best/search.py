@@ -9,6 +9,7 @@ from msgspec import Struct
 from rigplanner.catalog.schema.parts import GPU, System, kind_of
 from rigplanner.planning.best.bounds import Bounds, card_watts
 from rigplanner.planning.best.judge import Chosen, Judge
+from rigplanner.planning.best.reads import NO_CASE
 from rigplanner.planning.best.score import Score, score_of
 from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space
 from rigplanner.rig.document import Item, Rig
@@ -16,8 +17,19 @@ from rigplanner.rules.assess import Assessment
 
 NOTHING = float("-inf")
 CENT = 0.005
+NONE: frozenset[str] = frozenset()
 SITS = frozenset(("cards", "motherboard", "cpu"))
-"""What speed, plain relations and the least price of the rest depend on."""
+"""What speed and the least price of the rest depend on."""
+RELATES_TO: dict[str, frozenset[str]] = {
+    "motherboard": frozenset(("cards",)),
+    "cpu": frozenset(("cards", "motherboard")),
+    "memory": frozenset(("cards", "motherboard")),
+    "storage": NONE,
+    "chassis": NONE,
+    "cooler": frozenset(("cpu",)),
+    "psu": frozenset(("cards",)),
+}
+"""What plain relations of a kind depend on: with others of these another choice of it may do."""
 WHOLE = frozenset(("cards", *HOST_KINDS))
 
 
@@ -116,6 +128,8 @@ class Search:
             slow = limit == NOTHING
             reason, bound = ("speed", ceiling.value) if slow else ("price", least)
             return ledger.leave(cards, {}, "", (), reason, bound)
+        if not self.judge.has_case(cards, self.space.options["chassis"]):
+            return ledger.leave(cards, {}, "", (), NO_CASE)
         own = card_watts(self.judge.gpu(cards), cards) if self.by_watts else cards.cost
         self._descend(cards, {}, (own, cards.cost), ceiling.value, 0, aim, ledger)
         return None
@@ -144,7 +158,7 @@ class Search:
             kept = set(options)
             rest_out = tuple(o for o in self.space.options[kind] if o not in kept)
             ledger.leave(cards, chosen, kind, rest_out, "relation")
-        blamed = SITS
+        blamed = RELATES_TO[kind] if len(options) < len(self.space.options[kind]) else NONE
         if self.by_watts:
             options = tuple(sorted(options, key=self._measure))
         rest = self.bounds.rest(level + 1, cards, chosen, self.by_watts)
@@ -152,6 +166,7 @@ class Search:
             least = spent[0] + self._measure(option) + rest
             if least > aim.limit(score):
                 ledger.leave(cards, chosen, kind, options[at:], "price", least)
+                blamed |= SITS
                 break
             chosen[kind] = option
             after = self.bounds.rest(level + 1, cards, chosen, self.by_watts)

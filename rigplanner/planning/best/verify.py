@@ -24,7 +24,7 @@ from rigplanner.machine.power.power import rating_w
 from rigplanner.planning.best.certificate import Certificate, Family
 from rigplanner.planning.best.goals import NEAR, near
 from rigplanner.planning.best.market import Market
-from rigplanner.planning.best.reads import CARDS, OF_WORK, RESTS_ON, refuses
+from rigplanner.planning.best.reads import CARDS, IN_CASE, NO_CASE, OF_WORK, RESTS_ON, refuses
 from rigplanner.planning.best.relaxed import FURNITURE, MEMORY, ideal_host, memory_for
 from rigplanner.planning.best.score import Score, leans_on_host, on_cards, score_of
 from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space
@@ -35,6 +35,16 @@ UIDS = ("board", "cpu", "memory", "ssd", "chassis", "cooler", "psu")
 SITS = frozenset((CARDS, "motherboard", "cpu"))
 CENT = 0.011
 EQUAL = 1e-6
+RELATES_TO = {
+    "motherboard": frozenset((CARDS,)),
+    "cpu": frozenset((CARDS, "motherboard")),
+    "memory": frozenset((CARDS, "motherboard")),
+    "storage": frozenset[str](),
+    "chassis": frozenset[str](),
+    "cooler": frozenset(("cpu",)),
+    "psu": frozenset((CARDS,)),
+}
+"""The kinds that `_relates` looks at beside each kind."""
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
@@ -238,6 +248,8 @@ class _Check:
             return self._too_dear(cards, before, kind, options)
         if family.reason == "sibling":
             return self._alike(family, kind)
+        if family.reason == NO_CASE:
+            return None if self._caseless(cards) else "a case takes the cards"
         if family.reason in {code for codes in RESTS_ON.values() for code in codes}:
             bad = [
                 o for o in options if not self._rests_on(family.reason, cards, {**before, kind: o})
@@ -370,6 +382,14 @@ class _Check:
                 return frozenset(kinds)
         return None
 
+    def _caseless(self, cards: CardSet) -> bool:
+        """Say whether a rule refuses each case of the space for these cards alone."""
+        cases = self.made.options["chassis"]
+        return bool(cases) and all(
+            any(self._refused(code, cards, {"chassis": case}) for code in RESTS_ON[IN_CASE])
+            for case in cases
+        )
+
     def _refused(self, code: str, cards: CardSet | None, chosen: dict[str, Option]) -> bool:
         one = cards or CardSet("", 0, 0.0)
         items = self._items(one, chosen)
@@ -487,7 +507,11 @@ class _Check:
         """Return the kinds that the reason of a family rests on."""
         if family.whole:
             return frozenset((CARDS, *HOST_KINDS))
-        if family.reason in ("price", "relation", "sibling"):
+        if family.reason == "sibling":
+            return frozenset()
+        if family.reason == "relation":
+            return RELATES_TO[HOST_KINDS[len(family.chosen)]]
+        if family.reason == "price":
             return SITS
         chosen = dict(zip(HOST_KINDS, self._options(family.chosen), strict=False))
         kind = HOST_KINDS[len(family.chosen)]
