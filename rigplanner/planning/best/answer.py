@@ -16,7 +16,7 @@ from rigplanner.planning.best.market import Market
 from rigplanner.planning.best.question import Question
 from rigplanner.planning.best.reads import Strictness
 from rigplanner.planning.best.score import Score
-from rigplanner.planning.best.search import Aim, Candidate, Ledger, NoLedger, Search, Stopped
+from rigplanner.planning.best.search import TWIN, Aim, Candidate, Ledger, NoLedger, Search, Stopped
 from rigplanner.planning.best.space import CardSet, Space, space_of
 from rigplanner.workload.resolved import in_one_format
 
@@ -72,6 +72,10 @@ class Seeker:
         self.space: Space = space_of(question, self.market)
         self.judge = Judge(question, self.market, strictness)
         self.search = Search(self.space, self.judge, question.objective == "least-watts", go_on)
+        firsts, self._twins = self.search.bounds.without_twins(self.space.sets)
+        alone = set(firsts)
+        self._sets = tuple(cards for cards in self.space.sets if cards in alone)
+        self._machines, self._machine_twins = self.search.bounds.machines()
 
     def answers(self, budget: float | None, keep: bool = False) -> Iterator[Answer]:
         """Yield what is the best so far each time that it changes, at last with its proof."""
@@ -105,7 +109,7 @@ class Seeker:
             return
         book = Book(self.space, keep)
         proof = ProofOfFastest(most, top, best)
-        for _ in self._pass(proof, book, self.space.sets):
+        for _ in self._pass(proof, book, self._sets):
             pass
         yield self._told(best, top, book, 0.0 if self._stopped else None)
 
@@ -121,7 +125,7 @@ class Seeker:
             yield self._told(aim.best, aim.best, None, self._gap(aim.best))
             return
         book = Book(self.space, keep)
-        for _ in self._pass(aim, book, self.space.sets):
+        for _ in self._pass(aim, book, self._sets):
             pass
         yield self._told(aim.best, aim.best, book, 0.0 if self._stopped else None)
 
@@ -137,8 +141,12 @@ class Seeker:
         """Look at all complete machines and sets of cards; yield after each that changed the
         aim."""
         self._stopped, self._left = False, list(order)
+        for cards in self._twins:
+            ledger.leave(cards, {}, "", (), TWIN)
+        for option in self._machine_twins:
+            ledger.examined(None, {"system": option}, TWIN)
         try:
-            for option in self.space.machines:
+            for option in self._machines:
                 before = getattr(aim, "best", None)
                 self.search.machine(option, aim, ledger)
                 if getattr(aim, "best", None) is not before:
@@ -167,7 +175,7 @@ class Seeker:
 
     def _by_speed(self, most: float, count: int | None = None) -> tuple[CardSet, ...]:
         """Sets of (so many) cards that the money reaches, the one that may be fastest first."""
-        every = (c for c in self.space.sets if count is None or c.count == count)
+        every = (c for c in self._sets if count is None or c.count == count)
         reached = [c for c in every if self.search.least(c) <= most]
         told = [(cards, self.search.bounds.ceiling(cards)) for cards in reached
                 if self.search.bounds.has_slots(cards)]  # fmt: skip
@@ -176,14 +184,14 @@ class Seeker:
         return tuple(cards for _, cards in fast)
 
     def _by_price(self, most: float) -> tuple[CardSet, ...]:
-        costs = [(self.search.least(cards), n) for n, cards in enumerate(self.space.sets)]
-        return tuple(self.space.sets[n] for cost, n in sorted(costs) if cost <= most)
+        costs = [(self.search.least(cards), n) for n, cards in enumerate(self._sets)]
+        return tuple(self._sets[n] for cost, n in sorted(costs) if cost <= most)
 
     def _unproven(self, best: Candidate | None, aim: Fastest, keep: bool) -> Answer:
         """Return the answer of a pass that was stopped, or found nothing."""
         if not self._stopped:
             book = Book(self.space, keep)
-            for _ in self._pass(aim, book, self.space.sets):
+            for _ in self._pass(aim, book, self._sets):
                 pass
             return self._told(None, None, book, None)
         ceilings = [self.search.bounds.ceiling(cards) for cards in self._left]

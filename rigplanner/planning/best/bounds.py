@@ -2,9 +2,10 @@
 host that holds nothing back, lower bounds from the cheapest part that a few plain relations leave.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.schema.parts import (
@@ -22,10 +23,20 @@ from rigplanner.planning.best.judge import Chosen, Judge, card_items
 from rigplanner.planning.best.relaxed import FURNITURE, MEMORY, alike, ideal_host, memory_for
 from rigplanner.planning.best.score import Score, leans_on_host, score_of
 from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space
+from rigplanner.planning.best.twins import apart, spec_of
 from rigplanner.rig.document import Item, Rig
 
 OF_MEMORY = ("memory", "tight")
 """Faults that another host does not mend: what cards hold does not rest on their links to it."""
+
+
+class Plausible(Struct, frozen=True):
+    """The choices of a kind, cheapest first: those that stand for their twins, the dearer twins,
+    and those that a plain relation leaves out."""
+
+    firsts: tuple[Option, ...]
+    twins: tuple[Option, ...]
+    unrelated: tuple[Option, ...]
 
 
 class Bounds:
@@ -36,9 +47,14 @@ class Bounds:
         self.catalog, self.strict = judge.catalog, judge.strictness != "open"
         self._ideal = ideal_host(space, self.catalog)
         self._kinds: dict[str, tuple[object, ...]] = {}
+        self._kind_of: dict[str, int] = {}
+        self._numbers: dict[object, int] = {}
+        self._leasts: dict[object, float] = {}
         self._ceilings: dict[object, Score | str] = {}
         self._sitting: dict[object, Score | str] = {}
-        self._plausible: dict[object, tuple[tuple[Option, ...], int]] = {}
+        self._specs: dict[str, int] = {}
+        self._classes: dict[str, list[tuple[Option, list[Option]]]] = {}
+        self._plausible: dict[object, Plausible] = {}
         self._last_free: tuple[object, list[tuple[Rig, Machine]]] = (None, [])
         self.leans_on_host = leans_on_host(self.question)
         self._most_slots = max(
@@ -67,11 +83,13 @@ class Bounds:
             self._kinds[cpu.id] = _as_host(cpu)
         return self._kinds[cpu.id]
 
-    def _alike(self, cards: CardSet) -> tuple[object, ...]:
-        if cards.gpu not in self._kinds:
+    def _alike(self, cards: CardSet) -> int:
+        """The number of a card's kind: what does any work at the same speed has the same one."""
+        if cards.gpu not in self._kind_of:
             gpu = self.judge.gpu(cards)
-            self._kinds[cards.gpu] = alike(gpu) if gpu else ()
-        return self._kinds[cards.gpu]
+            kind = alike(gpu) if gpu else ()
+            self._kind_of[cards.gpu] = self._numbers.setdefault(kind, len(self._numbers))
+        return self._kind_of[cards.gpu]
 
     def _ceiling(self, cards: CardSet) -> Score | str:
         found: Score | str = "not-predicted"
@@ -124,7 +142,7 @@ class Bounds:
         first = {kind: chosen[kind] for kind in ("motherboard", "cpu")}
         rig = self.judge.rig_of(cards, first)
         if self.leans_on_host:
-            options, _ = self.plausible("memory", cards, chosen)
+            options = self.plausible("memory", cards, chosen).firsts
             parts = [self.catalog.get(option.part) for option in options]
             kits = [part for part in parts if isinstance(part, MemoryKit)]
             ideal = self._ideal.parts(cards, self.catalog, False)
@@ -146,17 +164,54 @@ class Bounds:
         rig = self.judge.rig_of(cards, part)
         return score_of(self.question, assemble(rig, self.catalog), cards.way, self.strict)
 
-    def plausible(
-        self, kind: str, cards: CardSet, chosen: Chosen
-    ) -> tuple[tuple[Option, ...], int]:
-        """Return the choices of a kind that plain relations leave beside those made before, and
-        how many they leave out."""
+    def plausible(self, kind: str, cards: CardSet, chosen: Chosen) -> Plausible:
+        """Return the choices of a kind that plain relations leave beside those made before."""
         key = (kind, *self._relation(kind, cards, chosen))
         if key not in self._plausible:
-            every = self.space.options[kind]
-            kept = tuple(o for o in every if self._relates(kind, o, key[1:]))
-            self._plausible[key] = kept, len(every) - len(kept)
+            firsts: list[Option] = []
+            twins: list[Option] = []
+            unrelated: list[Option] = []
+            for first, others in self._with_twins(kind):
+                if self._relates(kind, first, key[1:]):
+                    firsts.append(first)
+                    twins += others
+                else:
+                    unrelated += (first, *others)
+            self._plausible[key] = Plausible(tuple(firsts), tuple(twins), tuple(unrelated))
         return self._plausible[key]
+
+    def _with_twins(self, kind: str) -> list[tuple[Option, list[Option]]]:
+        """Return the choices of a kind that stand for their dearer twins, cheapest first, each with
+        these."""
+        if kind not in self._classes:
+            found: dict[object, tuple[Option, list[Option]]] = {}
+            for option in self.space.options[kind]:
+                key = (self._spec(option.part), option.quantity)
+                if key in found:
+                    found[key][1].append(option)
+                else:
+                    found[key] = (option, [])
+            self._classes[kind] = list(found.values())
+        return self._classes[kind]
+
+    def without_twins(self, sets: Iterable[CardSet]) -> tuple[list[CardSet], list[CardSet]]:
+        """Return sets of cards, and apart those that have a cheaper twin among them."""
+        ordered = sorted(sets, key=lambda cards: (cards.cost, cards.gpu))
+        kinds = ((self._spec(c.gpu), c.count, c.way, c.cap_w, c.bridge) for c in ordered)
+        return apart(ordered, kinds)
+
+    def machines(self) -> tuple[list[Option], list[Option]]:
+        """Return the complete machines, and apart those that have a cheaper twin."""
+        every = self.space.machines
+        return apart(every, (self._spec(option.part) for option in every))
+
+    def _spec(self, part_id: str) -> int:
+        """The number of a part's twins."""
+        if part_id not in self._specs:
+            part = self.catalog.get(part_id)
+            spec = spec_of(part) if part is not None else ()
+            self._specs[part_id] = self._numbers.setdefault(spec, len(self._numbers))
+        return self._specs[part_id]
 
     def _relation(self, kind: str, cards: CardSet, chosen: Chosen) -> tuple[object, ...]:
         """What the choices made before ask of a choice of a kind."""
@@ -197,9 +252,18 @@ class Bounds:
     def rest(self, level: int, cards: CardSet, chosen: Chosen, by_watts: bool) -> float:
         """Return what the kinds from a level on cost at least beside the choices made before; in
         watts what they draw."""
+        gpu = self.judge.gpu(cards)
+        board, cpu = chosen.get("motherboard"), chosen.get("cpu")
+        asked = (cards.count, least_gib(gpu, cards), card_watts(gpu, cards))
+        key = (level, by_watts, asked, board and board.part, cpu and cpu.part)
+        if key not in self._leasts:
+            self._leasts[key] = self._rest(level, cards, chosen, by_watts)
+        return self._leasts[key]
+
+    def _rest(self, level: int, cards: CardSet, chosen: Chosen, by_watts: bool) -> float:
         total = 0.0
         for kind in HOST_KINDS[level:]:
-            options, _ = self.plausible(kind, cards, chosen)
+            options = self.plausible(kind, cards, chosen).firsts
             if not options:
                 return float("inf")
             total += min(option.watts for option in options) if by_watts else options[0].cost

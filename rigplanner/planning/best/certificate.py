@@ -107,7 +107,7 @@ class Book:
     def examined(self, cards: CardSet | None, chosen: Chosen, reason: str) -> None:
         """Write one whole rig down."""
         self.counts[reason] = self.counts.get(reason, 0) + 1
-        self.examined_rigs += 1
+        self.examined_rigs += reason != "twin"
         if self.keep:
             number = -1 if cards is None else self._sets[cards]
             self.families.append(Family(number, self._numbers(chosen), (), reason, whole=True))

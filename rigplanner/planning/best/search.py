@@ -18,6 +18,8 @@ from rigplanner.rules.assess import Assessment
 NOTHING = float("-inf")
 CENT = 0.005
 NONE: frozenset[str] = frozenset()
+TWIN = "twin"
+"""Why a choice is left out that differs from a cheaper one in nothing but its name and price."""
 SITS = frozenset(("cards", "motherboard", "cpu"))
 """What speed and the least price of the rest depend on."""
 RELATES_TO: dict[str, frozenset[str]] = {
@@ -128,7 +130,7 @@ class Search:
             slow = limit == NOTHING
             reason, bound = ("speed", ceiling.value) if slow else ("price", least)
             return ledger.leave(cards, {}, "", (), reason, bound)
-        if not self.judge.has_case(cards, self.space.options["chassis"]):
+        if not self.judge.has_case(cards, self.bounds.plausible("chassis", cards, {}).firsts):
             return ledger.leave(cards, {}, "", (), NO_CASE)
         own = card_watts(self.judge.gpu(cards), cards) if self.by_watts else cards.cost
         self._descend(cards, {}, (own, cards.cost), ceiling.value, 0, aim, ledger)
@@ -153,12 +155,13 @@ class Search:
         if not self._go_on():
             raise Stopped
         kind = HOST_KINDS[level]
-        options, _ = self.bounds.plausible(kind, cards, chosen)
-        if len(options) < len(self.space.options[kind]):
-            kept = set(options)
-            rest_out = tuple(o for o in self.space.options[kind] if o not in kept)
-            ledger.leave(cards, chosen, kind, rest_out, "relation")
-        blamed = RELATES_TO[kind] if len(options) < len(self.space.options[kind]) else NONE
+        plausible = self.bounds.plausible(kind, cards, chosen)
+        options, blamed = plausible.firsts, NONE
+        if plausible.unrelated:
+            ledger.leave(cards, chosen, kind, plausible.unrelated, "relation")
+            blamed = RELATES_TO[kind]
+        if plausible.twins:
+            ledger.leave(cards, chosen, kind, plausible.twins, TWIN)
         if self.by_watts:
             options = tuple(sorted(options, key=self._measure))
         rest = self.bounds.rest(level + 1, cards, chosen, self.by_watts)

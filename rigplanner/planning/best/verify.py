@@ -28,6 +28,7 @@ from rigplanner.planning.best.reads import CARDS, IN_CASE, NO_CASE, OF_WORK, RES
 from rigplanner.planning.best.relaxed import FURNITURE, MEMORY, ideal_host, memory_for
 from rigplanner.planning.best.score import Score, leans_on_host, on_cards, score_of
 from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space
+from rigplanner.planning.best.twins import spec_of
 from rigplanner.rig.document import Item, Rig
 from rigplanner.rules.assess import assess
 
@@ -248,6 +249,8 @@ class _Check:
             return self._too_dear(cards, before, kind, options)
         if family.reason == "sibling":
             return self._alike(family, kind)
+        if family.reason == "twin":
+            return self._twins(family, kind)
         if family.reason == NO_CASE:
             return None if self._caseless(cards) else "a case takes the cards"
         if family.reason in {code for codes in RESTS_ON.values() for code in codes}:
@@ -265,6 +268,9 @@ class _Check:
     def _examined(self, family: Family) -> str | None:
         if family.reason == "role":
             return None
+        if family.reason == "twin":
+            option = self.made.machines[family.chosen[0]]
+            return None if self._earlier("system")[option] else f"{option.part} has no cheaper twin"
         price = self._price(family.cards, family.chosen)
         if family.reason == "price":
             return None if price > self.budget else f"costs {price:g}"
@@ -382,9 +388,43 @@ class _Check:
                 return frozenset(kinds)
         return None
 
+    def _twins(self, family: Family, kind: str) -> str | None:
+        """Each choice of a family comes after another that is the same but for name and price, in
+        the order of costs; so does each set of cards."""
+        if kind:
+            every = self.made.options[kind]
+            lone = [every[n] for n in family.options if not self._earlier(kind)[every[n]]]
+            return f"{lone[0].part} has no cheaper twin" if lone else None
+        cards = self.made.sets[family.cards]
+        return None if self._earlier("")[cards] else f"{cards.gpu} has no cheaper twin"
+
+    def _earlier(self, kind: str) -> dict[Option | CardSet, bool]:
+        """Of each choice of a kind ("": set of cards) whether one of its twins comes before it."""
+        if ("earlier", kind) not in self._said:
+            found: dict[Option | CardSet, bool] = {}
+            seen: set[object] = set()
+            others: dict[str, Any] = {"": self.made.sets, "system": self.made.machines}
+            every: list[Option | CardSet] = [*others.get(kind, self.made.options.get(kind, ()))]
+            named = [(e.part if isinstance(e, Option) else e.gpu) for e in every]
+            order = sorted(range(len(every)), key=lambda n: (every[n].cost, named[n]))
+            for n in order:
+                one, part = every[n], self.catalog.get(named[n])
+                spec = spec_of(part) if part is not None else ()
+                more: tuple[object, ...] = (
+                    (one.quantity,)
+                    if isinstance(one, Option)
+                    else (one.count, one.way, one.cap_w, one.bridge)
+                )
+                found[one] = (spec, *more) in seen
+                seen.add((spec, *more))
+            self._said[("earlier", kind)] = found
+        kept: dict[Option | CardSet, bool] = self._said[("earlier", kind)]
+        return kept
+
     def _caseless(self, cards: CardSet) -> bool:
         """Say whether a rule refuses each case of the space for these cards alone."""
-        cases = self.made.options["chassis"]
+        twin = self._earlier("chassis")
+        cases = [case for case in self.made.options["chassis"] if not twin[case]]
         return bool(cases) and all(
             any(self._refused(code, cards, {"chassis": case}) for code in RESTS_ON[IN_CASE])
             for case in cases
@@ -507,7 +547,7 @@ class _Check:
         """Return the kinds that the reason of a family rests on."""
         if family.whole:
             return frozenset((CARDS, *HOST_KINDS))
-        if family.reason == "sibling":
+        if family.reason in ("sibling", "twin"):
             return frozenset()
         if family.reason == "relation":
             return RELATES_TO[HOST_KINDS[len(family.chosen)]]
