@@ -70,7 +70,7 @@ class Seeker:
             question.price_age_days,
         )  # fmt: skip
         self.space: Space = space_of(question, self.market)
-        self.judge = Judge(question, self.market, strictness)
+        self.judge = Judge(question, self.market, strictness, self.space.sparing)
         self.search = Search(self.space, self.judge, question.objective == "least-watts", go_on)
         firsts, self._twins = self.search.bounds.without_twins(self.space.sets)
         alone = set(firsts)

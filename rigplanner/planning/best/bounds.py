@@ -93,8 +93,8 @@ class Bounds:
 
     def _ceiling(self, cards: CardSet) -> Score | str:
         found: Score | str = "not-predicted"
-        for rig, machine in self._free(cards):
-            score = score_of(self.question, machine, cards.way, self.strict)
+        for free in self._free(cards):
+            score = score_of(self.question, free[1], cards.way, self.strict)
             if isinstance(score, Score):
                 if not isinstance(found, Score) or score.value > found.value:
                     found = score
@@ -102,7 +102,7 @@ class Bounds:
                 return score
             elif not isinstance(found, Score):
                 found = score
-        if isinstance(found, Score) and (code := self.judge.works_refused(cards, rig, machine)):
+        if isinstance(found, Score) and (code := self.judge.works_refused(cards, *free)):
             return code
         return found
 

@@ -17,6 +17,7 @@ from rigplanner.planning.best.question import Question
 from rigplanner.planning.best.reads import (
     CARDS,
     IN_CASE,
+    OF_LOAD,
     OF_WORK,
     RESTS_ON,
     SITTING,
@@ -67,9 +68,14 @@ class Judge:
     """Asks rules about parts of rigs, and remembers what they said."""
 
     def __init__(
-        self, question: Question, market: Market, strictness: Strictness = "sound"
+        self,
+        question: Question,
+        market: Market,
+        strictness: Strictness = "sound",
+        sparing: Chosen | None = None,
     ) -> None:
         self.question, self.market, self.strictness = question, market, strictness
+        self.sparing: Chosen = sparing or {}
         self.catalog: Catalog = market.catalog
         self.asked = 0
         self._said: dict[tuple[object, ...], str | None] = {}
@@ -97,7 +103,13 @@ class Judge:
         key = self._key(kinds, others, cards, chosen)
         if key not in self._said:
             part = {k: chosen[k] for k in others}
-            self._said[key] = self._ask(cards if CARDS in kinds else None, part, codes, kind)
+            whose = cards if CARDS in kinds else None
+            loads = tuple(code for code in codes if code in OF_LOAD)
+            others_asked = tuple(code for code in codes if code not in OF_LOAD)
+            said = self._ask(whose, part, others_asked, kind) if others_asked else None
+            if said is None and loads:
+                said = self._ask(whose, self.sparing | part, loads, kind)
+            self._said[key] = said
         return self._said[key]
 
     def has_case(self, cards: CardSet, cases: tuple[Option, ...]) -> bool:

@@ -49,6 +49,8 @@ LOADS = (CARDS, "motherboard", "cpu", "memory", "storage", "psu")
 IN_CASE = (CARDS, "chassis")
 STANDING = (CARDS, "motherboard", "cpu", "chassis")
 OF_LOAD = ("PWR002", "PWR003", "PWR004", "PWR012", "PWR020")
+"""Asked with memory, drive, case and cooler of the space that draw least in the place of those that
+are not chosen yet: every rig has some."""
 OF_PLUGS = ("PWR005", "PWR006", "PWR008", "PWR009", "PWR011")
 
 NO_CASE = "no-case"

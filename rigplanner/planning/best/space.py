@@ -91,6 +91,16 @@ class Space(Struct, frozen=True, kw_only=True):
         return math.prod(len(self.options[other]) for other in HOST_KINDS[first:])
 
     @property
+    def sparing(self) -> dict[str, Option]:
+        """Memory, drive, case and cooler that draw least: any rig draws as much as with these."""
+        kinds = ("memory", "storage", "chassis", "cooler")
+        return {
+            kind: min(self.options[kind], key=lambda option: (option.watts, *_order(option)))
+            for kind in kinds
+            if self.options[kind]
+        }
+
+    @property
     def size(self) -> int:
         """How many rigs there are."""
         return len(self.sets) * self.below("") + len(self.machines)

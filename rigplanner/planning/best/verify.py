@@ -24,7 +24,15 @@ from rigplanner.machine.power.power import rating_w
 from rigplanner.planning.best.certificate import Certificate, Family
 from rigplanner.planning.best.goals import NEAR, near
 from rigplanner.planning.best.market import Market
-from rigplanner.planning.best.reads import CARDS, IN_CASE, NO_CASE, OF_WORK, RESTS_ON, refuses
+from rigplanner.planning.best.reads import (
+    CARDS,
+    IN_CASE,
+    NO_CASE,
+    OF_LOAD,
+    OF_WORK,
+    RESTS_ON,
+    refuses,
+)
 from rigplanner.planning.best.relaxed import FURNITURE, MEMORY, ideal_host, memory_for
 from rigplanner.planning.best.score import Score, leans_on_host, on_cards, score_of
 from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space
@@ -380,6 +388,8 @@ class _Check:
             if code not in codes or any(k != CARDS and k not in chosen for k in kinds):
                 continue
             part = {k: chosen[k] for k in kinds if k != CARDS}
+            if code in OF_LOAD:
+                part = self._sparing | part
             named = (cards.gpu, cards.count, cards.cap_w, cards.bridge) if CARDS in kinds else ()
             key = (code, named, *((o.part, o.quantity) for o in part.values()))
             if key not in self._said:
@@ -446,6 +456,17 @@ class _Check:
             if any(f.code in codes and refuses(f, self.made.strictness) for f in found):
                 return True
         return False
+
+    @cached_property
+    def _sparing(self) -> dict[str, Option]:
+        """Memory, drive, case and cooler that no others undercut in what they draw."""
+        spare = ("memory", "storage", "chassis", "cooler")
+        every = {kind: self.made.options[kind] for kind in spare}
+        return {
+            kind: min(options, key=lambda option: (option.watts, option.cost, option.part))
+            for kind, options in every.items()
+            if options
+        }
 
     @cached_property
     def _ideal(self) -> Any:

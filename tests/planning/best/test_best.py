@@ -7,6 +7,8 @@ from functools import cache
 import pytest
 from msgspec.structs import replace
 
+from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.schema.parts import kind_of
 from rigplanner.planning.best.answer import Answer, Seeker
 from rigplanner.planning.best.certificate import Certificate, as_json
 from rigplanner.planning.best.reads import refuses
@@ -17,6 +19,8 @@ from tools.campaign.small_catalogs import TODAY, best_of, every_rig, random_case
 ENUMERATED = (3, 8, 12, 18)
 """Catalogs of which every rig is tried; the campaign tries five hundred."""
 CERTIFIED = range(40)
+CASELESS = 6
+WITH_TWINS = (3, 8, 12)
 
 
 @cache
@@ -90,6 +94,69 @@ def test_a_larger_budget_is_never_slower_and_a_missing_winner_never_better() -> 
     parts = {k: p for k, p in catalog.parts.items() if k != answer.top.cards.gpu}
     *_, less = Seeker(question, replace(catalog, parts=parts), TODAY).answers(9000.0)
     assert less.top is None or less.top.score.value <= last
+
+
+def with_twins(catalog: Catalog, factor: float) -> Catalog:
+    """Return a catalog that has each part once more, under another name and at another price."""
+    twins = {
+        f"{part.id}-twin": replace(
+            part,
+            id=f"{part.id}-twin",
+            name=f"{part.name} again",
+            prices=tuple(replace(p, amount=round(factor * p.amount, 2)) for p in part.prices),
+        )
+        for part in catalog.parts.values()
+    }
+    return replace(catalog, parts={**catalog.parts, **twins})
+
+
+@pytest.mark.parametrize("factor", [1.3, 0.9])
+def test_twins_of_a_part_are_left_out_unless_they_cost_less(factor: float) -> None:
+    for seed in WITH_TWINS:
+        catalog, question = random_case(seed)
+        question = replace(question, objective="cheapest", budget=None)
+        doubled = with_twins(catalog, factor)
+        *_, alone = Seeker(question, catalog, TODAY).answers(None, True)
+        *_, found = Seeker(question, doubled, TODAY).answers(None, True)
+        assert alone.best is not None and found.best is not None and found.certificate is not None
+        # Prices of classes go to their newest row, those of twins too: no dearer twin is better.
+        assert found.best.price <= alone.best.price + 0.01
+        if factor < 1:
+            assert found.best.price < alone.best.price
+        assert found.counts["twin"] > found.total / 2
+        assert sum(found.counts.values()) == found.total
+        assert verify(found.certificate, doubled).faults == ()
+
+
+@pytest.mark.parametrize(("reason", "said"), [("twin", "twin"), ("no-case", "a case takes")])
+def test_cards_cannot_be_left_out_for_what_does_not_hold(reason: str, said: str) -> None:
+    catalog, _ = random_case(CERTIFIED[0])
+    certificate = answered(CERTIFIED[0]).certificate
+    assert certificate is not None
+    families = tuple(
+        replace(family, reason=reason)
+        if not (family.whole or family.options or family.chosen)
+        else family
+        for family in certificate.families
+    )
+    assert families != certificate.families
+    assert any(
+        said in fault for fault in verify(replace(certificate, families=families), catalog).faults
+    )
+
+
+def test_cards_that_no_case_cools_are_left_out_whole() -> None:
+    catalog, question = random_case(CASELESS)
+    parts = {
+        name: part
+        for name, part in catalog.parts.items()
+        if kind_of(part) != "gpu" or name == "nvidia.datacenter.l4"
+    }
+    small = replace(catalog, parts=parts)
+    question = replace(question, wants=question.wants[:1], objective="cheapest", budget=None)
+    *_, answer = Seeker(question, small, TODAY).answers(None, True)
+    assert answer.counts["no-case"] > 0
+    assert answer.certificate is not None and verify(answer.certificate, small).faults == ()
 
 
 def broken(certificate: Certificate, how: str) -> Certificate:
