@@ -11,7 +11,6 @@ from test_desktop_window import _spoken, open_sample
 
 from rigplanner.desktop.actions import COMMANDS
 from rigplanner.desktop.dialogs.best import BestDialog
-from rigplanner.desktop.look.theme import look
 from rigplanner.desktop.window import TABS
 from rigplanner.report.language import LANGUAGES, use_language
 
@@ -73,9 +72,7 @@ def test_tab_goes_through_a_view_before_the_panels(qtbot, judged_window):
 
 
 @pytest.mark.parametrize("command", DIALOGS)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_dialog_fits_a_small_screen_and_cuts_no_word(qtbot, judged_window, command, scheme):
-    look.use(scheme)
+def test_a_dialog_fits_a_small_screen_and_cuts_no_word(qtbot, judged_window, command):
     dialog = show(qtbot, judged_window, command)
     assert dialog.width() <= 1366
     assert dialog.height() <= 768
@@ -92,7 +89,6 @@ def test_a_dialog_fits_a_small_screen_and_cuts_no_word(qtbot, judged_window, com
     assert [each.text() for each in shown if each.fontInfo().pixelSize() < 11] == []
     dialog.close()
     settled_session(qtbot, judged_window.session)
-    look.use("light")
 
 
 @pytest.mark.parametrize("code", [code for code in LANGUAGES if code != "en"])

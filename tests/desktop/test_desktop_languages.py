@@ -1,4 +1,4 @@
-"""Every view and dialog in every language and scheme, and in a made-up one whose texts are longer:
+"""Every view and dialog in every language and in a made-up one whose texts are longer:
 no word is cut at 1366 x 768."""
 
 import time
@@ -29,7 +29,6 @@ from rigplanner.desktop import documents
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.faults import CrashDialog
 from rigplanner.desktop.locale import speak
-from rigplanner.desktop.look.theme import look
 from rigplanner.desktop.window import TABS, Window
 from rigplanner.report.language import LANGUAGES, Table, use_language, use_texts
 from tools.gather_texts import template
@@ -149,14 +148,12 @@ def _dialogs(qtbot, window: Window) -> Iterator[tuple[str, QDialog]]:
     yield "crash", crash
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_dialog_cuts_a_word(
-    qtbot, other_window: Window, session: Session, sample_folder, scheme: str
+    qtbot, other_window: Window, session: Session, sample_folder
 ) -> None:
     window = other_window
     documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
     settled_session(qtbot, session)
-    look.use(scheme)
     for name, dialog in _dialogs(qtbot, window):
         tabs = dialog.findChild(QTabWidget)
         for n in range(tabs.count() if tabs else 1):
@@ -167,7 +164,6 @@ def test_no_dialog_cuts_a_word(
         assert dialog.width() <= 1366 and dialog.height() <= 768, name
         dialog.close()
         settled_session(qtbot, session)
-    look.use("light")
 
 
 @pytest.mark.parametrize(
@@ -194,14 +190,10 @@ def test_a_language_without_texts_leaves_english(qapp, monkeypatch, caplog) -> N
     assert "cannot be read" in caplog.text
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_view_cuts_a_word(
-    qtbot, other_window: Window, session: Session, sample_folder, scheme: str
-) -> None:
+def test_no_view_cuts_a_word(qtbot, other_window: Window, session: Session, sample_folder) -> None:
     window = other_window
     documents.open_file(window, sample_folder / "quad-rtx-4090.rig", sample=True)
     settled_session(qtbot, session)
-    look.use(scheme)
     window.resize(1366, 768)
     for title in TABS:
         window.show_tab(title)

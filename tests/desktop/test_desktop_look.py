@@ -24,6 +24,13 @@ def contrast(first: str, second: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
+def test_the_themes_differ_in_colours_alone() -> None:
+    """So that what has room in one has room in the other: sizes are tested in one."""
+    colour = re.compile(r"#[0-9a-fA-F]{3,8}|rgba?\([^)]*\)|-on-(?:light|dark)\.svg")
+    light, dark = (colour.sub("colour", style_sheet(each, 13)) for each in (LIGHT, DARK))
+    assert "padding" in light and light == dark
+
+
 def test_contrast_of_black_on_white_is_21():
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)

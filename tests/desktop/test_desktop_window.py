@@ -23,7 +23,6 @@ from rigplanner.desktop.actions import COMMANDS, MENUS
 from rigplanner.desktop.document import exports
 from rigplanner.desktop.findings.card import FindingCard
 from rigplanner.desktop.findings.view import MOST_CARDS
-from rigplanner.desktop.look.theme import look
 from rigplanner.desktop.panels.palette import hits
 from rigplanner.desktop.parts.model import NAME
 from rigplanner.desktop.window import TABS
@@ -387,10 +386,8 @@ def test_undo_words_follow_the_history(window):
     assert window.session.rig.name == "Untitled rig"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_widget_with_focus_has_a_name(qtbot, window, sample_folder, scheme):
+def test_every_widget_with_focus_has_a_name(qtbot, window, sample_folder):
     open_sample(window, sample_folder, "quad-rtx-4090")
-    window.use_theme(scheme)
     for title in TABS:
         window.show_tab(title)
     window.show_shortcuts()
@@ -423,10 +420,8 @@ def _spoken(widget: QWidget) -> bool:
     )
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_views_fit_a_small_screen_and_cut_no_word(qtbot, window, sample_folder, scheme):
+def test_views_fit_a_small_screen_and_cut_no_word(qtbot, window, sample_folder):
     open_sample(window, sample_folder, "quad-rtx-4090")
-    look.use(scheme)
     window.resize(1366, 768)
     for title in TABS:
         window.show_tab(title)

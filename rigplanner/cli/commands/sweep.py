@@ -81,13 +81,14 @@ def _cells(args: argparse.Namespace) -> list[Cell]:
     lengths = counts_of(args.lengths, "--lengths", LONGEST) if args.lengths else []
     batches = counts_of(args.batches, "--batches", LARGEST_BATCH) if args.batches else []
     counts = counts_of(args.count, "--count", MOST_COUNT)
-    asked = cells(works, _gpus(args), counts, lengths, batches)
-    if len(asked) > MOST_CELLS:
+    gpus = _gpus(args)
+    many = len(works) * len(gpus) * len(counts) * max(1, len(lengths)) * max(1, len(batches))
+    if many > MOST_CELLS:
         raise InputFault(
-            f"{len(asked)} combinations are more than {MOST_CELLS}; name fewer cards, lengths or"
+            f"{many} combinations are more than {MOST_CELLS}; name fewer cards, lengths or"
             " batches, or sweep in parts."
         )
-    return asked
+    return cells(works, gpus, counts, lengths, batches)
 
 
 def _gpus(args: argparse.Namespace) -> list[GPU]:
