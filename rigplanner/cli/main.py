@@ -26,6 +26,7 @@ COMMANDS = {
     "mig": "partitions of a GPU, which jobs fit them, the best packing",
     "trace": "measure a PyTorch model's memory without a GPU",
     "performance": "predict the speed of cases, of one model, or of a rig's workloads",
+    "formats": "number formats and what a GPU does with each; generations of GPUs",
     "topology": "print what a rig's GPUs are linked by",
     "quote": "write a rig's quote as PDF",
     "accept": "compare a delivered machine with the rig it was bought by",
@@ -47,6 +48,7 @@ EXAMPLES = {
     "mig": 'rigplanner mig "A100 SXM4 40GB" --layout 3g.20gb,2g.10gb',
     "trace": "rigplanner trace net.py",
     "performance": 'rigplanner performance resnet-50 --gpu "2x RTX 3090" --task train',
+    "formats": 'rigplanner formats --gpu "V100 SXM2 16GB"',
     "topology": "rigplanner topology lab.rig --format svg",
     "quote": "rigplanner quote lab.rig -o quote.pdf",
     "accept": "rigplanner accept lab.rig --plan",
@@ -65,6 +67,7 @@ EXAMPLES = {
 
 SPEAKING = (
     "check",
+    "formats",
     "memory",
     "performance",
     "quote",

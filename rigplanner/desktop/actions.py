@@ -433,6 +433,12 @@ COMMANDS: tuple[Command, ...] = (
         run=_later("panels.pages", "guide_to_the_window"),
     ),
     C(id="glossary", text="Glossary", menu="Help", run=_later("panels.pages", "glossary")),
+    C(
+        id="formats",
+        text="Number formats and generations",
+        menu="Help",
+        run=_later("dialogs.formats", "formats_dialog"),
+    ),
     C(id="tour", text="Tour of the window", menu="Help", run=lambda d: d.start_tour()),
     C(
         id="keys",

@@ -324,9 +324,10 @@ def matrix_tflops(silicon: Silicon, precision: str, name: str) -> float:
     rate: float | None = getattr(silicon, path)
     if rate is None:
         usable = ", ".join(usable_precisions(silicon))
+        emulated = "" if silicon.era >= BF16_ERA else "; bf16 is emulated, slowly"
         raise WorkloadFault(
             f"precision: {name} ({silicon.generation}) has no {precision} arithmetic; use one of"
-            f" {usable}."
+            f" {usable}{emulated}; weights alone may be stored in int8, nf4 or int4."
         )
     return rate
 

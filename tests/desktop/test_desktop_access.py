@@ -14,7 +14,17 @@ from rigplanner.desktop.dialogs.best import BestDialog
 from rigplanner.desktop.window import TABS
 from rigplanner.report.language import LANGUAGES, use_language
 
-DIALOGS = ("best", "machine", "update", "import", "settings", "rig-settings", "keys", "about")
+DIALOGS = (
+    "best",
+    "machine",
+    "update",
+    "import",
+    "settings",
+    "rig-settings",
+    "keys",
+    "about",
+    "formats",
+)
 
 
 def show(qtbot, window, command: str) -> QDialog:

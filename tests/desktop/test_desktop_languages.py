@@ -36,7 +36,17 @@ from tools.gather_texts import template
 LAYOUT_S = 5.0
 """How long a layout may take to settle: a label is shortened for its room, then the room is shared
 anew."""
-DIALOGS = ("best", "machine", "update", "import", "settings", "rig-settings", "keys", "about")
+DIALOGS = (
+    "best",
+    "machine",
+    "update",
+    "import",
+    "settings",
+    "rig-settings",
+    "keys",
+    "about",
+    "formats",
+)
 
 
 def _longer(text: str) -> str:

@@ -28,6 +28,7 @@ DIALOGS = (
     ("price_link", "price_link_dialog"),
     ("hires", "hires_dialog"),
     ("about", "about_dialog"),
+    ("formats", "formats_dialog"),
 )
 
 

@@ -201,6 +201,28 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
     "Prompts like": ("", "It sets prompt and output to the means of that set."),
     "Quantised by": ("", "Some kernels run on some GPUs only; the check tells which."),
     "Software": ("", "Each has its own memory overhead, speed and range of GPUs."),
+    "Layout": (
+        "",
+        "Matrix units read channels last faster; other jobs do not hear it.",
+    ),
+    "Copies wait": (
+        "",
+        "Copies that wait less train more images a second on older gradients: it may not converge.",
+    ),
+    "Steps ahead": ("", "The larger, the less copies wait and the older their gradients."),
+    "Matrix": ("", "Time grows with the third power, memory with the second."),
+    "Number formats and generations": (
+        "Two tables: number formats, and the generations of NVIDIA's GPUs.",
+        "Rates and formats are those of the rig's first GPU.",
+    ),
+    "Formats": (
+        "Number formats by bits, range and step, and what the rig's GPU does with each.",
+        "A format without units of its own saves memory at best, not time.",
+    ),
+    "Generations": (
+        "NVIDIA's generations of GPUs, from the cards of the catalog.",
+        "Formats, drivers and CUDA decide which software still runs.",
+    ),
     "Split": (
         "",
         "By rows the GPUs share each layer and the link counts; by layers it hardly does.",

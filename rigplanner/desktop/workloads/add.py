@@ -20,6 +20,10 @@ from rigplanner.rig.edits import Edit
 from rigplanner.rig.workload import Workload
 
 MOST_SUGGESTED = 60
+PLAIN_NAMES = {"matrix": ("matrix", "matrix"), "dataframe": ("dataframe", "dataframe")} | {
+    name: ("simulate", name) for name in ("atari", "mujoco", "dm-control", "pybullet", "unity")
+}
+"""Jobs without a network, by the word that adds them: task and model."""
 FILE_FILTER = "config.json, GGUF, safetensors (*.json *.gguf *.safetensors)"
 
 
@@ -98,6 +102,11 @@ class AddWorkload(QWidget):
         words, found = self.field.text().strip(), self.model_named()
         if not words:
             self.field.setFocus()
+            return
+        if words.casefold() in PLAIN_NAMES:
+            kind, model = PLAIN_NAMES[words.casefold()]
+            self._put(Workload(model=model, task=kind), words)
+            self.field.clear()
             return
         if found is None:
             near = ", ".join(shipped_zoo().nearest(words))

@@ -8,6 +8,7 @@ import msgspec
 from rigplanner.report.language import Words
 from rigplanner.rig.workload import Parallelism, Speculative, Workload
 from rigplanner.workload.preference import PREFERENCE
+from rigplanner.workload.without_network import Plain, plain_job
 
 TRAINING = ("train", "train_full", "train_lora", "train_qlora", *PREFERENCE)
 WRITTEN = ("grpo", "ppo")
@@ -15,7 +16,7 @@ WRITTEN = ("grpo", "ppo")
 PRECISIONS = (
     "fp32", "tf32", "fp16", "bf16", "amp_fp16", "amp_bf16", "fp8", "mxfp4", "nvfp4", "int8",
     "int4", "nf4", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "q4_k_s", "q4_0", "q3_k_m", "q2_k",
-    "iq4_xs", "iq3_m", "iq2_m", "iq1_m", "ud-q4_k_xl", "ud-q2_k_xl",
+    "iq4_xs", "iq3_m", "iq2_m", "iq1_m", "ud-q4_k_xl", "ud-q2_k_xl", "fp64",
 )  # fmt: skip
 SERVING_STACKS = (
     "vllm", "sglang", "llama.cpp", "ollama", "ik_llama.cpp", "ktransformers", "exllamav2", "mlx",
@@ -58,14 +59,19 @@ DRAFTS = Words(
         "draft": "a smaller model",
     }
 )
+LAYOUTS = Words({"NCHW": "channels first (NCHW)", "NHWC": "channels last (NHWC)"})
+SYNCS = Words({"synchronous": "every step", "stale": "within a bound", "asynchronous": "never"})
+CONVOLVING = ("cnn", "detector", "segmenter", "gan", "diffusion_unet")
+"""Kinds of networks whose speed hears the layout of their maps."""
 ADAPTED = ("train_lora", "train_qlora", *PREFERENCE)
 OF_PARALLELISM = ("zero", "tensor", "pipeline")
+PLAN_WORDS = ("offload", "sync", "staleness")
 FOLDED = (
     "quant", "request_rate", "prefix_tokens", "prompt_set", "target_tokens_s",
     "target_first_token_ms", "draft", "draft_tokens", "gpu_layers", "experts", "n_cpu_moe",
     "cache_place", "split", "cpu_offload_gb", "memory_utilization", "offload", "lora_targets",
     "gradient_accumulation", "attention", "samples", "pipeline", "generations", "engine_place",
-    "height", "weights_gib",
+    "height", "weights_gib", "layout", "sync", "staleness",
 )  # fmt: skip
 """Fields that few jobs need: shown when asked for, or where they are set."""
 TIPS = Words(
@@ -126,6 +132,10 @@ TIPS = Words(
         "dataset_decoding": "What turns files into samples.",
         "epochs": "Times that the whole data set is seen.",
         "train_tokens": "Tokens to train on in all.",
+        "layout": "Whether convolutions read their maps channels first or last.",
+        "sync": "Whether copies of the model wait for each other after every step.",
+        "staleness": "Steps that the fastest copy may be ahead of the slowest.",
+        "matrix_n": "Rows and columns of the square matrices that are multiplied.",
         "name": "What the job is called in lists and on the quote.",
     }
 )
@@ -136,8 +146,8 @@ def value_of(work: Workload, field: str) -> Any:
     if field in OF_PARALLELISM:
         number = getattr(work.parallelism, field) if work.parallelism else 0
         return 0 if field != "zero" and number == 1 else number
-    if field == "offload":
-        return work.parallelism.offload if work.parallelism else None
+    if field in PLAN_WORDS:
+        return getattr(work.parallelism, field) if work.parallelism else None
     if field in ("draft", "draft_tokens"):
         told = work.speculative
         return None if told is None else told.method if field == "draft" else told.tokens
@@ -161,6 +171,7 @@ def _edge(work: Workload, field: str) -> int | None:
 _ELSEWHERE: dict[str, Any] = {
     "steps": lambda work: work.variant.get("steps"),
     "generations": lambda work: work.variant.get("generations"),
+    "layout": lambda work: work.variant.get("layout"),
     "engine_place": lambda work: {True: "shared", False: "apart"}.get(
         work.variant.get("colocated")
     ),
@@ -174,14 +185,19 @@ _ELSEWHERE: dict[str, Any] = {
 """Fields that are kept under another name or in another form."""
 
 
-OF_VARIANT = {"steps": "steps", "generations": "generations", "engine_place": "colocated"}
+OF_VARIANT = {
+    "steps": "steps",
+    "generations": "generations",
+    "engine_place": "colocated",
+    "layout": "layout",
+}
 
 
 def edited(work: Workload, field: str, value: Any) -> dict[str, Any]:
     """Return the fields of the workload that a value of one of the form's fields changes."""
-    if field in (*OF_PARALLELISM, "offload"):
+    if field in (*OF_PARALLELISM, *PLAN_WORDS):
         now = msgspec.structs.asdict(work.parallelism or Parallelism())
-        plain = field in ("zero", "offload")
+        plain = field in ("zero", *PLAN_WORDS)
         made = Parallelism(**{**now, field: value if plain else max(1, value or 1)})
         return {"parallelism": None if made == Parallelism() else made}
     if field == "draft":
@@ -230,6 +246,8 @@ OF_TRAINING = (
 
 def concerned(work: Workload, text: bool, kind: str | None) -> dict[str, bool]:
     """Return which of the fields concern a job; those that are left out concern all."""
+    if plain := plain_job(work):
+        return _of_plain(plain)
     training = work.task is None or work.task in TRAINING
     rewarded, preferred = work.task in WRITTEN, work.task in PREFERENCE
     running, mixture = text and not training, kind in (None, "moe")
@@ -262,7 +280,18 @@ def concerned(work: Workload, text: bool, kind: str | None) -> dict[str, bool]:
         "pipeline": text,
         "dataset_decoding": training and not text,
         "train_tokens": training and text,
+        "layout": kind in CONVOLVING,
+        "sync": training,
+        "staleness": training and value_of(work, "sync") == "stale",
+        "matrix_n": False,
     }
+
+
+def _of_plain(kind: Plain) -> dict[str, bool]:
+    """The fields that concern a job without a network."""
+    kept = {"matrix": ("precision", "matrix_n"), "dataframe": ("dataset_gb",), "simulate": ()}
+    fields = dict.fromkeys(TIPS, False)
+    return fields | dict.fromkeys(("name", "task", *kept[kind]), True)
 
 
 def stacks_for(work: Workload, text: bool) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from rigplanner.desktop.workloads.fields import (
     ENGINES,
     EXPERTS,
     FOLDED,
+    LAYOUTS,
     OF_PARALLELISM,
     OFFLOADS,
     PLACES,
@@ -34,6 +35,7 @@ from rigplanner.desktop.workloads.fields import (
     QUANTS,
     SAMPLES,
     SPLITS,
+    SYNCS,
     TIPS,
     TRAINING,
     concerned,
@@ -65,6 +67,9 @@ TASKS = Words(
         "prefill": "Inference, prefill only",
         "decode": "Inference, output only",
         "serve": "Serving",
+        "matrix": "Product of matrices",
+        "dataframe": "Table in GPU memory",
+        "simulate": "Simulated environments",
     }
 )
 OPTIMIZERS = (
@@ -145,6 +150,7 @@ class WorkloadForm(QWidget):
         self._number("image_size", tr("Image"), 16384, "px")
         self._number("frames", tr("Frames"), 100_000)
         self._number("steps", tr("Steps"), 10_000)
+        self._number("matrix_n", tr("Matrix"), 1_000_000)
 
     def _add_details(self) -> None:
         self._choice("optimizer", tr("Optimizer"), [(code, code) for code in OPTIMIZERS])
@@ -194,6 +200,9 @@ class WorkloadForm(QWidget):
         self._number("generations", tr("Answers a prompt"), 1024)
         self._choice("engine_place", tr("Engine"), [(ENGINES[code], code) for code in ENGINES])
         self._number("height", tr("Height"), 16384, "px")
+        self._choice("layout", tr("Layout"), [(LAYOUTS[code], code) for code in LAYOUTS])
+        self._choice("sync", tr("Copies wait"), [(SYNCS[code], code) for code in SYNCS])
+        self._number("staleness", tr("Steps ahead"), 1000)
 
     def _add_data(self) -> None:
         """How much is trained on what: from these come the time of a training and the input
