@@ -46,6 +46,7 @@ TABLES = {
     "rigplanner.report.words.finding_texts": ("FINDING_TEXTS", "FIX_TEXTS"),
     "rigplanner.report.words.best": ("OBJECTIVES", "WHY", "STRICTNESS", "CHANGES", "REASONS"),
     "rigplanner.report.words.purposes": ("PURPOSES", "AIM_WORDS"),
+    "rigplanner.report.words.hire": ("HIRE_COLUMNS",),
     "rigplanner.report.words.importing": ("REASON_WORDS",),
     "rigplanner.rules.topics": ("RULES_BY_CODE:title", "RULES_BY_CODE:reason"),
     "rigplanner.memory.capacity.users": ("POOLS",),

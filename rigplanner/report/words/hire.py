@@ -66,7 +66,7 @@ def hire_cells(machine: CloudInstance, catalog: Catalog) -> tuple[str, ...]:
     month = newest(machine.monthly)
     priced = [price for price in (asked, spot, month) if price is not None]
     work = spot_hour(spot.amount).hour_of_work if spot else None
-    paid = tr("free") if machine.limits is not None and machine.limits.free else ""
+    paid = tr("free of charge") if machine.limits is not None and machine.limits.free else ""
     if month is not None and asked is None:
         paid = tr("{amount} a month", amount=money(month.amount, month.currency))
     return (
@@ -98,7 +98,7 @@ def limits_text(limits: HireLimits | None) -> str:
     if limits is None:
         return ""
     said = [
-        tr("free") if limits.free else "",
+        tr("free of charge") if limits.free else "",
         tr("{hours} h a session", hours=number(limits.session_h)) if limits.session_h else "",
         tr("ends after {minutes} min idle", minutes=number(limits.idle_min))
         if limits.idle_min
