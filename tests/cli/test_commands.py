@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rigplanner.cli.main import COMMANDS, EXAMPLES, main
-from rigplanner.cli.terminal import tell
+from rigplanner.cli.terminal import tell, tell_columns
 from rigplanner.rig.files import read_rig
 
 BAD_FILES = {
@@ -263,3 +263,29 @@ def test_prose_is_wrapped_on_a_terminal_alone(
     assert len(lines) > 3
     assert all(len(line) <= 60 for line in lines)
     assert all(line.startswith("      word") for line in lines[1:])
+
+
+def test_tables_stay_whole_where_prose_is_wrapped(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    row = "  1  " + "a part with a long name " * 4 + "  $5.00"
+    tell_columns("word " * 30 + "\n" + row)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == row
+    assert len(lines) > 3 and all(len(line) <= 60 for line in lines[:-1])
+
+
+def test_what_stands_beside_the_computer_is_told_apart(
+    samples: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sample = _sample(samples, "deskmini-gtx-1070")
+    assert main(["check", sample]) == 1
+    said = capsys.readouterr().out
+    assert "Computer NT$49,850, beside it NT$2,588." in said
+    assert "Intel Core i3-7100" in said
+    for form in ("dealer", "private", "internal"):
+        assert main(["quote", sample, "-o", str(tmp_path / "q.pdf"), "--form", form]) == 0
+    assert main(["quote", sample, "-o", str(tmp_path / "q.pdf"), "--form", "privat"]) == 2
+    assert "'privat' is none of private" in capsys.readouterr().err

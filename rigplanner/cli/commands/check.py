@@ -26,6 +26,7 @@ from rigplanner.report.words.findings import (
 )
 from rigplanner.report.words.machine import absent_texts
 from rigplanner.report.words.questions import own_fact_text
+from rigplanner.report.words.rates import apart_text
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.rules.assess import Assessment, assess
@@ -188,6 +189,8 @@ def check_lines(assessment: Assessment, catalog: Catalog, severity: str = "info"
         changed = " ".join(f"{code}={word}" for code, word in sorted(rig.severities.items()))
         lines += ["", tr("Severity changed for this rig: {changes}", changes=changed)]
     lines += ["", *absent_texts(assessment.machine)]
+    if apart := apart_text(assessment.totals):
+        lines.append(f"{apart}.")
     lines.append(
         tr(
             "{ran} rules checked, {idle} did not apply.",

@@ -61,7 +61,7 @@ from rigplanner.desktop.parts.carried import takes
 from rigplanner.desktop.words import KIND_WORDS, VERDICT_ICONS, money
 from rigplanner.economics.totals import Totals
 from rigplanner.report.language import language, listed, tr, trn
-from rigplanner.report.words.rates import uncounted_text
+from rigplanner.report.words.rates import apart_text, uncounted_text
 from rigplanner.rig.document import Item, Role, part_of
 from rigplanner.rig.edits import LARGEST_QUANTITY, Edit
 
@@ -323,15 +323,7 @@ class BuildList(QWidget):
             self._total.show_text(tr("Total from {total}", total=total))
         else:
             self._total.show_text(tr("Total {total}", total=total))
-        apart = (
-            tr(
-                "Computer {own}, beside it {beside}",
-                own=money(sums.subtotal - sums.beside, sums.currency),
-                beside=money(sums.beside, sums.currency),
-            )
-            if sums.beside
-            else ""
-        )
+        apart = apart_text(sums)
         stale = sum(row.stale for row in self.model.rows)
         open_items = self._open_items(sums, stale)
         restyle(self._note, "state", "warns" if stale else "")

@@ -27,6 +27,17 @@ def prices_today_text(totals: Totals) -> str:
     )
 
 
+def apart_text(totals: Totals) -> str:
+    """Return what the computer and what stands beside it come to, "" where nothing stands there."""
+    if not totals.beside:
+        return ""
+    return tr(
+        "Computer {own}, beside it {beside}",
+        own=fmt.money(totals.subtotal - totals.beside, totals.currency),
+        beside=fmt.money(totals.beside, totals.currency),
+    )
+
+
 def without_rate_text(currencies: Iterable[str]) -> str:
     """Return the sentence that names those of `currencies` that the bank leaves out (TWD); nothing
     where it has them all."""
