@@ -287,5 +287,6 @@ def test_what_stands_beside_the_computer_is_told_apart(
     assert "Intel Core i3-7100" in said
     for form in ("dealer", "private", "internal"):
         assert main(["quote", sample, "-o", str(tmp_path / "q.pdf"), "--form", form]) == 0
-    assert main(["quote", sample, "-o", str(tmp_path / "q.pdf"), "--form", "privat"]) == 2
+    with pytest.raises(SystemExit):
+        main(["quote", sample, "-o", str(tmp_path / "q.pdf"), "--form", "privat"])
     assert "'privat' is none of private" in capsys.readouterr().err
