@@ -4,6 +4,7 @@ from rigplanner.rules.core import completeness
 from rigplanner.rules.core.registry import RULES, Rule
 from rigplanner.rules.hardware import (
     backup,
+    card_class,
     close_limits,
     cooling,
     cpu_lanes,
@@ -41,6 +42,7 @@ from rigplanner.rules.software import (
 
 TOPICS = (
     completeness,
+    card_class,
     cluster,
     processor,
     memory,

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 from rule_bench import SERVER, bench_rig, case, named
 
-from rigplanner.catalog.schema.parts import LaneMode, NvlinkPort, When
+from rigplanner.catalog.schema.parts import LaneMode, NvlinkPort, Rates, When
 from rigplanner.rig.document import Monitors
 from rigplanner.rig.edits import set_role
 from rigplanner.rig.workload import Parallelism, Workload
@@ -48,6 +48,17 @@ BACKPLANE = bench_rig(
     storage="drive.sata",
 )
 
+WORKING = bench_rig(jobs=(JOB,))
+WORK_CARD = {
+    "gpu.card": {"name": "Quadro X", "released": "2020-01-01"},
+    "gpu.other": {
+        "name": "GeForce X",
+        "released": "2021-05-01",
+        "memory_gib": 96.0,
+        "bandwidth_gbs": 5000.0,
+        "dense_tflops": Rates(fp32=900.0),
+    },
+}
 SCREENS = replace(DESK_RIG.site, monitors=Monitors(count=2))
 
 
@@ -326,6 +337,14 @@ CASES = (
         {"cpu.desk": {"has_graphics": False}},
     ),
     case("DSP001", "limit", bench_rig(gpu="gpu.passive", chassis="case.server")),
+    case("GPU003", "fires", WORKING, WORK_CARD),
+    case(
+        "GPU003",
+        "limit",
+        WORKING,
+        {**WORK_CARD, "gpu.other": {"name": "GeForce X", "memory_gib": 1}},
+    ),
+    case("GPU003", "silent", bench_rig(jobs=(replace(JOB, precision="fp64"),)), WORK_CARD),
     case("DSP002", "fires", _with_role(None), {"gpu.card": {"display_outputs": 1}}),
     case("DSP002", "limit", _with_role(None), {"gpu.card": {"display_outputs": 2}}),
     case("DSP002", "silent", DESK_RIG),

@@ -29,6 +29,7 @@ from rigplanner.performance.capacity import within_memory
 from rigplanner.performance.host.predict import predict_hosted
 from rigplanner.performance.host.steps import with_ratio
 from rigplanner.performance.host.verify import verifying_command
+from rigplanner.performance.limits.host import epoch_of
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.settled import settled
 from rigplanner.performance.several_gpus.staleness import of_unequal
@@ -36,7 +37,7 @@ from rigplanner.performance.without_network.simulated import predict_simulated
 from rigplanner.report.format import quantity
 from rigplanner.report.language import tr
 from rigplanner.report.words.memory import verdict
-from rigplanner.report.words.speed import speed_lines
+from rigplanner.report.words.speed import epoch_text, speed_lines
 from rigplanner.rig.workload import Case, Workload
 from rigplanner.workload.cases import BadCase, read_cases
 from rigplanner.workload.without_network import plain_job
@@ -150,6 +151,8 @@ def _print_case(case: Case, args: argparse.Namespace, evidence: "Evidence | None
         return
     name = _title(case, place, place.gpu)
     lines = speed_lines(name, found, _memory_line(needs), open_catalog(), args.steps)
+    epoch = epoch_of(case.workload, place.machine) if place.machine else None
+    lines += [f"  {epoch_text(epoch)}"] if epoch else []
     lines += _verifying(case, found, place, args)
     sys.stdout.write("\n".join(lines) + "\n")
     if beside:

@@ -186,7 +186,8 @@ class WorkloadResults(QWidget):
         fit_height(self.anchors, MOST_ANCHORS)
 
     def _show_pipeline(self, job: "Job", assessment: "Assessment") -> None:
-        from rigplanner.performance.limits.host import fastest_drives, feed_of
+        from rigplanner.performance.limits.host import epoch_of, fastest_drives, feed_of
+        from rigplanner.report.words.speed import epoch_text
 
         feed = feed_of(job.workload, assessment.machine)
         self._pipeline.setVisible(feed is not None)
@@ -218,7 +219,8 @@ class WorkloadResults(QWidget):
             note = tr("The data set is read from {count} equal drives as one.", count=drives.count)
         else:
             note = tr("The data set is read from the fastest drive of {drive}.", drive=best)
-        self.pipeline_note.setText(note)
+        read = epoch_text(epoch_of(job.workload, assessment.machine))
+        self.pipeline_note.setText(" ".join(filter(None, (note, read))))
 
     def _gpu_name(self, gpu: str) -> str:
         part = self._session.catalog.get(gpu)

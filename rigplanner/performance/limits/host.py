@@ -2,6 +2,9 @@
 
 from typing import Literal
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from rigplanner.catalog.schema.parts import MemoryKit
 from rigplanner.errors import WorkloadFault
 from rigplanner.machine.model import Machine
@@ -11,6 +14,7 @@ from rigplanner.performance.limits.input_pipeline import (
     Drives,
     Feed,
     feed,
+    storage_samples_s,
 )
 from rigplanner.rig.workload import Workload
 
@@ -43,6 +47,27 @@ def feed_of(workload: Workload, machine: Machine) -> Feed | None:
     host = [node.host_gbs for node in machine.gpus if node.host_gbs]
     drives = network_share(machine) if place == "network" else fastest_drives(machine)
     return feed(data, drives, cores, ram_gib, sum(host) if host else None)
+
+
+class Epoch(Struct, frozen=True, kw_only=True):
+    """Hours in which the drives read a data set once, as it lies and packed into records; equal
+    where it is packed."""
+
+    hours: float
+    packed_hours: float
+
+
+def epoch_of(workload: Workload, machine: Machine) -> Epoch | None:
+    """Return how long drives or network of a machine take to read the data set of a workload once,
+    as for the first epoch; None without a data set or drives."""
+    data = data_of(workload)
+    on_network = workload.dataset_place == "network"
+    drives = network_share(machine) if on_network else fastest_drives(machine)
+    if data is None or drives is None:
+        return None
+    packed = replace(data, packed=True, mapped=False)
+    hours = [each.samples / storage_samples_s(each, drives) / 3600 for each in (data, packed)]
+    return Epoch(hours=hours[0], packed_hours=hours[1])
 
 
 def data_of(workload: Workload) -> Dataset | None:

@@ -378,6 +378,17 @@ def _image_rows(capabilities: list[str]) -> Iterator[SetupRow]:
             )
 
 
+def image_for(gpus: list[GPU], framework: str = "PyTorch") -> str | None:
+    """Return the newest container image of a framework that serves all these GPUs, with its tag;
+    None where none is known."""
+    capabilities = [gpu.compute_capability for gpu in gpus if gpu.compute_capability]
+    if not gpus or len(capabilities) < len(gpus) or not all(map(_is_cuda, gpus)):
+        return None
+    what = tr("{framework} container", framework=framework)
+    rows = _image_rows(sorted(set(capabilities), key=version))
+    return next((row.value for row in rows if row.what == what), None)
+
+
 IMAGE_TAIL = {"pytorch": "py3", "tensorflow": "tf2-py3"}
 """What follows the release in an image's tag."""
 FRAMEWORK = {"pytorch": "PyTorch", "tensorflow": "TensorFlow"}

@@ -416,6 +416,12 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         ),
     },
     "DSP001": {"": "Nothing in the rig can show a picture, and {a} has no remote management."},
+    "GPU003": {
+        "": (
+            "No job here needs what {a} has more of: {part}, a card for games of its day, has at"
+            " least its memory and {times} times its FP32 rate."
+        )
+    },
     "DSP002": {"": "{needed} are wanted for the monitors, {a} has {actual}."},
     "DSP003": {"": "The monitors of {a} take {needed} of its {actual}."},
     "DSP004": {

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from rigplanner.catalog.load import Catalog
 from rigplanner.evidence import Step
 from rigplanner.performance.answer import Anchor, ServingAnswer, SpeedEstimate
+from rigplanner.performance.limits.host import Epoch
 from rigplanner.report.format import interval, number, percent, quantity
 from rigplanner.report.language import Words, listed, tr
 from rigplanner.report.words.workloads import LIFT_WORDS, assumed_text
@@ -285,6 +286,24 @@ def _training_time(speed: SpeedEstimate) -> str:
         low=hours_text(ends[0]),
         high=hours_text(ends[1]),
     )
+
+
+def epoch_text(epoch: Epoch | None) -> str:
+    """Return how long the drives take to read the data set once, "" where nobody knows."""
+    if epoch is None:
+        return ""
+    hours = [_hours_of_reading(each) for each in (epoch.hours, epoch.packed_hours)]
+    if epoch.hours <= epoch.packed_hours:
+        return tr("The drives read the data set once in {hours}.", hours=hours[0])
+    return tr(
+        "The drives read the data set once in {hours}; packed into records in {packed}.",
+        hours=hours[0],
+        packed=hours[1],
+    )
+
+
+def _hours_of_reading(hours: float) -> str:
+    return quantity(hours, "h", 0 if hours >= 10 else 1) if hours >= 0.1 else hours_text(hours)
 
 
 def hours_text(hours: float) -> str:
