@@ -1,5 +1,5 @@
-"""`rigplanner export`: a rig as Markdown, BBCode, plain text, CSV, web page, JSON, one line of text,
-a workbook, or as the job script of a cluster's queue."""
+"""`rigplanner export`: a rig as Markdown, BBCode, plain text, CSV, web page, JSON, one line of
+text, a workbook, or as the job script of a cluster's queue."""
 
 import argparse
 from datetime import date
