@@ -128,7 +128,7 @@ def test_what_brackets_give_as_an_example_is_taken(line: str, wanted: str) -> No
 
 
 def test_each_drive_of_a_line_is_one_even_if_unknown() -> None:
-    line = "Storage: Samsung 990 PRO 2TB, Nobody ARES 4TB, Nobody C4000 4TB"
+    line = "Storage: Samsung 990 PRO 2TB, Nobody Zeus 4TB, Nobody Q4000 4TB"
     entries = read_parts_list(line, SHIPPED, DAY)
     assert [len(entry.wish.parts) > 0 for entry in entries] == [True, False, False]
 
