@@ -35,7 +35,10 @@ from rigplanner.catalog.schema.parts import (
 )
 from rigplanner.evidence import Source
 
-SOURCES = {"maker": Source(title="Maker's page", read="2026-11-21", trust="vendor")}
+PAGE = Source(
+    title="Maker's page", url="https://maker.test/card", read="2026-11-21", trust="vendor"
+)
+SOURCES = {"maker": PAGE}
 CARD = GPU(
     id="nvidia.x.card",
     name="Card",
@@ -659,6 +662,25 @@ def test_a_case_without_a_place_for_radiators_is_known() -> None:
 
 def test_the_shipped_catalog_has_no_complaint(catalog: Catalog) -> None:
     assert lint(catalog) == []
+
+
+def test_every_figure_shipped_names_its_source_itself(catalog: Catalog) -> None:
+    blanket = [part.id for part in catalog.parts.values() if "*" in str(part.sources.values())]
+    assert blanket == []
+
+
+@pytest.mark.parametrize("address", [None, "https://hub.test/search?q=name&type=code"])
+def test_a_rank_above_community_has_an_address_that_leads_to_what_was_read(
+    address: str | None,
+) -> None:
+    def codes(source: Source) -> list[str]:
+        catalog = Catalog({CARD.id: CARD}, {"maker": source}, {})
+        return [complaint.code for complaint in lint(catalog) if complaint.part == CARD.id]
+
+    unfound = replace(PAGE, url=address)
+    assert codes(unfound) == ["rank-without-address"]
+    assert codes(PAGE) == codes(replace(unfound, trust="community")) == []
+    assert codes(replace(unfound, recalled=True)) == []
 
 
 def test_a_turbo_power_is_asked_only_of_processors_whose_maker_rates_one() -> None:

@@ -55,6 +55,8 @@ def check_sources(part: Part, catalog: Catalog) -> Iterator[Complaint]:
             yield Complaint(part.id, "sources", "source-missing", key)
         elif not DAY.fullmatch(source.read):
             yield Complaint(part.id, "sources", "source-day", source.read, "YYYY-MM-DD")
+        elif source.trust != "community" and not source.recalled and not _is_found(source.url):
+            yield Complaint(part.id, "sources", "rank-without-address", key, "where it is found")
         for field in fields:
             if field != "*" and not _has(part, field):
                 yield Complaint(part.id, "sources", "field-unknown", field)
@@ -68,6 +70,11 @@ def check_sources(part: Part, catalog: Catalog) -> Iterator[Complaint]:
             yield Complaint(
                 part.id, "prices", "price", f"{price.amount} {price.currency} {price.day}"
             )
+
+
+def _is_found(address: str | None) -> bool:
+    """Say whether an address leads to what was read, as the results of a search do not."""
+    return address is not None and "/search?" not in address
 
 
 def check_unpublished(part: Part, catalog: Catalog) -> Iterator[Complaint]:
