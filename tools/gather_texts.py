@@ -43,7 +43,7 @@ TABLES = {
     "rigplanner.report.words.causes": ("CAUSE_TEXTS",),
     "rigplanner.report.words.faults": ("FAULTS",),
     "rigplanner.report.words.fields": ("VALUE_WORDS", "FIELD_WORDS"),
-    "rigplanner.report.words.finding_texts": ("FINDING_TEXTS", "FIX_TEXTS"),
+    "rigplanner.report.words.finding_texts": ("FINDING_TEXTS", "FACT_FAULTS", "FIX_TEXTS"),
     "rigplanner.report.words.best": ("OBJECTIVES", "WHY", "STRICTNESS", "CHANGES", "REASONS"),
     "rigplanner.report.words.purposes": ("PURPOSES", "AIM_WORDS"),
     "rigplanner.report.words.hire": ("HIRE_COLUMNS",),

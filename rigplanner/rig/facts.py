@@ -54,7 +54,13 @@ PLUG_TYPES = ("pcie8", "pcie6", "12v-2x6", "12vhpwr", "eps8", "eps4", "sata", "m
 
 
 class FactFault(ValueError):
-    """A fact that a part cannot have; the text names it, and says what was expected."""
+    """A fact that a part cannot have: the message, for commands, names it and says what was
+    expected; `code` and `values` say the same to those who make words of it."""
+
+    def __init__(self, code: str, message: str, **values: Any) -> None:
+        super().__init__(message)
+        self.code = code
+        self.values = values
 
 
 def with_facts(part: AnyPart, facts: dict[str, Any]) -> AnyPart:
@@ -93,14 +99,14 @@ def _built(part: AnyPart, facts: dict[str, Any]) -> AnyPart:
     return convert(built, type(part))
 
 
-def unusable(part: AnyPart, facts: dict[str, Any]) -> dict[str, str]:
+def unusable(part: AnyPart, facts: dict[str, Any]) -> dict[str, FactFault]:
     """Return the facts that a part cannot have, with what is wrong with each."""
-    wrong: dict[str, str] = {}
+    wrong: dict[str, FactFault] = {}
     for name, value in facts.items():
         try:
             checked_value(part, name, value)
         except FactFault as fault:
-            wrong[name] = str(fault)
+            wrong[name] = fault
     return wrong
 
 
@@ -113,16 +119,17 @@ def _owner(part: Part, built: dict[str, Any], name: str) -> tuple[dict[str, Any]
             for entry in layout.get(kind, ()):
                 if entry["id"] == place:
                     return entry, field, f"layout.{kind}"
-        raise FactFault(f"{part.id} has no place {place!r}.")
+        raise FactFault("no-place", f"{part.id} has no place {place!r}.", place=place)
     if field in NO_FACTS:
-        raise FactFault(f"{part.id}: {name!r} is nothing that somebody measures.")
+        message = f"{part.id}: {name!r} is nothing that somebody measures."
+        raise FactFault("not-measured", message, name=name)
     if field in part.__struct_fields__:
         return built, field, field
     for nest in NESTED:
         inner = getattr(part, nest, None)
         if inner is not None and field in inner.__struct_fields__:
             return built.setdefault(nest, {}), field, f"{nest}.{field}"
-    raise FactFault(f"{part.id} has no field {name!r}.")
+    raise FactFault("no-field", f"{part.id} has no field {name!r}.", name=name)
 
 
 def checked(part: AnyPart, name: str, text: str) -> Any:
@@ -142,20 +149,23 @@ def checked_value(part: AnyPart, name: str, value: Any) -> Any:
     """Return the value of a fact; raise FactFault as `checked` does."""
     field = name.rpartition(".")[2]
     if isinstance(value, dict):
-        raise FactFault(f"{part.id}: {name}: expected a figure.")
+        raise FactFault("no-figure", f"{part.id}: {name}: expected a figure.", name=name)
     if field == "plugs":
         _check_plugs(name, value)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         least, most = limits(name)
         if not least <= value <= most:
-            raise FactFault(f"{name}: expected {least:g} to {most:g}, found {value:g}.")
+            message = f"{name}: expected {least:g} to {most:g}, found {value:g}."
+            raise FactFault("range", message, name=name, least=least, most=most, found=value)
     try:
         made = _built(part, {name: value})
     except msgspec.ValidationError as fault:
-        raise FactFault(f"{part.id}: {name}: {fault}") from fault
+        message = f"{part.id}: {name}: {fault}"
+        raise FactFault("other-sort", message, name=name, found=str(value)) from fault
     low, high = getattr(made, "power_min_w", None), getattr(made, "power_max_w", None)
     if low is not None and high is not None and low > high:
-        raise FactFault(f"{part.id}: {name}: the lowest limit {low:g} is above {high:g}.")
+        message = f"{part.id}: {name}: the lowest limit {low:g} is above {high:g}."
+        raise FactFault("limits-crossed", message, name=name, low=low, high=high)
     if field == "position":
         _check_column(part, name, value)
     return value
@@ -170,9 +180,13 @@ def _check_plugs(name: str, value: Any) -> None:
     for plug in value if isinstance(value, list | tuple) else ():
         kind, count = (plug.get("type"), plug.get("count")) if isinstance(plug, dict) else (0, 0)
         if kind not in PLUG_TYPES:
-            raise FactFault(f"{name}: expected one of {', '.join(PLUG_TYPES)}, found {kind!r}.")
+            known = ", ".join(PLUG_TYPES)
+            message = f"{name}: expected one of {known}, found {kind!r}."
+            raise FactFault("no-plug", message, name=name, known=known, found=str(kind))
         if not isinstance(count, int) or not 0 <= count <= MOST_PLUGS:
-            raise FactFault(f"{name}: {kind}: expected 0 to {MOST_PLUGS}, found {count}.")
+            message = f"{name}: {kind}: expected 0 to {MOST_PLUGS}, found {count}."
+            found = {"plug": kind, "most": MOST_PLUGS, "found": str(count)}
+            raise FactFault("plug-count", message, name=name, **found)
 
 
 def _check_column(part: Part, name: str, value: Any) -> None:
@@ -181,4 +195,5 @@ def _check_column(part: Part, name: str, value: Any) -> None:
     layout = getattr(part, "layout", None)
     for slot in layout.slots if layout is not None else ():
         if slot.id != place and slot.kind == "pcie" and slot.position == value:
-            raise FactFault(f"{part.id}: {name}: {slot.id} stands in column {value} already.")
+            message = f"{part.id}: {name}: {slot.id} stands in column {value} already."
+            raise FactFault("column-taken", message, name=name, place=slot.id, column=value)

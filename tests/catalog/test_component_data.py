@@ -187,7 +187,7 @@ def test_what_one_crowd_source_says_stays_in_doubt_and_what_others_settled_does_
             read = {
                 field
                 for key, fields in part.sources.items()
-                if key != CROWD and not key.endswith("-unread")
+                if key != CROWD and not catalog.sources[key].recalled
                 for field in fields
             }
             unverified = {

@@ -163,3 +163,64 @@ def test_a_second_line_of_the_same_computer_is_no_second_one() -> None:
 def test_the_exact_card_of_a_partner_is_kept() -> None:
     (entry,) = read_parts_list("GPU: ASUS ROG Strix GeForce RTX 4090 OC", SHIPPED, DAY)
     assert entry.wish.parts[0].vendor == "ASUS" and not by_figures(entry.wish)
+
+
+@pytest.mark.parametrize(
+    ("line", "modules", "gib"),
+    [
+        ("RAM: Crucial 16GB DDR4-3200", 1, 16),
+        ("RAM: Corsair Vengeance LPX (2x 16GB, total 32GB)", 2, 32),
+        ("RAM Memory: 16* 16GB DDR4-2666MHz", 16, 256),
+        ("内存: 金士顿 16G DDR4-2133", 1, 16),
+    ],
+)
+def test_memory_comes_to_what_the_line_counts(line: str, modules: int, gib: int) -> None:
+    (entry,) = read_parts_list(line, SHIPPED, DAY)
+    kit = entry.wish.parts[0]
+    assert isinstance(kit, MemoryKit) and kit.module != "sodimm"
+    assert kit.modules * entry.wish.quantity == modules
+    assert kit.modules * kit.module_gib * entry.wish.quantity == gib
+
+
+@pytest.mark.parametrize(
+    ("line", "part", "told"),
+    [
+        ("Motherboard: Asus Prime Z590-P WiFi", "asus.prime.prime-z590-p", True),
+        ("Motherboard: Asus Prime Z590-P", "asus.prime.prime-z590-p", False),
+        ("PSU: Seasonic Core V2 GX-650", "seasonic.core.core-gx-650", True),
+        ("PSU: Seasonic Core GX-650", "seasonic.core.core-gx-650", False),
+        (
+            "PSU: Silverstone 1000 80+ Platinum SFX-L",
+            "silverstone.sx.sx1000-platinum",
+            True,
+        ),
+        (
+            "RAM: Corsair Vengeance RGB 32GB (2x16GB) DDR5-6000 CL30",
+            "corsair.vengeance.cmk32gx5m2b6000c30",
+            True,
+        ),
+    ],
+)
+def test_a_version_a_radio_or_lights_beside_the_model_are_told(
+    line: str, part: str, told: bool
+) -> None:
+    (entry,) = read_parts_list(line, SHIPPED, DAY)
+    assert (entry.wish.parts[0].id, by_figures(entry.wish)) == (part, told)
+
+
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        ("Cooling system: Cooler Master ML360R RGB", ["masterliquid-ml360r-rgb"]),
+        ("Case Cooler Master Elite 110 Mini ITX Tower Case", ["elite-110"]),
+        ("Storage: Boot Drive (Samsung 990 PRO 2TB)", ["2-tb"]),
+        ("Storage: 1 x WD_BLACK 1 TB M.2 SSD, 3 x Seagate 12 TB HDD", ["1-tb", "st12000vn0008"]),
+        ("Case: Nobody 452; used in the benchmarked i7-8700K machine", ["?"]),
+        ("Storage: Western Digital - SN750 500 GB M.2-2280 Solid State Drive", ["500-gb"]),
+        ("CPU: x2 E5-2690 v4", ["e5-2690-v4"]),
+    ],
+)
+def test_labels_and_remarks_around_a_part(line: str, parts: list[str]) -> None:
+    read = read_parts_list(line, SHIPPED, DAY)
+    named = [e.wish.parts[0].id.rpartition(".")[2] if e.wish.parts else "?" for e in read]
+    assert named == parts

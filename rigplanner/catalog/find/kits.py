@@ -33,7 +33,7 @@ def kit_in(text: str, parts: Iterable[Part]) -> MemoryKit | None:
 
     Maker, count and size of the modules, type and transfer rate must agree, the latency where both
     give it; of several kits the one whose name shares most words with the text."""
-    modules, kind, cas = _counted_modules(text), _TYPE.search(text), _CAS.search(text)
+    modules, kind, cas = counted_modules(text), _TYPE.search(text), _CAS.search(text)
     if modules is None or kind is None or kind[2] is None:
         return None
     words = set(shop_words(text))
@@ -84,7 +84,7 @@ def nearest_kits(text: str, parts: Iterable[Part]) -> tuple[int, list[MemoryKit]
 def _kits_of(
     text: str, words: set[str], kits: list[MemoryKit], any_rate: bool
 ) -> tuple[int, list[MemoryKit]]:
-    counted, size, kind = _counted_modules(text), _ONE_MODULE.search(text), _TYPE.search(text)
+    counted, size, kind = counted_modules(text), _ONE_MODULE.search(text), _TYPE.search(text)
     own = _OWN_RATE.search(text)
     if (kind is None and (own is None or counted is None)) or (counted is None and size is None):
         return 0, []
@@ -160,11 +160,13 @@ def _of_part_number(text: str, kits: list[MemoryKit]) -> list[MemoryKit]:
 
 def contradicts(text: str, kit: MemoryKit) -> bool:
     """Say whether a text gives a transfer rate or sizes that are not this kit's."""
-    rate, counted = _OWN_RATE.search(text), _counted_modules(text)
+    rate, counted = _OWN_RATE.search(text), counted_modules(text)
     if counted is not None and counted[1] != kit.module_gib:
         return True
     sizes = {float(size) for size in _ONE_MODULE.findall(text)}
-    own = {kit.module_gib, kit.modules * kit.module_gib}
+    own = {kit.modules * kit.module_gib}
+    if counted is not None or kit.modules == 1 or _COUNT.match(text) or _COUNT_AFTER.search(text):
+        own.add(kit.module_gib)
     return bool(
         (rate and int(next(filter(None, rate.groups()))) != kit.speed_mts)
         or (sizes and not sizes & own)
@@ -181,7 +183,7 @@ def is_very_kit(text: str, kit: MemoryKit) -> bool:
     return set(shop_words(kit.vendor)) <= words and set(series) <= words
 
 
-def _counted_modules(text: str) -> tuple[int, float] | None:
+def counted_modules(text: str) -> tuple[int, float] | None:
     """Return how many modules of how many GiB a text counts: "4x16GB", "(4x16)", "16GB x 4"."""
     found = _MODULES.search(text)
     if found is None:
@@ -192,6 +194,15 @@ def _counted_modules(text: str) -> tuple[int, float] | None:
         for name in ("n", "gib")
     )
     return int(count), float(size)
+
+
+def sets_of(part: Part, modules: tuple[int, float]) -> int:
+    """Return how many of a kit make up so many modules of a size, 0 where none do; 1 for what is no
+    memory."""
+    if not isinstance(part, MemoryKit):
+        return 1
+    count, gib = modules
+    return count // part.modules if gib == part.module_gib and not count % part.modules else 0
 
 
 def is_of_form(kit: MemoryKit, words: set[str]) -> bool:

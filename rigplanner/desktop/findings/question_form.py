@@ -12,6 +12,7 @@ from rigplanner.desktop.controls.widgets import button, column, indented, label,
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.findings.question_picture import QuestionPicture, is_drawn
 from rigplanner.report.language import tr
+from rigplanner.report.words.findings import fact_fault_text
 from rigplanner.report.words.questions import PLUG_WORDS, own_fact_text, question_text, unit_of
 from rigplanner.rig.document import part_of
 from rigplanner.rig.edits import Edit
@@ -148,7 +149,10 @@ class QuestionForm(QWidget):
         try:
             checked_value(part, question.name, value)
         except FactFault as fault:
-            session.tell(str(fault), "warning")
+            told = fact_fault_text(
+                fault.code, fault.values, question.fact, session.rig, session.catalog
+            )
+            session.tell(told, "warning")
             return
         args = {"part": question.part, "name": question.name, "value": value}
         words = own_fact_text(question.fact, value, session.rig, session.catalog)

@@ -716,6 +716,19 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
 """By code, then by the rule's own severity; "" serves all others, "none" findings without an actual
 value."""
 
+FACT_FAULTS = {
+    "no-place": "{part} has no place {place}.",
+    "not-measured": "{name} of {part} is nothing that somebody measures.",
+    "no-field": "{part} has no figure {name}.",
+    "no-figure": "{fact}: a figure is expected.",
+    "range": "{fact} lies between {least} and {most}; found {found}.",
+    "other-sort": "{fact} is of another sort than {found}.",
+    "limits-crossed": "{fact}: the lowest limit {low} is above {high}.",
+    "no-plug": "{fact}: {found} is no plug; known are {known}.",
+    "plug-count": "{fact}: {plug} between 0 and {most} times; found {found}.",
+    "column-taken": "{fact}: {place} stands in column {column} already.",
+}
+"""Why a part cannot have a figure of its owner, by the code of the fault."""
 FIX_TEXTS = {
     "other-cpu": "Take {part}",
     "fewer-cpus": "Take {count} CPU",

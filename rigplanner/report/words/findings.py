@@ -9,7 +9,7 @@ from rigplanner.catalog.schema.parts import CPU, PowerSupply
 from rigplanner.report.format import money, number, quantity
 from rigplanner.report.language import Words, listed, tr, trn
 from rigplanner.report.words.fields import FIELD_WORDS, VALUE_WORDS
-from rigplanner.report.words.finding_texts import FINDING_TEXTS, FIX_TEXTS
+from rigplanner.report.words.finding_texts import FACT_FAULTS, FINDING_TEXTS, FIX_TEXTS
 from rigplanner.rig.document import Rig, part_of
 from rigplanner.rules.core.finding import SEVERITIES, CheckReport, Finding, Fix
 from rigplanner.rules.topics import RULES_BY_CODE
@@ -173,6 +173,9 @@ def finding_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
     values["disputes"] = "; ".join(
         f"{_field_words(field)} {', '.join(said)}" for field, said in disputes.items()
     )
+    if finding.code == "RIG007":
+        told = finding.values
+        values["fault"] = fact_fault_text(told["what"], told, told["own"], rig, catalog)
     if fact := finding.values.get("fact"):
         said = fact_text(fact, rig, catalog)
         values["fact"] = said[:1].upper() + said[1:]
@@ -185,6 +188,23 @@ def finding_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
     filled = tr(template, **values)
     of_workload = filled.startswith(tr("workload {number}").partition("{")[0])
     return filled[:1].upper() + filled[1:] if of_workload else filled
+
+
+def fact_fault_text(
+    code: str, values: Mapping[str, Any], fact: str, rig: Rig, catalog: Catalog
+) -> str:
+    """Return why a part cannot have a figure of its owner ("part-id:field"), as a sentence."""
+    said = {
+        key: number(value) if isinstance(value, int | float) else str(value)
+        for key, value in values.items()
+    }
+    said["part"] = subject_name(fact.partition(":")[0], rig, catalog)
+    owner = part_of(rig, catalog, fact.partition(":")[0])
+    if owner is not None:
+        said["part"] = owner.name
+    words = fact_text(fact, rig, catalog)
+    said["fact"] = words[:1].upper() + words[1:]
+    return tr(FACT_FAULTS.get(code, FACT_FAULTS["other-sort"]), **said)
 
 
 def _all_supplies(rig: Rig, catalog: Catalog) -> str:

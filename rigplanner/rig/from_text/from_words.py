@@ -9,7 +9,13 @@ from msgspec import Struct
 
 from rigplanner.catalog.find.find import PartIndex, spec_words, words_of
 from rigplanner.catalog.find.gpu_names import GpuNames
-from rigplanner.catalog.find.kits import is_of_form, kit_in, kits_of_modules
+from rigplanner.catalog.find.kits import (
+    counted_modules,
+    is_of_form,
+    kit_in,
+    kits_of_modules,
+    sets_of,
+)
 from rigplanner.catalog.find.naming import in_latin, shop_words
 from rigplanner.catalog.schema.parts import GPU, MemoryKit, Part, PowerSupply, kind_of
 from rigplanner.rig.document import Rig
@@ -18,6 +24,7 @@ from rigplanner.rig.from_text.variants import is_another, squeezed_names
 
 _LEADING = re.compile(
     r"(\d{1,6})\s*[x×*]\s+(?=\S)"
+    r"|[x×](\d{1,2})\s+(?=\S)"
     r"|(\d{1,6})[x×*](?=[^\d\s])"
     r"|(\d{1,2})[x×*](?=\d{3})"
     r"|(\d{1,2})\s+(?=[a-z]{3})(?!gb|tb|core|slot|pin|inch)",
@@ -91,6 +98,10 @@ def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
     if not parts and (plain := _ROMAN.sub(lambda found: str(len(found[0])), words)) != words:
         parts = _found(plain, index, kind)
     parts = [part for part in _of_standard(parts, text, index) if not is_another(part, words)]
+    if modules := counted_modules(latin):
+        made = [(part, sets) for part in parts if (sets := sets_of(part, modules))]
+        parts = [part for part, _ in made]
+        quantity = made[0][1] if made and isinstance(parts[0], MemoryKit) else quantity
     return Wish(text=text, quantity=quantity, parts=tuple(parts))
 
 
@@ -289,8 +300,8 @@ _WORDS_OF_CLASS = {
     "cooler": frozenset(words_of("cpu cooler liquid aio air fan heatsink")),
     "storage": frozenset(
         words_of(
-            "series internal solid state ssd hdd nas nvme m.2 sata sata3 sata6gb iii s 6gb pcie"
-            " drive disk hard 2.5 3.5 inch rpm 5400 5900 7200"
+            "series internal solid state ssd hdd nas nvme m.2 2280 22110 x4 3.0 4.0 5.0 sata sata3"
+            " sata6gb iii s 6gb pcie drive disk hard 2.5 3.5 inch rpm 5400 5900 7200"
         )
     ),
     "psu": frozenset(

@@ -19,7 +19,7 @@ _SUM = re.compile(r"\s+=\s.*$")
 """What the parts of a line come to: "... = 128GB total GPU memory"."""
 _ASIDE = re.compile(
     r"\b(?:than|vs|for|like|as|compatible|supports?|up"
-    r" to|upgrade|replac\w+|using|until|need(?:s|ed)?|no|without|non)\b",
+    r" to|upgrade|replac\w+|using|used (?:in|for|with|by|on)|until|need(?:s|ed)?|no|without|non)\b",
     re.IGNORECASE,
 )
 """Words with which a piece of a line speaks of a part that is not bought."""
@@ -41,6 +41,7 @@ _SORTS = (
 """Pieces that name no part and yet are one: "128GB DDR5", "2TB NVMe", "1600W PSU"."""
 _DRIVE = re.compile(r"(?:\d{1,2}\s?[x×]\s?)?[^\W\d]{3,}.*\d\s?[TG]B\s*$", re.IGNORECASE)
 """A piece of a line of drives that is one more, though nobody knows it: "Lexar ARES 4TB"."""
+_CAPACITY = re.compile(r"\d\s?[TG]B\b", re.IGNORECASE)
 _BRIDGE = re.compile(
     r"\bnvlink\b[^,;]*\b(?:bridges?|[2-4][-\s]?slots?)\b|\bbridges?\b[^,;]*\bnvlink\b|\b[2-4][-\s]?slots?\s+nvlink\b",
     re.IGNORECASE,
@@ -123,6 +124,9 @@ def _wishes(
         and len({kind_of(wish.parts[0]) for wish in named}) == 1
     ):
         return named[:1]
+    drives = kind == "storage" and not is_choice and len(pieces) == len(wishes) > 1
+    if drives and all(_CAPACITY.search(piece) for piece, _ in pieces):
+        return wishes
     return wishes if named and (own or (is_choice and len(named) == 1)) else []
 
 
@@ -169,7 +173,9 @@ def _piece_wish(
             if wish.parts and kind_of(wish.parts[0]) == sort
             else Wish(text=piece, quantity=wish.quantity, parts=())
         )
-    drive = label == "storage" and _DRIVE.match(piece) is not None
+    drive = label == "storage" and bool(
+        _DRIVE.match(piece) or (COUNTED.match(piece) and _CAPACITY.search(piece))
+    )
     own = drive or before in ("", "more")
     return Wish(text=piece, quantity=wish.quantity, parts=()) if own else None
 

@@ -28,7 +28,7 @@ from rigplanner.catalog.schema.parts import (
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
 from rigplanner.rig.from_text.examples import example_in
-from rigplanner.rig.from_text.from_words import Wish, counted, is_named
+from rigplanner.rig.from_text.from_words import Wish, counted, is_named, read_wish
 from rigplanner.rig.from_text.line_parts import COUNTED, pieces_of, read_wishes
 from rigplanner.rig.from_text.list_tables import (
     Columns,
@@ -85,7 +85,10 @@ _RULE = re.compile(r"^[ |]*:?-{3,}:?\s*\|", re.MULTILINE)
 _BLOCK = re.compile(r"<(?:table|tr|ul|li|html|div)\b", re.IGNORECASE)
 _BREAK = re.compile(r"<(?:br|li|p)\b[^<>]*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z]+\b[^<>]*>", re.IGNORECASE)
-_TIMES = re.compile(r"(?<=[^\s*|])\s?\*\s?(?=\d{1,2}\b(?!\*))")
+_TIMES = re.compile(
+    r"(?<=[^\s*|])\s?\*\s?(?=\d{1,2}\b(?!\*))"
+    r"|(?:(?<=^\d)|(?<=^\d\d)|(?<=[\s:]\d)|(?<=[\s:]\d\d))\*\s(?=\w)"
+)
 """A star that multiplies, as no emphasis does: "16G*2"."""
 _EMPHASIS = re.compile(r"(?<!\w)_+|_+(?!\w)|[*`]")
 _LABEL_MARK = re.compile(r"\s*:\s*|\s+[-–—=]\s+")
@@ -121,6 +124,8 @@ _FIGURE = re.compile(r"\d\s?(?:[gt]b|w|mm|gbe|k?va)\b", re.IGNORECASE)
 _VOLT_AMPERES = re.compile(r"\d\s?k?va\b", re.IGNORECASE)
 """Of accessories only a UPS has figures that say what counts."""
 _NUMBER = re.compile(r"\d")
+_MODEL_IN_BRACKETS = re.compile(r"\([^()]*[^\W\d_]{2}[^()]*\d[^()]*\)")
+_RADIO = re.compile(r"\(?\bwi-?fi ?[67]?e?\b\)?", re.IGNORECASE)
 _MEMORY_TYPE = re.compile(r"\bddr\d", re.IGNORECASE)
 """Modules whose type nobody names have no stand-in."""
 
@@ -147,7 +152,8 @@ def by_figures(wish: Wish) -> bool:
     ):
         return True
     if wish.parts and isinstance(kit := wish.parts[0], MemoryKit):
-        return not is_very_kit(wish.text, kit) or of_another_rate(wish.text, kit)
+        lit = "rgb" in words_of(wish.text) and "rgb" not in words_of(kit.name)
+        return lit or not is_very_kit(wish.text, kit) or of_another_rate(wish.text, kit)
     if wish.parts and isinstance(card := wish.parts[0], GPU) and card.vendor == card.chip_maker:
         return bool(PARTNERS.intersection(words_of(wish.text)))
     return bool(wish.parts) and not is_named(wish)
@@ -321,16 +327,27 @@ def _sensible(wish: Wish, index: PartIndex, kind: str | None) -> Wish:
         or not (is_named(wish) or not wish.parts or _may_stand_in(wish))
     ):
         wish = struct_replace(wish, parts=())
-    if is_label(wish.text) or (wish.parts and not by_figures(wish)):
+    if wish.parts and not by_figures(wish):
         return wish
     if example := example_in(wish, index, kind):
         return example
-    if wish.parts:
+    if wish.parts or is_label(wish.text):
         return wish
     wish = _with_nearest_memory(wish, index)
+    if not wish.parts and kind in (None, "motherboard"):
+        wish = _without_radio(wish, index)
     if wish.parts or not (alike := stand_ins(wish.text, kind, index)):
         return wish
     return struct_replace(wish, parts=tuple(alike), stands_in=True)
+
+
+def _without_radio(wish: Wish, index: PartIndex) -> Wish:
+    """Return a wish for a board with a radio with that one which differs by the radio alone."""
+    plain = _RADIO.sub(" ", wish.text)
+    named = read_wish(plain, index, "motherboard") if plain != wish.text else wish
+    if not is_named(named):
+        return wish
+    return struct_replace(wish, parts=named.parts, stands_in=True)
 
 
 def _with_nearest_memory(wish: Wish, index: PartIndex) -> Wish:
@@ -437,7 +454,7 @@ def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> li
         kind, words, quantity = kind_of_label(label), rest, times
     elif mark and COUNTED.match(rest):
         words = rest
-    if is_label(words):
+    if is_label(words) and not (labelled and _MODEL_IN_BRACKETS.search(words)):
         return []
     words = _BARE_PRICE.sub("", words)
     return _priced(words, _price(" | ".join(cells[1:]), day), quantity, kind, index, day, known)
@@ -477,7 +494,8 @@ def _priced(
     wishes = read_wishes(text, index, kind, known)
     label, rest = split_label(text)
     if label and not any(wish.parts for wish in wishes):
-        wishes = read_wishes(rest, index, kind_of_label(label), known)
+        of_rest = read_wishes(rest, index, kind_of_label(label), known)
+        wishes = of_rest if any(wish.parts for wish in of_rest) else wishes
     if quantity > 1:
         wishes = [struct_replace(wish, quantity=quantity) for wish in wishes]
     wishes = [_sensible(wish, index, kind) for wish in wishes]

@@ -19,6 +19,8 @@ from rigplanner.catalog.schema.parts import (
 from rigplanner.rig.from_text.variants import speeds_told
 
 _WATTS = re.compile(r"(?<![\d.])(\d{3,4})\s?(?:W|watts?)\b", re.IGNORECASE)
+_BARE_WATTS = re.compile(r"(?<![\d.])(?!20[12]\d)([3-9]\d0|[12]\d[05]0)(?![\d.])")
+"""Watts without their unit, as names of supplies have them: "Focus 450 Gold", "GM650"."""
 _CAPACITY = re.compile(r"(?<![\d.,])(\d{1,4}(?:\.\d+)?)\s?([TG])B?\b", re.IGNORECASE)
 _RADIATOR = re.compile(r"(?<!\d)(120|140|240|280|360|420|480)\s?(?:mm)?\b", re.IGNORECASE)
 _LIQUID = re.compile(r"\b(?:aio|liquid|water)\b|水冷", re.IGNORECASE)
@@ -35,7 +37,7 @@ _WORDS_OF_SUPPLY = re.compile(
 )
 _NO_SUPPLY = re.compile(r"\b(?:ups|breakout|server|redundant|crps)\b", re.IGNORECASE)
 LABELS = ("bronze", "silver", "gold", "platinum", "titanium")
-SMALL_FORMS = ("sfx", "sfx-l", "tfx", "flex")
+_SMALL = re.compile(r"\b(sfx-?l|sfx|tfx|flex)\b", re.IGNORECASE)
 SAME_CAPACITY = 0.042
 """Lists do not tell drives of 480, 500 and 512 GB apart, nor those of 960 GB and 1 TB."""
 
@@ -72,17 +74,20 @@ def _supplies(text: str, kind: str | None, index: PartIndex) -> Iterable[Part]:
     """Supplies of the watts, the label and the form that a text gives; of a plain form where it
     names none."""
     watts = _WATTS.search(text)
+    if watts is None and kind == "psu":
+        watts = _BARE_WATTS.search(text)
     if watts is None or _NO_SUPPLY.search(text):
         return
     if kind is None and not _WORDS_OF_SUPPLY.search(text):
         return
     told = set(words_of(text))
     labels = [label for label in LABELS if label in told]
-    small = [form for form in SMALL_FORMS if form in told or form.replace("-", "") in told]
+    small = [found.upper() for found in _SMALL.findall(text)]
+    small = ["SFX-L" if form.startswith("SFX") and len(form) > 3 else form for form in small]
     for part in _of_kind(index, "psu"):
         if not isinstance(part, PowerSupply) or part.form_factor is None:
             continue
-        forms = [form.upper() for form in small] or ["ATX"]
+        forms = small or ["ATX"]
         own = set(words_of(part.supply.efficiency_label or ""))
         if (
             max((rating.watts for rating in part.supply.ratings), default=0) == float(watts[1])

@@ -21,6 +21,8 @@ _DRIVE_MODELS = frozenset(("pro", "plus", "evo", "qvo", "max", "lite", "se"))
 _CASE_MODELS = frozenset(("mini", "compact", "xl", "evo"))
 """Words without which a drive or a case is another."""
 _EFFICIENCIES = frozenset(("bronze", "silver", "gold", "platinum", "titanium"))
+_VERSIONS = frozenset(("v2", "v3", "v4"))
+"""Words of a supply's version: another one has other plugs and another length."""
 _LETTERS = re.compile(r"[a-z]+")
 _DRIVE_NUMBER = re.compile(r"\b(?=\w*\d)(?=\w*[A-Z])[A-Z0-9]{7,}\b")
 """A part number says all that the words leave out."""
@@ -59,6 +61,8 @@ def is_another(part: Part, words: str) -> bool:
             or _is_longer(words_of(words), unsaid)
         )
     if isinstance(part, PowerSupply):
+        if _VERSIONS & held - set(words_of(" ".join((part.name, *part.aliases)))):
+            return True
         label = set(words_of(part.supply.efficiency_label or ""))
         return bool(_EFFICIENCIES & held) and not _EFFICIENCIES & held & (
             label | set(words_of(part.name))

@@ -8,7 +8,7 @@ from msgspec import Struct
 from rigplanner.catalog.schema.parts import GPU, Part, System, kind_of
 from rigplanner.rig.document import Item
 from rigplanner.rig.edits import Edit
-from rigplanner.rig.facts import unusable
+from rigplanner.rig.facts import FactFault, unusable
 from rigplanner.rules.core.context import Context
 from rigplanner.rules.core.finding import Finding, Named
 from rigplanner.rules.core.fixes import fix
@@ -183,7 +183,7 @@ class Own(Named, frozen=True):
 
     part: Part
     fact: str
-    fault: str
+    fault: FactFault
 
 
 def strange_facts(context: Context) -> Iterator[Own]:
@@ -209,7 +209,8 @@ def unsuited(context: Context, case: Own) -> Iterator[Finding]:
     """Name the figure, what is wrong with it, and offer to forget it."""
     edit = Edit("set_fact", {"part": case.part.id, "name": case.fact, "value": None})
     removal = fix(context, "forget-fact", edit)
-    yield unsuited.finding(case, fault=case.fault, fixes=(removal,))
+    fault = {"what": case.fault.code, "own": f"{case.part.id}:{case.fact}", **case.fault.values}
+    yield unsuited.finding(case, fixes=(removal,), **fault)
 
 
 class Mixed(Struct, frozen=True):
