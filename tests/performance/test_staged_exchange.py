@@ -6,6 +6,7 @@ import itertools
 import pytest
 from msgspec.structs import replace
 
+from rigplanner.errors import WorkloadFault
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.job import Job, read_job
 from rigplanner.performance.predict import predict_speed
@@ -133,3 +134,17 @@ def test_several_cards_of_a_lab_are_faster_than_one(stack: str) -> None:
     ]
     assert speeds[1] > speeds[0]
     assert speeds[2] > 2 * speeds[0]
+
+
+def test_rings_of_old_releases_of_nccl_take_longer_over_many_nodes() -> None:
+    asked = Workload(model="all-reduce", task="collective", message_bytes=2**18, stack="nccl-tests")
+    card = find_gpu("V100-SXM2-16GB")
+
+    def bus(workload: Workload) -> float:
+        return predict_speed(workload, card, 128, 16, "nvlink-mesh", None).value
+
+    rings, trees = (bus(replace(asked, variant={"nccl": word})) for word in ("2.3.7", "2.4"))
+    assert trees == bus(asked) > 1.5 * rings
+    assert bus(replace(asked, framework_text="NCCL 2.3")) == rings
+    with pytest.raises(WorkloadFault, match=r"variant\.nccl"):
+        bus(replace(asked, variant={"nccl": "old"}))

@@ -119,10 +119,12 @@ def allreduce_seconds(size_bytes: float, bus_gbs: float, kind: str, count: int) 
     return min(way.seconds(size_bytes) for way in _ways(bus_gbs, kind, count, 1, False))
 
 
-def busbw_of_message(size_bytes: float, estimate: Estimate, count: int, nodes: int = 1) -> Estimate:
+def busbw_of_message(
+    size_bytes: float, estimate: Estimate, count: int, nodes: int = 1, trees: bool = True
+) -> Estimate:
     """Return the bus bandwidth in GB/s that an all-reduce of `size_bytes` reaches: `allreduce_time`
     as nccl-tests prints it."""
-    taken = allreduce_time(size_bytes, estimate, count, nodes)
+    taken = allreduce_time(size_bytes, estimate, count, nodes, trees)
     moved = size_bytes * 2 * (count - 1) / count / 1e9
     return Estimate(moved / taken.value, moved / taken.high, moved / taken.low, "GB/s", taken.steps)
 

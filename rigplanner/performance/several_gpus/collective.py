@@ -1,5 +1,7 @@
 """Collectives by themselves: bus bandwidth of an all-reduce, rate of a copy between two GPUs."""
 
+import re
+
 import msgspec
 
 from rigplanner.catalog.schema.parts import GPU
@@ -26,6 +28,10 @@ COPY_SPREAD, STAGED_SPREAD = 1.25, 2.6
 BRIDGES, MANY_LINKS = 3, 12
 """Cards that take three bridges give a third of the rate with one, and how many are fitted is
 seldom said."""
+NCCL_RELEASE = re.compile(r"nccl[ -]?v?(\d{1,2})\.(\d{1,3})", re.IGNORECASE)
+FIRST_TREES, TODAY = (2, 4), (99, 0)
+"""The first release of NCCL with double binary trees between nodes (NVIDIA's blog on NCCL 2.4), and
+what stands for one of today."""
 LINKED = ("nvswitch", "nvlink-mesh", "nvlink-bridge", "xgmi")
 
 
@@ -82,15 +88,26 @@ def _summed(
     unsaid = link == "nvlink-bridge" and not machine and gpu.nvlink is not None
     if found and unsaid and gpu.nvlink and gpu.nvlink.links >= MANY_LINKS:
         found = msgspec.structs.replace(found, low=found.low / BRIDGES)
-    return found and _of_message(found, workload.message_bytes, count, nodes)
+    return found and _of_message(found, workload, count, nodes)
 
 
-def _of_message(found: Estimate, message_bytes: int | None, count: int, nodes: int) -> Estimate:
+def _of_message(found: Estimate, workload: Workload, count: int, nodes: int) -> Estimate:
     """Bus bandwidth of a message of known size, else that of large ones."""
-    if not message_bytes:
+    if not workload.message_bytes:
         return found
-    reached = busbw_of_message(message_bytes, found, count, nodes)
+    trees = nccl_of(workload) >= FIRST_TREES
+    reached = busbw_of_message(workload.message_bytes, found, count, nodes, trees)
     return msgspec.structs.replace(reached, steps=(*found.steps, *reached.steps))
+
+
+def nccl_of(workload: Workload) -> tuple[int, int]:
+    """Return the release of NCCL that a workload names in `variant` or in its software's text, else
+    one of today; raise WorkloadFault for a word of `variant` that is no release."""
+    told = workload.variant.get("nccl")
+    found = NCCL_RELEASE.search(f"nccl {told}" if told else workload.framework_text or "")
+    if told and found is None:
+        raise WorkloadFault(f"variant.nccl: expected a release as 2.3 or 2.21.5, found {told!r}.")
+    return (int(found.group(1)), int(found.group(2))) if found else TODAY
 
 
 def _copy(workload: Workload, gpu: GPU, link: str) -> Estimate:
