@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
@@ -46,10 +47,12 @@ of Llama 3.1 8B)."""
 
 
 class Proposal(Struct, frozen=True, kw_only=True):
-    """One way to run a model: its format, on how many of the cards, what stays in RAM, the memory
-    of the cards together and of the host, the speed. `best`: the one to take first."""
+    """One way to run a model: its format and the stack, on how many of the cards and with which
+    share on each, what stays in RAM, the memory of the cards together and of the host, the speed.
+    `best`: the one to take first."""
 
     precision: str
+    stack: str
     cards: int
     gpu_layers: int | None
     n_cpu_moe: int | None
@@ -57,6 +60,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
     host_gib: float
     speed: SpeedEstimate | None
     best: bool = False
+    tensor_split: list[float] | None = None
 
     @property
     def whole(self) -> bool:
@@ -77,13 +81,45 @@ def proposals(
         raise WorkloadFault("model: formats are proposed for language models that write.")
     only = work.precision if work.precision in PUBLISHED_ONLY else None
     names = (only,) if only else FORMATS
-    bare = replace(work, quant=None, weights_gib=None, stack=_stack(work), task="inference")
+    bare = replace(unplaced(work), quant=None, weights_gib=None, stack=_stack(work))
+    bare = replace(bare, task="inference")
     found = [_way(replace(bare, precision=name), gpus, machine, known) for name in names]
     ways = [way for way in found if way is not None]
     if not ways:
         return []
     first = _first(ways)
     return [replace(way, best=way is first) for way in ways]
+
+
+def unplaced(work: Workload) -> Workload:
+    """Return a workload without what it says of its place on cards and in RAM."""
+    return replace(
+        work,
+        gpu_layers=None,
+        n_cpu_moe=None,
+        cpu_moe=None,
+        cpu_offload_gb=None,
+        override_tensors=None,
+        tensor_split=None,
+        parallelism=None,
+        flags=type(work.flags)(flag for flag in work.flags if not flag.startswith("cpu_moe")),
+    )
+
+
+def taken(work: Workload, way: Proposal) -> dict[str, Any]:
+    """Return the fields of a workload that differ once it runs in a way."""
+    made = replace(
+        unplaced(work),
+        precision=way.precision,
+        stack=way.stack,
+        quant=None,
+        weights_gib=None,
+        gpu_layers=way.gpu_layers,
+        n_cpu_moe=way.n_cpu_moe,
+        tensor_split=way.tensor_split,
+    )
+    before, after = asdict(work), asdict(made)
+    return {name: value for name, value in after.items() if value != before[name]}
 
 
 def _stack(work: Workload) -> str:
@@ -116,9 +152,11 @@ def _way(work: Workload, gpus: Sequence[GPU], machine: Machine | None, zoo: Zoo)
         return None
     return Proposal(
         precision=str(work.precision),
+        stack=str(work.stack),
         cards=len(gpus),
         gpu_layers=other.gpu_layers,
         n_cpu_moe=other.n_cpu_moe,
+        tensor_split=other.tensor_split,
         device_gib=held_gib(other, gpus, zoo),
         host_gib=need.host_gib,
         speed=predict_hosted(other, gpus, machine, zoo),
@@ -147,6 +185,7 @@ def _on_cards(
         speed = None
     return Proposal(
         precision=str(work.precision),
+        stack=str(work.stack),
         cards=count,
         gpu_layers=None,
         n_cpu_moe=None,
@@ -165,6 +204,7 @@ def _on_cpu(
         return None
     return Proposal(
         precision=str(work.precision),
+        stack=str(alone.stack),
         cards=0,
         gpu_layers=None,
         n_cpu_moe=None,

@@ -23,7 +23,7 @@ from rigplanner.performance.limits.input_pipeline import fed_range
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, EditFault, apply
 from rigplanner.rig.workload import Parallelism, Workload
-from rigplanner.rules.assess import Assessment, Job, link_of, machine_of, memory_of
+from rigplanner.rules.assess import Assessment, Job, as_timed, link_of, machine_of, memory_of
 
 COUNTS = (1, 2, 4, 8)
 """Numbers of GPUs that a curve of scaling asks for, beside the rig's own."""
@@ -96,12 +96,13 @@ def is_text(workload: Workload) -> bool:
 
 def room(job: Job, machine: Machine) -> Room:
     """Return the largest sizes of a workload on a machine and the single changes that need less
-    memory."""
+    memory: of the job that memory and speed are told for, with what it leaves open assumed."""
     from rigplanner.catalog.zoo import shipped_zoo
 
-    gpu, work, zoo = _smallest(machine.gpus), job.workload, shipped_zoo()
+    gpu, zoo = _smallest(machine.gpus), shipped_zoo()
     if gpu is None or job.memory_fault:
         return Room()
+    work = as_timed(job.workload, machine)
     count, text = len(machine.gpus), is_text(work)
     writes = text and not (work.task or "train").startswith("train")
 

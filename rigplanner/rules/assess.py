@@ -204,7 +204,7 @@ def memory_on(
     workload: Workload, machine: Machine
 ) -> tuple[tuple[MemoryEstimate, ...], str | None]:
     """Return the memory that a workload needs on each GPU of a machine, or why it is not known."""
-    return _memory(_as_timed(workload, machine), machine)
+    return _memory(as_timed(workload, machine), machine)
 
 
 def speed_on(
@@ -222,7 +222,7 @@ def speed_on(
     return speed, fault
 
 
-def _as_timed(workload: Workload, machine: Machine) -> Workload:
+def as_timed(workload: Workload, machine: Machine) -> Workload:
     """The job that the speed is told for, on the machine's GPUs."""
     if not machine.gpus:
         return workload

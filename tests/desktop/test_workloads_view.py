@@ -305,3 +305,35 @@ def test_placement_users_and_drafts_have_fields(window, sample_folder):
         box.activated.emit(box.currentIndex())
     assert rig().cpu_moe and rig().stack == "vllm"
     assert rig().speculative is not None and rig().speculative.method == "eagle3"
+
+
+def test_what_fits_best_is_listed_and_taken_with_one_click(qtbot, window, sample_folder):
+    view = open_tab(window, sample_folder, "dual-rtx-3090")
+    asked = Workload(
+        model="gpt-oss-120b", task="inference", stack="vllm", precision="mxfp4", flags=["cpu_moe=3"]
+    )
+    window.session.edit("Add", Edit("add_workload", {"workload": asked}))
+    settle(window)
+    qtbot.mouseClick(view.results.best.ask, Qt.MouseButton.LeftButton)
+    settle(window)
+    best = next(made for text, made in links(view).items() if "the best" in text)
+    told = best.toolTip()
+    assert "RAM" in told and "tokens/s" in told
+    qtbot.mouseClick(best, Qt.MouseButton.LeftButton)
+    settle(window)
+    work = window.session.rig.workloads[-1]
+    assert (work.stack, work.precision, list(work.flags)) == ("llama.cpp", "mxfp4", [])
+    assert work.n_cpu_moe and sum(work.tensor_split) == 37
+    job = window.session.assessment.jobs[-1]
+    assert job.speed.fits != "no" and f"{job.speed.value:.1f}" in told.replace(THIN, "")
+    window.session.undo()
+    settle(window)
+    assert window.session.rig.workloads[-1].stack == "vllm"
+
+
+def test_what_does_not_write_has_no_list_of_formats(window, sample_folder):
+    view = open_tab(window, sample_folder, "dual-rtx-3090")
+    added = Workload(model="resnet-50", task="train", precision="amp_fp16")
+    window.session.edit("Add", Edit("add_workload", {"workload": added}))
+    settle(window)
+    assert not view.results.best.isVisibleTo(view)

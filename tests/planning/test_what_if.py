@@ -137,3 +137,16 @@ def test_caps_rise_in_speed_and_end_at_the_makers_limit() -> None:
     assert [point.value for point in points] == sorted(point.value for point in points)
     assert points[-1].saved_w == 0
     assert points[-1].value == pytest.approx(made.jobs[0].speed.value)
+
+
+def test_sizes_are_those_of_the_job_that_memory_is_told_for() -> None:
+    """Weights that the usual software could not load lie in four bits on the cards: of them, not of
+    sixteen bits, the users are counted."""
+    rig = read_rig(SAMPLES / "dual-rtx-3090.rig")
+    asked = Workload(model="llama-3.3-70b", task="inference", input_tokens=1000, output_tokens=500)
+    made = assess(apply(rig, Edit("add_workload", {"workload": asked})), shipped_catalog())
+    job = made.jobs[-1]
+    assert job.speed and job.speed.fits == "yes" and job.speed.assumed["stack"] == "llama.cpp"
+    found = room(job, made.machine)
+    assert found.users and found.users.value >= 1
+    assert found.context and found.context.value > 1500

@@ -192,7 +192,11 @@ def _best_record(work: Workload, place: Place, zoo: Zoo) -> dict[str, Any]:
     gpus = place.gpus or (() if place.gpu is None else (place.gpu,) * place.count)
     found = []
     for way in proposals(work, gpus, place.machine, zoo):
-        told = {"gpu_layers": way.gpu_layers, "n_cpu_moe": way.n_cpu_moe}
+        told = {
+            "gpu_layers": way.gpu_layers,
+            "n_cpu_moe": way.n_cpu_moe,
+            "tensor_split": way.tensor_split,
+        }
         speed = way.speed
         found.append(
             {"precision": way.precision, "cards": way.cards, "best": way.best}

@@ -23,6 +23,7 @@ from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.panels.breakdown import show_breakdown
 from rigplanner.desktop.panels.reasons import memory_reason, speed_reason
 from rigplanner.desktop.words import interval, percent, quantity, shortened
+from rigplanner.desktop.workloads.best_ways import BestWays
 from rigplanner.desktop.workloads.memory_bars import MemoryBars
 from rigplanner.desktop.workloads.prospects import Prospects, ProspectsPanel
 from rigplanner.report.language import tr
@@ -60,6 +61,7 @@ class WorkloadResults(QWidget):
         self._fact_buttons: list[QPushButton] = []
         self.stack_note = label("", "small", wrap=True)
         self.prospects = ProspectsPanel(session)
+        self.best = BestWays(session)
         self.pipeline = plain_table(tr("Input pipeline"), (tr("Stage"), tr("Rate")))
         self.pipeline.setItemDelegateForColumn(1, UnitCells(self.pipeline))
         self.pipeline_note = label("", "small", wrap=True)
@@ -91,6 +93,7 @@ class WorkloadResults(QWidget):
                 self.bars,
                 self.memory_note,
                 self.prospects.sizes,
+                self.best,
                 rule(),
                 label(tr("Speed").upper(), "section"),
                 flow_strip(self.speed, self.speed_span),
@@ -120,6 +123,7 @@ class WorkloadResults(QWidget):
         self._show_speed(job)
         self._show_pipeline(job, assessment)
         self.prospects.begin(job, assessment)
+        self.best.begin(job, assessment)
 
     def show_prospects(self, found: Prospects) -> None:
         """Show what was worked out aside."""

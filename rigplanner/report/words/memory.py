@@ -162,43 +162,57 @@ def _best(answer: dict[str, Any]) -> Iterator[str]:
     if not answer["best"]:
         yield tr("No format fits: neither the GPUs nor the memory of the computer hold it.")
     for way in answer["best"]:
-        speed = (
-            tr(
-                "{value} tokens/s ({low} to {high})",
-                value=number(way["tokens_s"]),
-                low=number(way["low"]),
-                high=number(way["high"]),
-            )
-            if "tokens_s" in way
-            else tr("speed not known")
-        )
+        speed = tokens_text(way.get("tokens_s"), way.get("low"), way.get("high"))
         mark = "*" if way["best"] else " "
-        yield f"{mark} {way['precision']:8} {_place(way):44} {speed}"
+        yield f"{mark} {way['precision']:8} {place_text(**_place(way)):44} {speed}"
 
 
-def _place(way: dict[str, Any]) -> str:
-    """Where a way puts the model."""
-    device, host = _gib(way["device_gib"]), _gib(way["host_gib"])
-    if not way["cards"]:
+def tokens_text(value: float | None, low: float | None, high: float | None) -> str:
+    """Return a speed of writing with its interval."""
+    if value is None or low is None or high is None:
+        return tr("speed not known")
+    return tr(
+        "{value} tokens/s ({low} to {high})",
+        value=number(value),
+        low=number(low),
+        high=number(high),
+    )
+
+
+def _place(way: dict[str, Any]) -> dict[str, Any]:
+    names = ("cards", "device_gib", "host_gib", "gpu_layers", "n_cpu_moe")
+    return {name: way.get(name) for name in names}
+
+
+def place_text(
+    cards: int,
+    device_gib: float,
+    host_gib: float,
+    gpu_layers: int | None,
+    n_cpu_moe: int | None,
+) -> str:
+    """Return where a way puts the model, with GiB of the cards together and of RAM."""
+    device, host = _gib(device_gib), _gib(host_gib)
+    if not cards:
         return tr("all in RAM, {host}", host=host)
-    if "n_cpu_moe" in way and "gpu_layers" not in way:
+    if n_cpu_moe is not None and gpu_layers is None:
         return tr(
             "experts of {layers} layers in RAM: {device} + {host}",
-            layers=way["n_cpu_moe"],
+            layers=n_cpu_moe,
             device=device,
             host=host,
         )
-    if "gpu_layers" in way:
+    if gpu_layers is not None:
         return tr(
             "{layers} layers on the GPU: {device} + {host}",
-            layers=way["gpu_layers"],
+            layers=gpu_layers,
             device=device,
             host=host,
         )
     return (
         tr("on one GPU, {device}", device=device)
-        if way["cards"] == 1
-        else tr("on {cards} GPUs, {device}", cards=way["cards"], device=device)
+        if cards == 1
+        else tr("on {cards} GPUs, {device}", cards=cards, device=device)
     )
 
 
