@@ -1,5 +1,6 @@
 """Users of a served language model: what each gets, at which load, and what drafts gain."""
 
+import statistics
 from itertools import pairwise
 from typing import Any
 
@@ -8,8 +9,10 @@ import pytest
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.estimate import estimate_memory
+from rigplanner.performance.accuracy import judge
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import ServingAnswer, SpeedEstimate
+from rigplanner.performance.measured import shipped_measured
 from rigplanner.performance.predict import predict_speed
 from rigplanner.rig.workload import Parallelism, Speculative, Workload
 
@@ -140,3 +143,22 @@ def test_a_draft_takes_memory() -> None:
     assert weights(Speculative(method="mtp")) == pytest.approx(plain * 33 / 32, rel=0.01)
     drafted = weights(Speculative(method="draft", model="llama-3.2-1b"))
     assert drafted - plain == pytest.approx(1.24e9 * 2 / 2**30, rel=0.02)
+
+
+def test_stated_streams_are_told_within_a_fifth_with_their_source_left_out() -> None:
+    """The goal: median at most 20 %, four of five within the interval."""
+    served = [
+        row
+        for row in shipped_measured()
+        if row.workload.task == "serve" and row.workload.batch_per_gpu
+    ]
+    judged = judge(served, "source")
+    assert len(judged) >= 75
+    assert statistics.median(item.error for item in judged) < 0.12
+    assert statistics.fmean(item.low <= item.row.value <= item.high for item in judged) > 0.8
+
+
+def test_the_slowest_of_users_who_ask_together_waits_for_their_prompts() -> None:
+    few, many = (_served(users=users) for users in (2, 64))
+    assert many.slow_first_token_ms > 10 * few.slow_first_token_ms
+    assert many.slow_first_token_ms > 3 * many.first_token_ms
