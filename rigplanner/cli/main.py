@@ -27,6 +27,7 @@ COMMANDS = {
     "trace": "measure a PyTorch model's memory without a GPU",
     "performance": "predict the speed of cases, of one model, or of a rig's workloads",
     "formats": "number formats and what a GPU does with each; generations of GPUs",
+    "tiny": "whether a network fits a microcontroller's SRAM and flash",
     "topology": "print what a rig's GPUs are linked by",
     "quote": "write a rig's quote as PDF",
     "accept": "compare a delivered machine with the rig it was bought by",
@@ -49,6 +50,7 @@ EXAMPLES = {
     "trace": "rigplanner trace net.py",
     "performance": 'rigplanner performance resnet-50 --gpu "2x RTX 3090" --task train',
     "formats": 'rigplanner formats --gpu "V100 SXM2 16GB"',
+    "tiny": 'rigplanner tiny --board "Nano 33 BLE"',
     "topology": "rigplanner topology lab.rig --format svg",
     "quote": "rigplanner quote lab.rig -o quote.pdf",
     "accept": "rigplanner accept lab.rig --plan",
@@ -68,6 +70,7 @@ EXAMPLES = {
 SPEAKING = (
     "check",
     "formats",
+    "tiny",
     "memory",
     "performance",
     "quote",

@@ -43,11 +43,12 @@ from rigplanner.performance.several_gpus.collective import predict_collective
 from rigplanner.performance.several_gpus.scaling import rings
 from rigplanner.performance.several_gpus.staleness import SYNCHRONOUS, loosened, sync_of
 from rigplanner.performance.users import users_at_rate
+from rigplanner.performance.without_network.edge import is_int8_only, predict_edge
 from rigplanner.performance.without_network.matrix import predict_matrix, rate_or_fault
 from rigplanner.performance.without_network.simulated import predict_simulated
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.preference import is_preference, taken_apart
-from rigplanner.workload.without_network import Plain, plain_job
+from rigplanner.workload.without_network import plain_job
 
 if TYPE_CHECKING:
     from rigplanner.performance.anchors.evidence import Evidence
@@ -119,9 +120,8 @@ def predict_speed(
     def job_of(work: Workload) -> Job:
         return read_job(work, gpu, count, nodes, link, zoo, machine)
 
-    if plain := plain_job(workload):
-        return _without_network(plain, workload, gpu, count, machine)
-    if other := _by_another(workload, gpu, on, job_of):
+    plain = _without_network(workload, gpu, count, machine, zoo)
+    if other := plain or _by_another(workload, gpu, on, job_of):
         return other
     if TASKS.get(workload.task or "") == "collective":
         return predict_collective(workload, gpu, count, nodes, link, machine, metric)
@@ -163,10 +163,13 @@ def _by_another(
 
 
 def _without_network(
-    kind: Plain, workload: Workload, gpu: GPU, count: int, machine: Machine | None
-) -> SpeedEstimate:
-    """The speed of a job that needs no network. Raises WorkloadFault for tables, of which memory
-    alone is known."""
+    workload: Workload, gpu: GPU, count: int, machine: Machine | None, zoo: Zoo | None
+) -> SpeedEstimate | None:
+    """The speed of a job that needs no network, or of one on a device that computes in int8 alone;
+    None for all others. Raises WorkloadFault for tables, of which memory alone is known."""
+    kind = plain_job(workload)
+    if kind is None:
+        return predict_edge(workload, gpu, zoo) if is_int8_only(gpu) else None
     if kind == "matrix":
         return predict_matrix(workload, gpu, count)
     if kind == "simulate":
