@@ -261,7 +261,7 @@ class BuildList(QWidget):
         self._role = QComboBox()
         self._role.setAccessibleName(tr("What the card is for"))
         for words, role in (
-            (tr("jobs, monitors if need be"), None),
+            (tr("not set"), None),
             (tr("jobs"), "compute"),
             (tr("monitors"), "display"),
             (tr("both"), "both"),
