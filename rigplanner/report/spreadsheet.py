@@ -63,7 +63,8 @@ def cell_text(cell: Any) -> Any:
     """Return a cell of CSV; text that a spreadsheet would take for a formula is made text, and a
     lone carriage return, which writers leave without quotes, a line end."""
     if isinstance(cell, str):
-        cell = cell.replace("\r\n", "\n").replace("\r", "\n")
+        # First without marks that steer text: the stream takes them away, and what they hid begins.
+        cell = without_steering(cell.replace("\r\n", "\n").replace("\r", "\n"))
     formula = isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r")
     return f"'{cell}" if formula else cell
 

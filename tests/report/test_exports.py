@@ -18,12 +18,13 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import Catalog
+from rigplanner.plain_text import without_steering
 from rigplanner.report.comparison.content import comparison
 from rigplanner.report.comparison.writers import FORMATS as COMPARISONS
 from rigplanner.report.quote.content import Quote, quote_content
 from rigplanner.report.quote.export import FORMATS, export, findings_text
 from rigplanner.report.quote.workbook import quote_workbook
-from rigplanner.report.spreadsheet import Amount, SheetOf, workbook
+from rigplanner.report.spreadsheet import Amount, SheetOf, cell_text, workbook
 from rigplanner.rig.document import Party
 from rigplanner.rig.files import decode_rig, read_rig
 from rigplanner.rig.from_text.parts_list import read_parts_list
@@ -141,6 +142,12 @@ def test_the_workbook_takes_no_text_for_a_formula() -> None:
     assert [cell.number_format for cell in sheet[2]][4:6] == ["#,##0.00", '#,##0 "JPY"']
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert b"<f>" not in archive.read("xl/worksheets/sheet1.xml")
+
+
+@pytest.mark.parametrize("hidden", ["", "\u202e", "\u200f\u2066", "\ufeff"])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t"])
+def test_a_formula_stays_text_in_csv_also_behind_marks_that_steer(hidden: str, start: str) -> None:
+    assert without_steering(cell_text(f"{hidden}{start}1+2")) == f"'{start}1+2"
 
 
 def test_a_quote_without_prices_has_no_sums_in_the_workbook(quotes: list[Quote]) -> None:
