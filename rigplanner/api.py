@@ -27,13 +27,22 @@ from rigplanner.rules.assess import Assessment, Job, assess
 if TYPE_CHECKING:
     import pandas
 
+    from rigplanner.performance.answer import SpeedEstimate
+    from rigplanner.planning.best.answer import Answer
+    from rigplanner.planning.best.question import Objective
+    from rigplanner.rig.workload import Workload
+
+MOST_MONEY = 1e9
+
 __all__ = [
+    "Best",
     "Check",
     "Finding",
     "Memory",
     "Rig",
     "RigFault",
     "Speed",
+    "best",
     "check",
     "load_rig",
     "memory",
@@ -98,6 +107,23 @@ class Speed:
     fault: str
 
 
+@dataclass(frozen=True)
+class Best:
+    """The best of all `rigs` that parts with a price make: the rig (None where nothing within the
+    budget does it), its price in `currency`, how fast it does each work, and whether it is `proven`
+    that there is no better one. `sound`: no error, no warning that another part would mend, nothing
+    unknown that decides. `text` says it in a sentence."""
+
+    rig: Rig | None
+    price: float | None
+    currency: str
+    speeds: tuple[Speed, ...]
+    rigs: int
+    proven: bool
+    sound: bool
+    text: str
+
+
 def load_rig(path: str | Path) -> Rig:
     """Return the rig in a file. Raises RigFault, which says what is wrong with it and where."""
     return read_rig(Path(path))
@@ -153,6 +179,70 @@ def performance(rig: Rig) -> tuple[Speed, ...]:
     return tuple(_speed(job) for job in _assessment(rig).jobs)
 
 
+def best(
+    works: Sequence[str],
+    budget: float | None = None,
+    currency: str = "USD",
+    country: str = "",
+    objective: "Objective" = "fastest",
+    used: bool = False,
+    today: date | None = None,
+) -> Best:
+    """Return the best rig for works in words (`"llama-3.1-8b task=train_qlora"`, or a purpose as
+    `"vision"`) and a budget, at the prices of `today`; `used` lets used parts count. Raises
+    ValueError for what cannot be asked."""
+    from typing import get_args
+
+    from rigplanner.catalog.imports.user_catalog import newest_rates
+    from rigplanner.catalog.prices.exchange import convert
+    from rigplanner.cli.commands.best import site_of, wants_of
+    from rigplanner.cli.faults import InputFault
+    from rigplanner.planning.best.answer import best_rig
+    from rigplanner.planning.best.question import Objective, Question
+
+    rates = newest_rates()
+    if not works:
+        raise ValueError("works: expected at least one.")
+    if budget is not None and not 0 < budget < MOST_MONEY:
+        raise ValueError(f"budget: expected an amount above 0, found {budget:g}.")
+    if objective not in get_args(Objective):
+        raise ValueError(f"objective: expected {get_args(Objective)}, found {objective!r}.")
+    if convert(1.0, "USD", currency, rates) is None:
+        raise ValueError(f"currency: no rate leads from USD to {currency!r}.")
+    try:
+        wants, site = wants_of(works), site_of(country)
+    except InputFault as fault:
+        raise ValueError(str(fault)) from fault
+    question = Question(
+        wants=wants,
+        objective=objective,
+        budget=budget,
+        currency=currency,
+        site=site,
+        rates=rates,
+        used=used,
+    )
+    day = (today or date.today()).isoformat()
+    return _told(best_rig(question, full_catalog().catalog, day))
+
+
+def _told(answer: "Answer") -> Best:
+    from rigplanner.report.words.best import headline
+
+    found = answer.best
+    pairs = zip(found.score.works, found.score.speeds, strict=True) if found else ()
+    return Best(
+        rig=found.rig if found else None,
+        price=found.price if found else None,
+        currency=answer.question.currency,
+        speeds=tuple(_speed_of(work, speed) for work, speed in pairs),
+        rigs=answer.total,
+        proven=answer.gap is None,
+        sound=answer.strictness == "sound" and found is not None,
+        text=headline(answer),
+    )
+
+
 def quote(rig: Rig, path: str | Path, paper: str = "A4", day: date | None = None) -> Path:
     """Write the quote as PDF on "A4" or "Letter" paper, dated `day` where the rig names no date;
     return where it lies. Raises ValueError for another paper, OSError where it cannot be written.
@@ -204,8 +294,12 @@ def _speed(job: Job) -> Speed:
             fits="unknown",
             fault=job.speed_fault or "",
         )
+    return _speed_of(job.workload, found)
+
+
+def _speed_of(workload: "Workload", found: "SpeedEstimate") -> Speed:
     return Speed(
-        workload=title_of(job.workload),
+        workload=title_of(workload),
         metric=found.metric,
         value=found.value,
         low=found.low,

@@ -11,7 +11,11 @@ import pytest
 
 from rigplanner import api
 from rigplanner.catalog.imports.user_catalog import full_catalog
+from rigplanner.cli.commands.best import wants_of
 from rigplanner.data import sample_files
+from rigplanner.planning.best.answer import best_rig
+from rigplanner.planning.best.question import Question
+from rigplanner.rig.document import Site
 from rigplanner.rules.assess import assess
 
 PAGE = Path(__file__).parents[1] / "docs" / "python.md"
@@ -43,6 +47,35 @@ def test_the_examples_of_the_page_run(tmp_path, monkeypatch):
     assert runner.tries >= 8
     assert runner.failures == 0
     assert (tmp_path / "quote.pdf").read_bytes().startswith(b"%PDF-")
+
+
+def test_the_best_rig_is_that_of_the_engine():
+    work = "llama-3.1-8b task=train_qlora batch_per_gpu=1"
+    found = api.best([work], budget=2500, country="US", used=True, today=TODAY)
+    site = Site(country="US", volts=120.0, breaker_a=15.0)
+    question = Question(wants=wants_of([work]), budget=2500, site=site, used=True)
+    engine = best_rig(question, full_catalog().catalog, TODAY.isoformat()).best
+    assert engine is not None and found.rig is not None and found.proven and found.sound
+    assert [item.part for item in found.rig.items] == [item.part for item in engine.rig.items]
+    assert (found.price, found.speeds[0].value) == (engine.price, engine.score.speeds[0].value)
+    nothing = api.best([work], budget=100, today=TODAY)
+    assert nothing.rig is None and nothing.price is None and nothing.text
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ({"works": []}, "works"),
+        ({"works": ["no such model"]}, "no such model"),
+        ({"works": ["vision"], "budget": 0}, "budget"),
+        ({"works": ["vision"], "objective": "prettiest"}, "prettiest"),
+        ({"works": ["vision"], "currency": "XYZ"}, "XYZ"),
+        ({"works": ["vision"], "country": "Atlantis"}, "(?i)atlantis"),
+    ],
+)
+def test_what_cannot_be_asked_of_the_best_rig_is_named(asked, named):
+    with pytest.raises(ValueError, match=named):
+        api.best(**asked)
 
 
 def test_a_file_that_is_no_rig_says_so(tmp_path):

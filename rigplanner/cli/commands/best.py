@@ -2,6 +2,7 @@
 
 import argparse
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
@@ -147,10 +148,10 @@ def _question(args: argparse.Namespace, catalog: Catalog, today: str) -> Questio
         if not 0 <= value <= most:
             raise InputFault(f"--{name}: expected 0 to {most}, found {value}.")
     return Question(
-        wants=tuple(_wants(args.works)),
+        wants=wants_of(args.works),
         objective="fastest" if args.objective == "front" else args.objective,
         currency=currency,
-        site=_site(args.country.upper()),
+        site=site_of(args.country),
         rates=rates,
         used=args.used,
         tight=args.tight,
@@ -167,7 +168,9 @@ def _question(args: argparse.Namespace, catalog: Catalog, today: str) -> Questio
     )
 
 
-def _wants(texts: list[str]) -> list[Want]:
+def wants_of(texts: Sequence[str]) -> tuple[Want, ...]:
+    """Return works in words: a model with fields, or the name of a purpose. Raises InputFault for
+    what nothing knows."""
     wants = []
     for text in texts:
         if text in AIMS:
@@ -175,7 +178,7 @@ def _wants(texts: list[str]) -> list[Want]:
         else:
             (work,) = works_asked([text])
             wants.append(Want(workload=work.workload, weight=work.weight, at_least=work.least))
-    return wants
+    return tuple(wants)
 
 
 def _rates(given: list[str], currency: str) -> ExchangeRates:
@@ -195,10 +198,11 @@ def _rates(given: list[str], currency: str) -> ExchangeRates:
     return rates
 
 
-def _site(country: str) -> Site:
+def site_of(country: str) -> Site:
+    """Return the usual circuit of a country, none for "". Raises InputFault for an unknown one."""
     if not country:
         return Site()
-    code = country_code(country)
+    code = country_code(country.upper())
     if code not in USUAL:
         raise InputFault(
             f"--country: expected one of {', '.join(sorted(USUAL))}, found {country!r}."
