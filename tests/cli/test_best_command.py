@@ -1,6 +1,7 @@
 """`rigplanner best`: text, JSON, certificate, several budgets, bad input."""
 
 import json
+import re
 from datetime import date
 from pathlib import Path
 
@@ -44,6 +45,9 @@ def test_the_answer_names_proof_parts_rivals_and_what_is_outside(
     assert "Proven best of" in said and "rigs at these prices" in said
     assert "RTX 4090" in said and "Why not the others" in said and "Not in the search" in said
     assert "Hire" in said
+    counted = next(line for line in said.splitlines() if "whole families" in line)
+    assert "too dear" in counted and "no board has the slots" in counted
+    assert not re.search(r"not-predicted|no-case|relation|[A-Z]{3}\d{3}", counted)
     rig = read_rig(made)
     kept = proof_of(rig)
     assert kept is not None and kept.rigs > 1000 and kept.gap is None

@@ -302,7 +302,8 @@ class BestDialog(QDialog):
             self._answer.addWidget(label(line, "small", wrap=True))
         if found.whole:
             self._section(tr("Not in the search"))
-            for line in (*words.left_out_texts(answer), words.outside_text()):
+            counted = [words.counts_text(answer)] if answer.counts else []
+            for line in (*counted, *words.left_out_texts(answer), words.outside_text()):
                 self._answer.addWidget(label(line, "small", wrap=True))
         self._rest()
 

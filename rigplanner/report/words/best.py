@@ -24,6 +24,7 @@ from rigplanner.planning.best.search import Candidate
 from rigplanner.planning.best.space import Cause, Way
 from rigplanner.report.format import day, money, number, percent, quantity, unit_text
 from rigplanner.report.language import listed, tr, trn
+from rigplanner.report.words.findings import rule_title
 from rigplanner.report.words.hire import provider_text
 from rigplanner.report.words.purposes import aim_title
 from rigplanner.rig.document import part_of
@@ -92,6 +93,26 @@ WHY = {
     "stack": "the software does not run it on this card",
     "no-rig": "no rig with it passes all checks",
 }
+
+EXCLUDED = {
+    "price": "too dear",
+    "speed": "too slow",
+    "slots": "no board has the slots",
+    "relation": "parts that do not go together",
+    "sibling": "dearer parts that mend nothing",
+    "twin": "the same for more money",
+    "no-case": "no case takes the cards",
+    "memory": "memory does not hold the job",
+    "tight": "memory may not hold the job",
+    "unproven": "speed not measured on such cards",
+    "not-predicted": "speed cannot be predicted",
+    "target": "slower than was asked",
+    "stack": "software does not run it",
+    "role": "no machine for such work",
+    "rig": "looked at one by one",
+}
+MOST_TOLD, LEAST_TOLD = 5, 0.005
+"""So many causes of rigs left out are told, and only those of such a share of all rigs."""
 
 STRICTNESS = {
     "sound": "No error, no warning that another part would mend, nothing unknown that decides.",
@@ -231,15 +252,19 @@ def proof_text(total: int, gap: float | None) -> str:
 
 
 def counts_text(answer: Answer) -> str:
-    """Return how many rigs were looked at and what left out the others."""
-    told = [
-        f"{reason} {count / answer.total:.1%}" for reason, count in list(answer.counts.items())[:5]
-    ]
+    """Return how many rigs were looked at and what left out most of the others."""
+    large = [(why, count / answer.total) for why, count in answer.counts.items()]
+    told = [f"{excluded_text(why)} {percent(share)}" for why, share in large if share >= LEAST_TOLD]
     return tr(
         "{examined} rigs were looked at one by one; whole families were left out: {reasons}.",
         examined=str(answer.examined),
-        reasons=listed(told),
+        reasons=listed(told[:MOST_TOLD]),
     )
+
+
+def excluded_text(why: str) -> str:
+    """Return why a family of rigs was left out: in words, a rule by its title."""
+    return tr(EXCLUDED[why]) if why in EXCLUDED else rule_title(why)
 
 
 def sound_text(answer: Answer) -> str:

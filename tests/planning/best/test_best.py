@@ -13,6 +13,7 @@ from rigplanner.planning.best.answer import Answer, Seeker
 from rigplanner.planning.best.certificate import Certificate, as_json
 from rigplanner.planning.best.reads import refuses
 from rigplanner.planning.best.verify import read_certificate, verify
+from rigplanner.report.words.best import excluded_text
 from rigplanner.rules.assess import assess
 from tools.campaign.small_catalogs import TODAY, best_of, every_rig, random_case
 
@@ -210,3 +211,9 @@ def test_a_search_that_is_stopped_says_how_far_the_best_may_be_off() -> None:
     *_, answer = seeker.answers(question.budget)
     assert answer.gap is None or answer.gap >= 0
     assert answer.gap is not None
+
+
+def test_every_cause_that_leaves_rigs_out_has_words() -> None:
+    causes = {cause for seed in CERTIFIED for cause in answered(seed).counts}
+    causes |= {"twin", "no-case", "stack", "target", "unproven", "role", "memory"}
+    assert {cause for cause in causes if excluded_text(cause) == cause} == set()
