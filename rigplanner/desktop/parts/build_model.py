@@ -11,7 +11,7 @@ from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.parts.offers import CONDITION_WORDS, usual_rates
 from rigplanner.desktop.parts.outline import Outline, outline_of
-from rigplanner.desktop.words import KIND_WORDS, THIN, VERDICT_WORDS, age, is_older, number
+from rigplanner.desktop.words import KIND_WORDS, THIN, VERDICT_WORDS, age, is_older, money
 from rigplanner.economics.totals import price_of
 from rigplanner.report.language import listed, tr
 from rigplanner.rig.document import Item, Rig, part_of
@@ -106,8 +106,8 @@ def _price_text(price: Price, rig: Rig) -> str:
     """Return a price in the rig's currency, "≈" where a rate counts it; as it is without a rate."""
     counted = convert(price.amount, price.currency, rig.currency, rig.exchange or usual_rates())
     if price.currency == rig.currency or counted is None:
-        return f"{number(price.amount, 0)} {price.currency}"
-    return f"≈{THIN}{number(counted, 0)} {rig.currency}"
+        return money(price.amount, price.currency, whole=True)
+    return f"≈{THIN}{money(counted, rig.currency, whole=True)}"
 
 
 def is_stale(day: str, session: Session) -> bool:

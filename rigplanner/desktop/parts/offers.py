@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.prices.exchange import ExchangeRates, convert, shipped_rates
 from rigplanner.catalog.schema.parts import AnyPart, Price
-from rigplanner.desktop.words import THIN, age, day, is_older, number
+from rigplanner.desktop.words import THIN, age, day, is_older, money, number
 from rigplanner.report.language import Words, listed, tr
 
 CONDITION_WORDS = Words(
@@ -98,7 +98,7 @@ class Offers:
         told = tr("{source}, {day} old", source=given.source, day=age(given.day, self.today))
         if given.currency == self.currency:
             return told
-        asked = f"{number(given.amount, 0)} {given.currency}"
+        asked = money(given.amount, given.currency, whole=True)
         if offer.amount is None or self.rates is None:
             return f"{told}\n" + tr("{price}: no exchange rate is known.", price=asked)
         rated = tr("{price}, counted by the rate of {day}", price=asked, day=day(self.rates.day))
