@@ -20,6 +20,7 @@ from rigplanner.catalog.schema.parts import (
 )
 from rigplanner.decoding import read_json
 from rigplanner.machine.assemble import assemble
+from rigplanner.machine.power.loads import load_w
 from rigplanner.machine.power.power import rating_w
 from rigplanner.planning.best.certificate import Certificate, Family
 from rigplanner.planning.best.goals import NEAR, near
@@ -115,6 +116,11 @@ class _Check:
         for option in every:
             if abs(self._cost(option.part, option.quantity) - option.cost) > CENT:
                 yield f"{option.part}: costs {self._cost(option.part, option.quantity):g}"
+        for option in (o for each in self.made.options.values() for o in each):
+            part = self.catalog.get(option.part)
+            draws = option.quantity * (load_w(part) or 0.0) if part is not None else 0.0
+            if abs(option.watts - draws) > CENT:
+                yield f"{option.part}: draws {draws:g} W"
         for cards in self.made.sets:
             cost = self._cost(cards.gpu, cards.count) + self._cost(cards.bridge, cards.bridges)
             if abs(cost - cards.cost) > CENT:

@@ -169,6 +169,10 @@ def broken(certificate: Certificate, how: str) -> Certificate:
         return replace(certificate, families=certificate.families[1:])
     if how == "another rig":
         return replace(certificate, claim=replace(claim, chosen=(0, *claim.chosen[1:-1], 1)))
+    if how == "a part draws more":
+        first, *others = certificate.options["chassis"]
+        cases = (replace(first, watts=first.watts + 400), *others)
+        return replace(certificate, options={**certificate.options, "chassis": cases})
     if how == "total":
         return replace(certificate, total=certificate.total + 1)
     if how == "slower rig is claimed":
@@ -186,7 +190,7 @@ def broken(certificate: Certificate, how: str) -> Certificate:
 
 @pytest.mark.parametrize(
     "how",
-    ["price", "a family less", "another rig", "total", "slower rig is claimed", "too large",
+    ["price", "a part draws more", "a family less", "another rig", "total", "slower rig is claimed", "too large",
      "refused by a rule"],
 )  # fmt: skip
 def test_a_certificate_that_was_changed_does_not_hold(how: str) -> None:
