@@ -141,9 +141,11 @@ def _together(place: Path, one: Path, other: Path, dice: random.Random) -> list[
             came.append("the first window cannot open the file")
         first("edit", one)
         for _ in range(dice.randrange(3)):
-            if second("open", other):
+            # Saving replaces a file, so a hard link is a file of its own from then on.
+            same = other.exists() and one.samefile(other)
+            if second("open", other) and same:
                 came.append("both windows opened the file")
-            if second("save", other):
+            if same and second("save", other):
                 came.append("the second window wrote over the file of the first")
             if not first("save", one):
                 came.append("the first window cannot save its own file")
