@@ -73,9 +73,10 @@ def _overflowing(
     workload: Workload, made: Settled, job: Job, gpu: GPU, nodes: int, link: str, zoo: Zoo | None
 ) -> Settled | None:
     """Return the same job on a stack that leaves in RAM what the cards do not hold, where no stack
-    is asked for, its weights alone are more than the cards, and the usual stack would refuse them;
-    None for every other job, and where such a stack does not run it."""
-    said = workload.stack or workload.parallelism or workload.cpu_offload_gb
+    nor format is asked for, its weights alone are more than the cards, and the usual stack would
+    refuse them; None for every other job, and where such a stack does not run it. Who names fp16
+    means a stack that keeps all on its cards, and is told that they do not hold it."""
+    said = workload.stack or workload.precision or workload.parallelism or workload.cpu_offload_gb
     if said or job.task != "decode" or gpu.form_factor != "pcie":
         return None
     room, weights = usable_gib(gpu), job.shape.params_m * 1e6 * job.weight_bits / 8 / GIB

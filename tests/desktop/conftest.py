@@ -15,8 +15,10 @@ from PySide6.QtCore import QEvent, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
+from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import Catalog
 from rigplanner.data import data_path
+from rigplanner.desktop.document import catalog_store
 from rigplanner.desktop.document.preferences import PreferenceStore
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.look.theme import look
@@ -33,6 +35,22 @@ def session(qapp: QApplication, catalog: Catalog, tmp_path: Path) -> Iterator[Se
     yield made
     if isValid(made):  # a window that was made anew has ended it
         made.close()
+
+
+@pytest.fixture(scope="session")
+def shared_index(catalog: Catalog) -> PartIndex:
+    return catalog_store.index_of(catalog)
+
+
+@pytest.fixture(autouse=True)
+def one_index(catalog: Catalog, shared_index: PartIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each window takes the one index of the shipped catalog, and leaves the collector as it is:
+    to make the one and to walk all that lives for the other took most of the time of a test."""
+    made = catalog_store.index_of
+    monkeypatch.setattr(
+        catalog_store, "index_of", lambda asked: shared_index if asked is catalog else made(asked)
+    )
+    monkeypatch.setattr(catalog_store, "spare_the_living", lambda: None)
 
 
 @pytest.fixture

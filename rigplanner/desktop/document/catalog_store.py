@@ -23,6 +23,11 @@ STATUSES = get_args(Status)
 """In the order in which a table lists them."""
 
 
+def index_of(catalog: Catalog) -> PartIndex:
+    """Return all parts of a catalog by their words, own and imported."""
+    return PartIndex(catalog.parts.values(), catalog.community)
+
+
 class Shelf(QObject):
     """`in_use` gives the ids of the parts that the open rig holds. `exchanged` is emitted when
     another catalog is in use, `faulted` with a sentence when files of it cannot be read."""
@@ -47,7 +52,7 @@ class Shelf(QObject):
         """All parts by their words; made on the spot when it is not there yet."""
         if self._index is None:
             self._tasks.cancel(INDEX)
-            self._take_index(PartIndex(self.catalog.parts.values(), self.catalog.community))
+            self._take_index(index_of(self.catalog))
         assert self._index is not None
         return self._index
 
@@ -60,9 +65,7 @@ class Shelf(QObject):
                 self._take_index(made)
 
         if self._index is None:
-            self._tasks.run_task(
-                INDEX, lambda _: PartIndex(catalog.parts.values(), catalog.community), done
-            )
+            self._tasks.run_task(INDEX, lambda _: index_of(catalog), done)
 
     def _take_index(self, made: PartIndex) -> None:
         self._index = made
