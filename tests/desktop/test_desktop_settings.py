@@ -23,6 +23,7 @@ from rigplanner.desktop.dialogs.about import about_dialog
 from rigplanner.desktop.dialogs.price_link import price_link_dialog
 from rigplanner.desktop.dialogs.settings import CURRENCIES, SettingsDialog
 from rigplanner.desktop.dialogs.update import update_dialog
+from rigplanner.desktop.document import catalog_store
 from rigplanner.desktop.document.exports import quote_bytes
 from rigplanner.desktop.document.preferences import Preferences, PreferenceStore
 from rigplanner.desktop.document.session import Session
@@ -206,6 +207,7 @@ def test_another_language_makes_the_window_anew_around_the_same_rig(
 
 
 def test_the_former_window_goes_with_all_that_it_held(qapp, catalog, monkeypatch):
+    monkeypatch.setattr(catalog_store, "spare_the_living", spare_the_living)
     monkeypatch.setattr("rigplanner.desktop.document.session.QUICK_MS", math.inf)
     session = Session(catalog, PreferenceStore(None))
     window = Window(session)
