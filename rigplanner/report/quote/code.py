@@ -37,7 +37,9 @@ def share_story(share: str, sheet: Sheet) -> list[Any]:
     if not share:
         return []
     words = [
-        sheet.text(tr("This rig as one line, for New from text in RigPlanner:"), "small"),
+        sheet.text(
+            tr('This rig as one line, for "New rig from a parts list" in RigPlanner:'), "small"
+        ),
         sheet.text(share, "fine", longest=4000),
     ]
     if drawing is None:

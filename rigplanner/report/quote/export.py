@@ -221,7 +221,7 @@ def json_text(quote: Quote) -> str:
 
 
 def share(quote: Quote) -> str:
-    """Return the rig as one line of text, which *New from text* reads back."""
+    """Return the rig as one line of text, which *New rig from a parts list* reads back."""
     return f"{quote.share}\n"
 
 

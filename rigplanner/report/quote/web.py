@@ -44,7 +44,7 @@ def _parts(quote: Quote) -> Iterator[str]:
     yield _section(tr("What was not checked"))
     yield from (f"<p>{safe(text)}</p>" for text in (*quote.unchecked, *quote.unverified))
     if quote.share:
-        how = tr("This rig as one line, for New from text in RigPlanner:")
+        how = tr('This rig as one line, for "New rig from a parts list" in RigPlanner:')
         yield f'<p class="quiet">{safe(how)}<br><code class="share">{safe(quote.share)}</code></p>'
 
 
