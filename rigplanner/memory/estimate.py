@@ -139,8 +139,9 @@ def on_unknown_card(workload: Workload, count: int, zoo: Zoo) -> Workload:
 
 
 def _of_rest(sure: float, rest: float, factor: float) -> float:
-    """The factor of a sum of which only the rest is unsure."""
-    return (sure + factor * rest) / (sure + rest)
+    """The factor of a sum of which only the rest is unsure; 1 of nothing, as a card to which no
+    layer is dealt holds."""
+    return (sure + factor * rest) / (sure + rest) if sure + rest else 1.0
 
 
 def demand_of(

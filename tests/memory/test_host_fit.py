@@ -108,3 +108,18 @@ def test_systems_keep_a_part_of_shared_memory(
     assert limit.usual_gib == pytest.approx(usual, abs=0.01)
     assert limit.most_gib == usable_gib(card(name)) == most
     assert shared_limit(card("RTX 3090")) is None
+
+
+def test_a_model_beyond_all_cards_deals_some_of_them_nothing() -> None:
+    """A network of which only the size is known, whose layers are larger than each of the cards."""
+    work = Workload(
+        model="kimi-k3",
+        task="inference",
+        precision="fp16",
+        stack="llama.cpp",
+        batch_per_gpu=157,
+        seq_len=7592,
+        output_tokens=431,
+    )
+    placed = fitted(work, [card("GeForce GTX 780")] * 8, ZOO)
+    assert placed.gpu_layers is not None and placed.gpu_layers <= 1
