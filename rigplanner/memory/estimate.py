@@ -41,7 +41,7 @@ from rigplanner.workload.stacks import (
     known_gib,
     memory_stack,
 )
-from rigplanner.workload.without_network import plain_job
+from rigplanner.workload.without_network import DOUBLE, plain_job
 
 NCCL_GIB = 0.3
 """Buffers of one communicator beside the framework's memory (vLLM's logs at two and more GPUs: 0.4
@@ -89,7 +89,9 @@ def estimate_memory(
     return answered(network, job, stack, demand, reservation, count, explained, room)
 
 
-DOUBLE = ("fp64", "float64", "double")
+DOUBLED_WITHIN = 0.1
+"""Share either way within which what a job in FP64 adds to one in FP32 lies: no row measures it
+(estimate)."""
 
 
 def _doubled(found: MemoryEstimate) -> MemoryEstimate:
@@ -108,8 +110,8 @@ def _doubled(found: MemoryEstimate) -> MemoryEstimate:
         allocated_gib=2 * found.allocated_gib,
         reserved_gib=2 * found.reserved_gib,
         device_gib=found.device_gib + more,
-        low_gib=found.low_gib + 0.9 * more,
-        high_gib=found.high_gib + 1.1 * more,
+        low_gib=found.low_gib + (1 - DOUBLED_WITHIN) * more,
+        high_gib=found.high_gib + (1 + DOUBLED_WITHIN) * more,
         host_gib=2 * found.host_gib,
         nvme_gib=2 * found.nvme_gib,
     )

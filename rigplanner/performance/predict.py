@@ -48,7 +48,7 @@ from rigplanner.performance.without_network.matrix import predict_matrix, rate_o
 from rigplanner.performance.without_network.simulated import predict_simulated
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.preference import is_preference, taken_apart
-from rigplanner.workload.without_network import plain_job
+from rigplanner.workload.without_network import DOUBLE, plain_job
 
 if TYPE_CHECKING:
     from rigplanner.performance.anchors.evidence import Evidence
@@ -178,9 +178,6 @@ def _without_network(
     raise WorkloadFault(
         "task: of a table only the memory is known, not the speed; ask `rigplanner memory`."
     )
-
-
-DOUBLE = ("fp64", "float64", "double")
 
 
 def _in_double(found: SpeedEstimate, job: Job, gpu: GPU) -> SpeedEstimate:

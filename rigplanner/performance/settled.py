@@ -17,7 +17,7 @@ from rigplanner.rig.workload import Workload
 from rigplanner.units import GIB
 from rigplanner.workload.resolved import resolved
 from rigplanner.workload.stacks import memory_stacks
-from rigplanner.workload.without_network import plain_job
+from rigplanner.workload.without_network import DOUBLE, plain_job
 
 REFUSED = ("stack: ", "precision: ")
 """Faults of a job that no figure of it is asked for."""
@@ -45,7 +45,7 @@ def settle(
     asked of the same one. A job that cannot be timed stays as it is, but for its format. Raises
     WorkloadFault for a stack that nothing knows, that does not run on the GPU or does not load the
     format, and for a precision that the GPU lacks: memory and speed refuse it alike."""
-    if plain_job(workload) or workload.precision in ("fp64", "float64", "double"):
+    if plain_job(workload) or workload.precision in DOUBLE:
         return Settled(workload)
     found = resolved(workload, zoo or shipped_zoo())
     work, assumed = found.workload, dict(found.assumed)

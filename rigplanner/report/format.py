@@ -145,7 +145,8 @@ def interval(low: float | None, high: float | None, unit: str = "") -> str:
 
 def money(amount: float | None, currency: str, whole: bool = False) -> str:
     """Return an amount as readers of the language write it, `whole` without cents: "$1,749.00" and
-    "1,749.00 CHF" in English, "12 345,50 Kč" in Czech, "NT$22,500" in Chinese (Unicode CLDR 46)."""
+    "1,749.00 CHF" in English, "12 345,50 Kč" in Czech, "NT$22,500" in Chinese (Unicode CLDR
+    46)."""
     if amount is None:
         return tr("no price")
     if not math.isfinite(amount):

@@ -49,7 +49,10 @@ def with_monitor_choice(rig: Rig, key: str, value: str) -> Rig | None:
     return change_site(rig, monitors=monitors)
 
 
-def counted_monitors(value: str, now: Monitors = Monitors(count=1)) -> Monitors | None:  # noqa: B008
+ONE = Monitors(count=1)
+
+
+def counted_monitors(value: str, now: Monitors = ONE) -> Monitors | None:
     """Return so many monitors, "2" or "2x3840x2160" or "2x4K", otherwise as `now`; None for none.
     Raises EditFault for other words."""
     if value.casefold() in ("0", "none", "no"):

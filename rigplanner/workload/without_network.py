@@ -7,6 +7,8 @@ from rigplanner.rig.workload import Workload
 
 Plain = Literal["matrix", "dataframe", "simulate"]
 PLAIN: tuple[Plain, ...] = ("matrix", "dataframe", "simulate")
+DOUBLE = ("fp64", "float64", "double")
+"""Words of a precision that means FP64."""
 USUAL_MATRIX = 8192
 """Rows and columns of a matrix where nothing is said."""
 LARGEST_MATRIX = 10_000_000

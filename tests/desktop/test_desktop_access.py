@@ -6,25 +6,13 @@ from desktop_waiting import settled_session
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QPushButton, QWidget
-from test_desktop_languages import _cut
+from test_desktop_languages import DIALOGS, _cut
 from test_desktop_window import _spoken, open_sample
 
 from rigplanner.desktop.actions import COMMANDS
 from rigplanner.desktop.dialogs.best import BestDialog
 from rigplanner.desktop.window import TABS
 from rigplanner.report.language import LANGUAGES, use_language
-
-DIALOGS = (
-    "best",
-    "machine",
-    "update",
-    "import",
-    "settings",
-    "rig-settings",
-    "keys",
-    "about",
-    "formats",
-)
 
 
 def show(qtbot, window, command: str) -> QDialog:

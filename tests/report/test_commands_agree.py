@@ -1,5 +1,5 @@
-"""Memory, speed, check, comparison and quote of one rig tell one job: over models, stacks, placements
-and rigs no two of them contradict each other."""
+"""Memory, speed, check, comparison and quote of one rig tell one job: over models, stacks,
+placements and rigs no two of them contradict each other."""
 
 import json
 from datetime import date
