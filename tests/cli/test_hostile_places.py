@@ -83,15 +83,17 @@ def test_an_output_that_cannot_be_written_is_one_sentence(
     command: str,
     output: str,
 ) -> None:
-    (tmp_path / "loop.pdf").symlink_to(tmp_path / "loop.pdf")
-    (tmp_path / "file").write_bytes(b"kept")
+    place = tmp_path / "place"
+    place.mkdir()
+    (place / "loop.pdf").symlink_to(place / "loop.pdf")
+    (place / "file").write_bytes(b"kept")
     rigs = [str(samples[0])] * (2 if command == "compare" else 1)
-    assert main([command, *rigs, "-o", str(tmp_path / output)]) == 2
+    assert main([command, *rigs, "-o", str(place / output)]) == 2
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.startswith(f"rigplanner {command}: ") and "not written (" in said.err
     assert "fault of RigPlanner" not in said.err
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "loop.pdf"]
+    assert sorted(path.name for path in place.iterdir()) == ["file", "loop.pdf"]
 
 
 @pytest.mark.parametrize("days", [-1, 10**4, 10**12, 2**63])
@@ -204,6 +206,7 @@ def test_a_message_does_not_steer_the_terminal_and_is_no_book(
         ("x.jsonl", b'{"value_gib": 3, "workload": {"stack": {"x": "pytorch-hf"}}}', "stack"),
         ("y.jsonl", b'{"value_gib": "3", "workload": true}', "value_gib"),
         ("z.jsonl", b'{"spec": {"config": {"model_type": 3}}, "peak_bytes": []}', "model_type"),
+        ("p.jsonl", b'{"spec": {"config": {}}, "peak_bytes": 5e-324}', ">= 1.0"),
     ],
 )
 def test_measured_cases_that_are_none_are_named(

@@ -88,7 +88,7 @@ class TracedLine(Struct, frozen=True, kw_only=True):
     """What the fields of a traced step must be."""
 
     spec: _Spec
-    peak_bytes: Annotated[float, Meta(gt=0, le=1e18)]
+    peak_bytes: Annotated[float, Meta(ge=1, le=1e18)]
     id: str | int | None = None
 
 
