@@ -184,7 +184,16 @@ CASES = (
     case("CPU009", "fires", DESK_RIG, _listing("2022", "2024", "Ryzen 7000"), "warning"),
     case("CPU009", "limit", DESK_RIG, _listing("2024", "2024", "Ryzen 7000", "Ryzen 9000")),
     case("CPU009", "silent", DESK_RIG),
-    case("CPU009", "unknown", DESK_RIG, _listing("2024", "2024")),
+    case("CPU009", "silent", DESK_RIG, _listing("2024", "2024")),  # every X870E board lists it
+    case(
+        "CPU009",
+        "unknown",
+        DESK_RIG,
+        {
+            "cpu.desk": {"name": "AMD Ryzen 9 9950X", "chipsets": ()},
+            "board.desk": {"layout.chipset": "of no other board", "layout.cpu_generations": ()},
+        },
+    ),
     case("CPU008", "fires", bench_rig(settings=Settings(numa_per_socket=2))),
     case("CPU008", "limit", bench_rig(SERVER, settings=Settings(numa_per_socket=4))),
     case("CPU008", "silent", DESK_RIG),
@@ -375,11 +384,24 @@ CASES = (
     case("PCI003", "silent", DESK_RIG),
     case(
         "PCI003",
-        "unknown",
+        "silent",
         bench_rig(gpu=("gpu.card", 1, ("PCIE1",))),
         {
             "board.desk": {
                 "layout.slots": (Slot(id="PCIE1", position=1, mechanical=16, gen=5, width=16),)
+            }
+        },
+    ),  # no chipset gives a slot sixteen lanes
+    case(
+        "PCI003",
+        "unknown",
+        bench_rig(gpu=("gpu.card", 1, ("PCIE2",))),
+        {
+            "board.desk": {
+                "layout.slots": (
+                    Slot(id="PCIE1", position=1, mechanical=16, gen=5, width=16),
+                    Slot(id="PCIE2", position=4, mechanical=16, gen=4),
+                )
             }
         },
     ),

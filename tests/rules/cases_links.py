@@ -258,7 +258,6 @@ CASES = (
         {"drive.nvme": {"read_gbs": 32 / 8.125}},
     ),
     case("M2007", "silent", DESK_RIG),
-    case("M2007", "unknown", DESK_RIG, {"drive.nvme": {"gen": None}}),
     case(
         "DSK001",
         "fires",
@@ -291,8 +290,14 @@ CASES = (
     ),
     case(
         "DSK002",
-        "unknown",
+        "silent",
         bench_rig(disk="drive.disk"),
+        {"case.tower": {"enclosure.bays_35": None}},
+    ),  # every tower for such boards holds one
+    case(
+        "DSK002",
+        "unknown",
+        bench_rig(disk=("drive.disk", 4)),
         {"case.tower": {"enclosure.bays_35": None}},
     ),
     case(

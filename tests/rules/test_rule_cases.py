@@ -39,6 +39,7 @@ NEVER_UNKNOWN = {
     "DSK006": "drives are counted",
     "DSK009": "drives without a rate count with the usual one of their kind",
     "DSP004": "a remark decides nothing",
+    "M2007": "a remark decides nothing",
     "DSP005": "a remark decides nothing",
     "GPU003": "a remark decides nothing",
     "GPU002": "ids are always known",

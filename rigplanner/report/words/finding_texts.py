@@ -376,6 +376,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
             "The drives need {needed}; on an open frame like {a} they lie on a shelf or hang on a"
             " strap."
         ),
+        "large": "The 3.5 inch drives need {needed} of their size; {a} has {actual}.",
         "radiator": "The drives need {needed}, {a} has {actual} beside the radiator.",
     },
     "DSK003": {

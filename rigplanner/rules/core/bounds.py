@@ -7,6 +7,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+Range = tuple[float, float]
+"""The least and the most."""
+
 
 class Bounds(Struct, frozen=True):
     """The case with the worst and with the best values that its missing facts can have; `asked`

@@ -1,6 +1,7 @@
 """Drives: a port that exists and speaks their protocol, the rate they get there, and bays."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,6 +22,12 @@ from rigplanner.rules.core.finding import Finding, Fix, Named
 from rigplanner.rules.core.fixes import fix, move
 from rigplanner.rules.core.moves import lands
 from rigplanner.rules.core.registry import Rule, rule
+from rigplanner.rules.hardware.classes.boards import (
+    lists_sata,
+    m2_length_bounds,
+    unlisted_sata,
+)
+from rigplanner.rules.hardware.classes.cases import bays as bays_of
 from rigplanner.rules.hardware.fit.radiators import Room, room_in
 from rigplanner.rules.hardware.slots import Seeker
 
@@ -103,6 +110,10 @@ def no_port(context: Context, case: Homeless) -> Iterator[Finding]:
         yield no_port.unknown(case, f"{case.board.id}:drives")
     elif pieces and case.name == pieces[0] and _wants_unlisted_key(case):
         yield no_port.unknown(case, f"{case.board.id}:key_e_sockets")
+    elif pieces and case.name == pieces[0] and _is_unlisted(case):
+        ports = unlisted_sata(case.board) if case.part.form_factor != "m2" else None
+        if ports is None or len(pieces) > ports[0]:
+            yield no_port.unknown(case, f"{case.board.id}:drives")
     elif pieces and case.name == pieces[0]:
         yield from (
             replace(finding, subjects=pieces)
@@ -115,6 +126,17 @@ def _wants_unlisted_key(case: Homeless) -> bool:
     are not in the catalog."""
     wanted = case.problem is not None and case.problem.needed == "m2e"
     return wanted and not any(port.kind == "m2e" for port in case.board.layout.drives)
+
+
+def _is_unlisted(case: Homeless) -> bool:
+    """Say whether a drive wants a port that the list of the board's ports may lack: SATA where it
+    names none, for chipsets and server processors all have some, on ports of their own or on cabled
+    connectors; M.2 where it names neither, but only such connectors."""
+    wanted = PORTS_OF.get((case.part.form_factor, case.part.interface), ())
+    if not isinstance(case.board, Motherboard) or lists_sata(case.board.layout):
+        return False
+    sockets = any(port.kind == "m2" for port in case.board.layout.drives)
+    return "sata" in wanted or ("m2" in wanted and not sockets)
 
 
 def _has_backplane(case: Homeless) -> bool:
@@ -181,6 +203,10 @@ def port_disabled(context: Context, case: Homeless) -> Iterator[Finding]:
 )
 def protocol(context: Context, case: Homeless) -> Iterator[Finding]:
     """The wished port lacks the protocol."""
+    if case.problem is not None and not case.problem.place and _is_unlisted(case):
+        if case.problem.reason == "protocol":
+            yield protocol.unknown(case, f"{case.board.id}:drives")
+        return
     yield from stopped(protocol, context, case, "protocol")
 
 
@@ -220,6 +246,7 @@ def m2_drives(context: Context) -> Iterator[InPort]:
     "error",
     over=m2_drives,
     needs=("drive.m2_length_mm", "port.lengths_mm"),
+    bound=m2_length_bounds,
     reason="The socket has a stand-off only at the lengths its maker lists.",
     source=MANUAL,
 )
@@ -249,12 +276,12 @@ def nvme_in_m2(context: Context) -> Iterator[InPort]:
     "Drive runs below its rate in this socket",
     "info",
     over=nvme_in_m2,
-    needs=("drive.gen", "drive.width", "gen", "width"),
     reason="The link takes the lower generation and width of drive and socket.",
     source="PCI-SIG rates",
 )
 def slow_socket(context: Context, case: InPort) -> Iterator[Finding]:
-    """Compare the link in GB/s with what the drive can read."""
+    """Compare the link in GB/s with what the drive can read, where both are known: a remark is
+    worth no question."""
     able = case.drive.read_gbs or coded_gbs(case.drive.gen, case.drive.width)
     actual = coded_gbs(case.gen, case.width)
     if able is None or actual is None or actual >= able:
@@ -357,28 +384,48 @@ def bay_count(context: Context, case: Bays) -> Iterator[Finding]:
     strap: a remark."""
     enclosure = case.chassis.enclosure or Enclosure()
     room = room_in(context, enclosure) or Room()
-    small, large = _fewer(enclosure.bays_25, room.bays_25), _fewer(enclosure.bays_35, room.bays_35)
-    is_open = enclosure.airflow == "open"
-    if case.large <= (large or 0) and case.small + case.large <= (small or 0) + (large or 0):
+    least, most = (_left(enclosure, room, end) for end in (0, 1))
+    if _held(case, least):
         return
-    missing = [
-        f"{case.chassis.id}:{field}"
-        for field, value in (("bays_25", small), ("bays_35", large))
-        if value is None and not is_open
-    ]
-    if missing:
-        yield bay_count.unknown(case, *missing)
-    else:
-        taken = (small, large) != (enclosure.bays_25, enclosure.bays_35)
-        beside = "radiator" if taken else ""
-        yield bay_count.finding(
-            case,
-            "info" if is_open else None,
-            needed=case.small + case.large,
-            actual=(small or 0) + (large or 0),
-            unit="bays",
-            variant=beside,
-        )
+    is_open = enclosure.airflow == "open"
+    known = _left(enclosure, Room(), 0) == _left(enclosure, Room(), 1)
+    if not is_open and not known and (most is None or _held(case, most)):
+        fields = ("bays_25", "bays_35")
+        missing = (field for field in fields if getattr(enclosure, field) is None)
+        yield bay_count.unknown(case, *(f"{case.chassis.id}:{field}" for field in missing))
+        return
+    small, large = most or (0, 0)
+    tall = case.large > large and case.small + case.large <= small + large
+    taken = (small, large) != _left(enclosure, Room(), 1)
+    yield bay_count.finding(
+        case,
+        "info" if is_open else None,
+        needed=case.large if tall else case.small + case.large,
+        actual=large if tall else small + large,
+        unit="bays",
+        variant="" if is_open else "radiator" if taken else "large" if tall else "",
+    )
+
+
+Pair = tuple[int, int]
+
+
+def _left(space: Enclosure, room: Room, end: Literal[0, 1]) -> Pair | None:
+    """Return the fewest (0) or the most (1) bays of 2.5 and 3.5 inch that radiators leave; of
+    a case without class none at least, None at most."""
+    small, large = bays_of(space, "bays_25"), bays_of(space, "bays_35")
+    if end == 1 and (small is None or large is None):
+        return None
+    left = (
+        _fewer(int(small[end]) if small else 0, room.bays_25),
+        _fewer(int(large[end]) if large else 0, room.bays_35),
+    )
+    return left[0] or 0, left[1] or 0
+
+
+def _held(case: Bays, bays: Pair | None) -> bool:
+    """Say whether bays of both sizes hold the drives."""
+    return bays is not None and case.large <= bays[1] and case.small + case.large <= sum(bays)
 
 
 def _fewer(bays: int | None, left: int | None) -> int | None:

@@ -25,6 +25,7 @@ NAMED = (
     (r"EPYC ([789])\w{2}([1-5])", "EPYC {0}00{1}"),
     (r"Threadripper (PRO )?([1-9])\d{3}", "Threadripper {0}{1}000"),
     (r"Ryzen \d (8)\d{3}G", "Ryzen {0}000G"),
+    (r"Ryzen \d (?:PRO )?(4)\d{3}", "Ryzen {0}000G"),
     (r"Ryzen \d ([1-9])\d{3}", "Ryzen {0}000"),
     (r"Xeon (?:Bronze|Silver|Gold|Platinum) \d([1-5])", "Xeon Scalable {ordinal}"),
     (r"Xeon E5-\d{4} (v[34])", "Xeon E5 {0}"),
@@ -55,11 +56,17 @@ def generation(name: str, socket: str | None) -> str | None:
     return None
 
 
+SERVED_WITH = {"Ryzen 4000G": "Ryzen 5000"}
+"""Generations that a support list means with another: the firmware that starts a Ryzen 5000
+of AM4 knows the Ryzen 4000 before it (ASUS, MSI and Gigabyte list them together; recalled)."""
+
+
 def listed(board: Motherboard | System, cpu: CPU) -> bool | None:
     """Say whether a board's support list holds the CPU's generation; None where the name tells
     none."""
     told = generation(cpu.name, cpu.socket)
-    return None if told is None else told in board.layout.cpu_generations
+    names = {told, SERVED_WITH.get(told or "")}
+    return None if told is None else bool(names & {*board.layout.cpu_generations})
 
 
 @cache

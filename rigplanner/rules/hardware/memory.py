@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator
 from rigplanner.catalog.schema.parts import CPU, MemoryKit, Motherboard, System
 from rigplanner.rig.document import Item
 from rigplanner.rig.edits import Edit
+from rigplanner.rules.core.bounds import Bounds, between
 from rigplanner.rules.core.context import Context, is_built_in
 from rigplanner.rules.core.finding import Finding, Fix, Named
 from rigplanner.rules.core.fixes import fix, item_of, swap
 from rigplanner.rules.core.moves import LOAD, harmless
 from rigplanner.rules.core.registry import rule
+from rigplanner.rules.hardware.classes.boards import memory_gib
 from rigplanner.rules.hardware.generations import generation
 
 INTERCHANGEABLE = {"ecc-udimm": ("udimm",), "cudimm": ("udimm",)}
@@ -298,12 +300,21 @@ def _so_many(context: Context, case: Bank, item: Item, quantity: int) -> tuple[F
     return (fix(context, "fewer-modules", edit, count=quantity * case.kit.modules),)
 
 
+def _most_bounds(context: Context, case: Bank, missing: tuple[str, ...]) -> Bounds | None:
+    """A board whose most is not known takes what those of its class take of so many modules."""
+    gib = memory_gib(case.board.layout)
+    if gib is None or missing != ("board.layout.memory_max_gib",):
+        return None
+    return between(case, {"board.layout.memory_max_gib": (int(gib[0]), int(gib[1]))})
+
+
 @rule(
     "MEM004",
     "More memory than board or CPU can address",
     "error",
     over=banks,
     needs=("board.layout.memory_max_gib", "cpu.memory.max_gib"),
+    bound=_most_bounds,
     reason="Controller and firmware stop at a maximum.",
     source="CPU specifications, board manuals",
 )

@@ -16,6 +16,7 @@ from rigplanner.rules.core.finding import Finding, Named
 from rigplanner.rules.core.fixes import swap
 from rigplanner.rules.core.moves import better_moves, tries_moves
 from rigplanner.rules.core.registry import rule
+from rigplanner.rules.hardware.classes.boards import lane_bounds
 
 MIN_GPU_GBS = 10.0
 """GB/s one way below which a GPU that could take twice as much is held back (PCIe 3.0 x8 is 7.9,
@@ -54,6 +55,7 @@ def wanted_width(case: Lanes) -> int:
     "warning",
     over=in_slots,
     needs=("card.edge_width", "use.slot.width", "link.width"),
+    bound=lane_bounds,
     reason=(
         "Some M.2 sockets share the lanes of a graphics slot; others do not. Where those are taken,"
         " the drive costs the lanes."
@@ -101,6 +103,7 @@ def _narrows(case: Lanes, drive: Drive) -> bool:
     "info",
     over=in_slots,
     needs=("card.edge_width", "use.slot.width", "link.width"),
+    bound=lane_bounds,
     reason="Boards split the lanes of one root over slots; some CPUs and risers have fewer.",
     source="Board manuals, lane tables",
 )
@@ -170,6 +173,7 @@ def _neighbours(context: Context, case: Lanes) -> list[str]:
     "warning",
     over=in_slots,
     needs=("use.slot.origin",),
+    bound=lane_bounds,
     reason="A chipset slot shares one narrow uplink with drives, network and USB.",
     source="Board block diagrams",
 )
@@ -191,6 +195,7 @@ PAIR_LANES = 8
     "warning",
     over=in_slots,
     needs=("card.edge_gen", "card.edge_width", "link.gen", "link.width"),
+    bound=lane_bounds,
     reason=(
         "Loading data and exchanging gradients go through this link; half its rate shows in"
         " training on several GPUs."

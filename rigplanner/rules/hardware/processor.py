@@ -2,18 +2,22 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.schema.parts import CPU, Motherboard, System, year_of
 from rigplanner.machine.placement.locate import numa_settings
 from rigplanner.rig.edits import Edit
+from rigplanner.rules.core.bounds import Bounds, with_value
 from rigplanner.rules.core.context import Context, is_built_in
 from rigplanner.rules.core.finding import Finding, Fix, Named, Severity
 from rigplanner.rules.core.fixes import fix, item_of, swap
 from rigplanner.rules.core.moves import LOAD, SPACE, harmless
 from rigplanner.rules.core.registry import rule
+from rigplanner.rules.hardware.classes.boards import always_listed
 from rigplanner.rules.hardware.generations import first_years, generation, listed, younger
 
 
@@ -260,6 +264,20 @@ def channelled(context: Context) -> Iterator[Seated]:
             yield case
 
 
+DESKTOP_CHANNELS = 2
+
+
+@cache
+def fewest_channels() -> dict[str | None, int]:
+    """Return the fewest memory channels of a CPU for each socket, by the shipped catalog."""
+    fewest: dict[str | None, int] = {}
+    for cpu in shipped_catalog().of_kind("cpu"):
+        if isinstance(cpu, CPU) and cpu.memory and cpu.memory.channels:
+            own = cpu.memory.channels
+            fewest[cpu.socket] = min(fewest.get(cpu.socket, own), own)
+    return fewest
+
+
 @rule(
     "CPU006",
     "Board does not wire all memory channels of the CPU",
@@ -273,11 +291,20 @@ def channelled(context: Context) -> Iterator[Seated]:
     source="AMD TRX50 and WRX90 platform descriptions",
 )
 def channels_wired(context: Context, case: Seated) -> Iterator[Finding]:
-    """Compare the channels of the CPU with those of the board, per socket."""
+    """Compare the channels of the CPU with those of the board, per socket; a remark on boards that
+    wire fewer than any CPU for the socket has, which is how they are made, as long as memory
+    interleaves evenly over them (1, 2, 4, 8)."""
     memory, wired = case.cpu.memory, case.board.layout.memory_channels
     if memory and memory.channels and wired is not None and wired < memory.channels:
+        fewest = fewest_channels().get(case.cpu.socket, memory.channels)
+        is_made_so = DESKTOP_CHANNELS < fewest > wired and wired.bit_count() == 1
         yield channels_wired.finding(
-            case, needed=memory.channels, actual=wired, unit="channels", lanes=case.cpu.lanes
+            case,
+            "info" if is_made_so else None,
+            needed=memory.channels,
+            actual=wired,
+            unit="channels",
+            lanes=case.cpu.lanes,
         )
 
 
@@ -291,12 +318,23 @@ def with_generation(context: Context) -> Iterator[Seated]:
             yield case
 
 
+def _list_of_class(context: Context, case: Seated, missing: tuple[str, ...]) -> Bounds | None:
+    """A generation that the lists of all boards of the socket and chipset name stands on one that
+    was not read, too."""
+    told = generation(case.cpu.name, case.cpu.socket)
+    if told is None or not always_listed(case.board.layout, told):
+        return None
+    good = with_value(case, "board.layout.cpu_generations", (told,))
+    return Bounds(good, good)
+
+
 @rule(
     "CPU009",
     "Board's maker does not list this generation of CPU",
     "error",
     over=with_generation,
     needs=("board.layout.cpu_generations",),
+    bound=_list_of_class,
     reason=(
         "One socket served several generations, and without a chipset only the firmware decides:"
         " boards for EPYC 7001 do not start EPYC 7003, boards for EPYC 7002 no EPYC 7001."

@@ -16,7 +16,7 @@ from rigplanner.catalog.schema.parts import (
     System,
 )
 from rigplanner.rig.edits import Edit
-from rigplanner.rules.core.bounds import Bounds, between
+from rigplanner.rules.core.bounds import Bounds, between, with_value
 from rigplanner.rules.core.context import Context, is_built_in
 from rigplanner.rules.core.finding import Finding, Fix
 from rigplanner.rules.core.fixes import fix, item_of, move, swap
@@ -30,6 +30,7 @@ from rigplanner.rules.hardware.class_bounds import (
     supply_length_mm,
     supply_room_mm,
 )
+from rigplanner.rules.hardware.classes.cards import card_slots
 from rigplanner.rules.hardware.fit.radiators import DEPTH_MM, radiators_mm, room_in, takes
 from rigplanner.rules.hardware.fit.rooms import (
     board_fits,
@@ -72,6 +73,14 @@ def cards_in_case(context: Context) -> Iterator[CardInCase]:
             yield CardInCase(card.name, card.card, card.slot, card.board, found[0], found[1])
 
 
+def _open_above(context: Context, case: CardInCase, missing: tuple[str, ...]) -> Bounds | None:
+    """Nothing stops a card in an open frame."""
+    if not _is_open(case.chassis):
+        return None
+    free = with_value(case, "card.length_mm", 0.0)
+    return Bounds(free, free)
+
+
 def _space(chassis: Chassis | System) -> Enclosure:
     return chassis.enclosure or Enclosure()
 
@@ -82,6 +91,7 @@ def _space(chassis: Chassis | System) -> Enclosure:
     "error",
     over=cards_in_case,
     needs=("card.length_mm", "chassis.enclosure.gpu_length_mm"),
+    bound=_open_above,
     reason="The card would run into the case's front.",
     source=CASE,
 )
@@ -187,16 +197,19 @@ def cards_in_slots(context: Context) -> Iterator[CardInCase]:
 def _column_bounds(context: Context, case: CardInCase, missing: tuple[str, ...]) -> Bounds | None:
     """A slot stands where the order of its board's slots lets it; the maker of a system that takes
     GPUs laid its slots out for cards of two columns."""
-    if case.slot is None or case.board is None or case.card.slots is None:
+    thick = card_slots(case.card)
+    if case.slot is None or case.board is None or thick is None:
         return None
+    if _is_open(case.chassis):
+        return Bounds(*[with_value(case, "slot", None)] * 2)
     if isinstance(case.chassis, System) and case.board is case.chassis:
-        fits = case.chassis.gpu_max_w is not None and case.card.slots <= MAKERS_CARD_SLOTS
+        fits = case.chassis.gpu_max_w is not None and thick[1] <= MAKERS_CARD_SLOTS
         good = between(case, {"slot": (None, None)}).best
         return Bounds(good, good) if fits else None
     columns = slot_columns(case.board, case.slot)
-    if columns is None or missing != ("slot.position",):
+    if columns is None or not set(missing) <= {"slot.position", "card.slots"}:
         return None
-    return between(case, {"slot.position": (columns[1], columns[0])})
+    return between(case, {"slot.position": (columns[1], columns[0]), "card.slots": thick[::-1]})
 
 
 MAKERS_CARD_SLOTS = 2.0

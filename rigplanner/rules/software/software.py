@@ -110,7 +110,9 @@ def packages(context: Context) -> dict[str, str | None]:
     source="TensorFlow 1.6.0 release notes; JAX issue 31723; PyTorch issue 43300",
 )
 def instructions(context: Context, case: Processor) -> Iterator[Finding]:
-    """Name the packages that break, and from which version on."""
+    """Name the packages that break, and from which version on; an error only where the rig or a
+    job names software, for much runs without them."""
+    wants = names_software(context)
     breaks: list[dict[str, str | None]] = []
     worst: Severity = "warning"
     for package, release in packages(context).items():
@@ -129,7 +131,7 @@ def instructions(context: Context, case: Processor) -> Iterator[Finding]:
                         "source": row.source,
                     }
                 )
-                worst = "error" if row.verdict == "error" else worst
+                worst = "error" if row.verdict == "error" and wants else worst
     if breaks:
         needed = str(breaks[0]["needs"])
         socket, chipset = case.cpu.socket, set(case.cpu.chipsets)
@@ -386,7 +388,8 @@ def last_release(context: Context, case: Served) -> Iterator[Finding]:
     found = last_build(case.card.compute_capability or "")
     newest = software().newest_pytorch
     if found is None:
-        yield last_release.finding(case, "error", needed=newest, actual=None)
+        severity: Severity = "error" if names_software(context) else "warning"
+        yield last_release.finding(case, severity, needed=newest, actual=None)
     elif version(found[0]) < version(newest):
         old = version(found[0]) < (2, 6)
         yield last_release.finding(
@@ -413,10 +416,10 @@ def amd_models(context: Context) -> Iterator[Radeon]:
         gpu = card.card
         if gpu.id not in seen and gpu.chip_maker == "AMD":
             seen.add(gpu.id)
-            yield Radeon(card.name, gpu, platform, named.get("rocm"), wants_rocm(context))
+            yield Radeon(card.name, gpu, platform, named.get("rocm"), names_software(context))
 
 
-def wants_rocm(context: Context) -> bool:
+def names_software(context: Context) -> bool:
     """Say whether the rig has a job, or names software other than drivers and firmware: much else
     runs through Vulkan."""
     return bool(context.jobs) or bool(

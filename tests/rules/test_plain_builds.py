@@ -1,0 +1,147 @@
+"""A plain PC around any desktop board of the catalog works: what its makers did not publish is no
+error, and seldom a question."""
+
+from collections import Counter
+
+import pytest
+
+from rigplanner.catalog.load import shipped_catalog
+from rigplanner.catalog.schema.parts import CPU, Cooler, MemoryKit, Motherboard
+from rigplanner.report.words.findings import finding_text
+from rigplanner.rig.document import Item, Rig, Site
+from rigplanner.rules.assess import assess
+from rigplanner.rules.core.finding import CheckReport
+from rigplanner.rules.hardware.generations import listed
+
+AROUND = (
+    "nvidia.geforce.rtx-3060",
+    "corsair.rmx.rm850x-2021",
+    "fractal-design.define-7-xl.define-7-xl",
+    "samsung.ssd-970-evo-plus.1-tb",
+    "seagate.barracuda.st4000dm004-4-tb",
+)
+LABELS = ("ATX", "Micro-ATX", "E-ATX")
+EVERY = 4
+"""Each fourth board is tried."""
+ASKED_AT_MOST = 0.05
+TOWERS_ASKED_AT_MOST = 0.1
+BY_GRAPHICS = "G"
+"""Processors with much graphics feed a slot with fewer lanes, which is told."""
+
+
+def desktop_boards() -> list[Motherboard]:
+    boards = list(shipped_catalog().of_kind("motherboard"))
+    return [
+        board
+        for board in boards
+        if isinstance(board, Motherboard)
+        and board.layout.chipset
+        and board.form_factor in LABELS
+        and board.layout.memory_type
+        and "udimm" in board.layout.memory_modules
+    ][::EVERY]
+
+
+def cpu_for(board: Motherboard) -> CPU | None:
+    """Return the newest processor that the board's maker lists, as old as the board at most."""
+    found = [
+        cpu
+        for cpu in shipped_catalog().of_kind("cpu")
+        if isinstance(cpu, CPU)
+        and cpu.socket in board.layout.sockets
+        and board.layout.chipset in cpu.chipsets
+        and (listed(board, cpu) or not board.layout.cpu_generations)
+        and (cpu.released or "9")[:4] <= (board.released or "0")[:4]
+        and not cpu.name.endswith(BY_GRAPHICS)
+        and "avx" in (cpu.isa or ())
+    ]
+    return max(found, key=lambda cpu: (cpu.released or "", cpu.id), default=None)
+
+
+def kit_for(board: Motherboard) -> str:
+    layout = board.layout
+    speed = layout.memory_speed_mts or 2133
+    kits = [kit for kit in shipped_catalog().of_kind("memory") if isinstance(kit, MemoryKit)]
+    fits = [
+        kit
+        for kit in kits
+        if (kit.type, kit.module, kit.modules) == (layout.memory_type, "udimm", 2)
+        and kit.module_gib == 16
+    ]
+    return min(fits, key=lambda kit: ((kit.speed_mts or 0) > speed, kit.id)).id
+
+
+def cooler_for(cpu: CPU) -> str:
+    coolers = [part for part in shipped_catalog().of_kind("cooler") if isinstance(part, Cooler)]
+    fits = [cooler for cooler in coolers if cpu.socket in cooler.sockets]
+    return max(fits, key=lambda one: (one.radiator_mm or 0, one.height_mm or 0, one.id)).id
+
+
+def judged(*parts: str) -> tuple[Rig, CheckReport]:
+    items = tuple(Item(uid=f"p{n}", part=part) for n, part in enumerate(parts))
+    site = Site(volts=230.0, breaker_a=16.0)
+    rig = Rig(name="plain", items=items, site=site)
+    return rig, assess(rig, shipped_catalog()).report
+
+
+@pytest.fixture(scope="module")
+def reports() -> dict[str, tuple[Rig, CheckReport]]:
+    found = {}
+    for board in desktop_boards():
+        cpu = cpu_for(board)
+        if cpu is not None:
+            parts = (cpu.id, board.id, kit_for(board), cooler_for(cpu), *AROUND)
+            found[board.id] = judged(*parts)
+    return found
+
+
+def test_no_board_of_the_catalog_makes_a_plain_pc_an_error(
+    reports: dict[str, tuple[Rig, CheckReport]],
+) -> None:
+    assert len(reports) > 50
+    told = [
+        (board, finding.code, finding_text(finding, rig, shipped_catalog()))
+        for board, (rig, report) in reports.items()
+        for finding in report.findings
+        if finding.severity == "error"
+    ]
+    assert told == []
+
+
+def test_hardly_any_board_needs_a_question(reports: dict[str, tuple[Rig, CheckReport]]) -> None:
+    verdicts = Counter(report.verdict() for _, report in reports.values())
+    asked = [board for board, (_, report) in reports.items() if report.verdict() == "unknown"]
+    assert verdicts["unknown"] <= ASKED_AT_MOST * len(reports), asked
+
+
+@pytest.mark.parametrize("kind", ["psu", "chassis"])
+def test_supplies_and_towers_are_asked_about_no_more(kind: str) -> None:
+    """In a PC of the usual parts; racks and frames hold what their makers say."""
+    plain = {
+        "psu": "corsair.rmx.rm850x-2021",
+        "chassis": "fractal-design.define-7-xl.define-7-xl",
+    }
+    others = [part for other, part in plain.items() if other != kind]
+    asked: list[str] = []
+    tried = 0
+    for part in shipped_catalog().of_kind(kind)[:: EVERY * 2]:
+        space = getattr(part, "enclosure", None)
+        if getattr(part, "form_factor", "ATX") != "ATX":
+            continue
+        if space and (space.rack_units or "ATX" not in space.board_form_factors):
+            continue
+        tried += 1
+        _, report = judged(
+            part.id,
+            *others,
+            "amd.ryzen.9-5900x",
+            "asus.prime.x570-pro",
+            "corsair.vengeance-lpx.cmk32gx4m2d3600c18",
+            "noctua.nh-u12s.nh-u12s",
+            "nvidia.geforce.rtx-3060",
+            "samsung.ssd-970-evo-plus.1-tb",
+            "seagate.barracuda.st4000dm004-4-tb",
+        )
+        asked += [part.id] if report.count("unknown") else []
+    assert tried > 10
+    assert len(asked) <= TOWERS_ASKED_AT_MOST * tried, asked
