@@ -11,7 +11,7 @@ from rigplanner.performance.geometry.shapes import Shape
 from rigplanner.performance.job import Job
 from rigplanner.performance.measured import year_of
 from rigplanner.performance.roofline import KERNEL_TAIL_S, SOFT_MAXIMUM, matrix_seconds
-from rigplanner.performance.silicon import GENERATIONS, USUAL_CLOCK_GHZ
+from rigplanner.performance.silicon import GENERATIONS, USUAL_CLOCK_GHZ, Silicon
 from rigplanner.workload.quant import GGUF
 
 DECODE_BANDWIDTH_SHARE, SERVE_BANDWIDTH_SHARE = 0.8, 0.75
@@ -70,6 +70,9 @@ SHADERS_ALONE = ("kepler", "maxwell", "pascal", "gcn", "vega", "rdna", "rdna2")
 instruction multiplies four bytes at once (llama-2-7b on a Tesla P40, 13B on an RX 6800 XT, 12B on
 an RX 6700 XT: 0.8 to 1.04 of what other products reach) and at that rate if none does, however fast
 FP16 is (27B on two Tesla P100, 7B on an RX 5700 XT: 0.7 to 0.9)."""
+MATRIX_UNITS = 2.5
+"""Rate in half precision over FP32 below which a GPU of Turing has no matrix units: 2 on GeForce
+GTX 16, 4 and 8 on GeForce and Quadro RTX."""
 FINE_SCALES, FINE_SCALED = ("q2_k", "q3_k", "q6_k"), 0.73
 """Formats with a scale for each 16 weights, where the others have one for 32 and more, and the
 share of that rate that they reach: 1.89 on an RTX 3090 (Q6_K, pull request 7860) and 1.78 on an RTX
@@ -204,13 +207,25 @@ def _plain_kernels(job: Job) -> float:
     )
 
 
-def _older(job: Job) -> bool:
-    return job.silicon.fast_memory and job.silicon.generation in ("pascal", "volta", "ampere")
+def _older(silicon: Silicon) -> bool:
+    return silicon.fast_memory and silicon.generation in ("pascal", "volta", "ampere")
 
 
-def _multiprocessors(job: Job) -> float:
+def _multiprocessors(silicon: Silicon) -> float:
     """TFLOPS of FP32 over the units of a multiprocessor: multiprocessors times clock."""
-    return job.silicon.fp32 / (64 if _older(job) else UNITS.get(job.silicon.generation, OF_FP32))
+    return silicon.fp32 / (64 if _older(silicon) else UNITS.get(silicon.generation, OF_FP32))
+
+
+def packed_tflops(silicon: Silicon) -> float | None:
+    """Return the TFLOPS at which llama.cpp multiplies a prompt with weights as they are packed;
+    None where it widens them to 16 bits first."""
+    if silicon.generation in SHADERS_ALONE:
+        return silicon.fp32 * (2.0 if silicon.int8 > silicon.half else 1.0)
+    if silicon.generation == "turing" and silicon.half < MATRIX_UNITS * silicon.fp32:
+        return silicon.fp32
+    if silicon.vendor != "nvidia" or silicon.era < GENERATIONS["turing"]:
+        return None
+    return PACKED_PRODUCTS * _multiprocessors(silicon) / 1e12
 
 
 def _unpacking(job: Job, weights: float) -> float:
@@ -219,9 +234,9 @@ def _unpacking(job: Job, weights: float) -> float:
     if not _unpacks(job):
         return 0.0
     slow = job.silicon.generation in WITHOUT_DP4A or (
-        _older(job) and job.silicon.generation == "pascal"
+        _older(job.silicon) and job.silicon.generation == "pascal"
     )
-    return weights / (UNPACKED * _multiprocessors(job)) * (2.0 if slow else 1.0)
+    return weights / (UNPACKED * _multiprocessors(job.silicon)) * (2.0 if slow else 1.0)
 
 
 def _multiplies_packed(job: Job) -> bool:
@@ -239,30 +254,29 @@ def _multiplies_packed(job: Job) -> bool:
 def _prompt_products(job: Job, flops: float) -> float:
     """Seconds of the products of a prompt on one GPU; what tells of an instruction for bytes is
     that the catalog lists its rate."""
+    rate = packed_tflops(job.silicon)
     if (
-        job.stack.slug == "llama.cpp"
+        rate
+        and job.stack.slug == "llama.cpp"
         and job.silicon.generation in SHADERS_ALONE
         and job.weight_bits < 16
     ):
-        dotted = 2.0 if job.silicon.int8 > job.silicon.half else 1.0
-        return matrix_seconds(job, flops) * job.matrix_tflops / (dotted * job.silicon.fp32)
-    if not _multiplies_packed(job):
+        return matrix_seconds(job, flops) * job.matrix_tflops / rate
+    if not rate or not _multiplies_packed(job):
         return matrix_seconds(job, flops)
-    return flops / (PACKED_PRODUCTS * _multiprocessors(job) * _packed_share(job))
+    tokens = min(_chunk(job), (job.input_tokens or PROMPT_CHUNK) * job.batch)
+    each = max(1, job.shape.experts_used) / job.shape.experts if job.shape.experts else 0.0
+    return flops / (rate * 1e12 * packed_share(job.precision, each, tokens))
 
 
-def _packed_share(job: Job) -> float:
-    """The share of the rate of packed products that a format and a chunk's tokens per expert
-    allow."""
-    share = FINE_SCALED if job.precision.startswith(FINE_SCALES) else 1.0
-    if not job.shape.experts:
+def packed_share(precision: str, each: float, tokens: float) -> float:
+    """Return the share of the rate of packed products that a format allows and, where a token
+    wakes the share `each` of the experts (0 for a network without), a chunk of so many tokens."""
+    share = FINE_SCALED if precision.startswith(FINE_SCALES) else 1.0
+    if not each:
         return share
-    tokens = (
-        min(_chunk(job), (job.input_tokens or PROMPT_CHUNK) * job.batch)
-        * max(1, job.shape.experts_used)
-        / job.shape.experts
-    )
-    return share * EXPERT_SHARE * tokens / (tokens + HALF_FILLED)
+    visits = tokens * each
+    return share * EXPERT_SHARE * visits / (visits + HALF_FILLED)
 
 
 def _overhead(job: Job) -> tuple[float, float]:

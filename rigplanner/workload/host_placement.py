@@ -16,6 +16,10 @@ from rigplanner.workload.network import Network
 EXPERT_ENGINES = ("ktransformers",)
 """Engines that keep all routed experts in RAM unless told otherwise (kvcache-ai/ktransformers,
 README: experts on the CPU, attention on the GPU)."""
+OUTPUT_LAYER = 1
+"""llama.cpp counts the output layer as one of those on the GPUs, the last and the first that goes
+there: Qwen3-14B of 40 layers writes 28.5 tokens/s with 40 on the GPU and 36.0 with 41
+(msb-msb/insiderllm-bench-results, rushuna-july-rows-remeasure-2026-09-28)."""
 LONGEST_PATTERN, MOST_PATTERNS = 400, 64
 ON_HOST = "cpu"
 """The buffer of llama.cpp's --override-tensor that is the computer's memory."""
@@ -58,7 +62,7 @@ def told_placement(workload: Workload, network: Network, stack: str) -> HostPlac
     first = dense_layers(network)
     away, head = 0.0, 0.0
     if workload.gpu_layers is not None:
-        away = max(0.0, 1 - workload.gpu_layers / layers)
+        away = min(1.0, max(0.0, (layers + OUTPUT_LAYER - workload.gpu_layers) / layers))
         head = 1.0 if workload.gpu_layers <= 0 else 0.0
     behind = _expert_layers(workload, layers)
     if behind is None and stack in EXPERT_ENGINES and network.experts:

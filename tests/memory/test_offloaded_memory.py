@@ -75,3 +75,36 @@ def test_files_of_one_format_are_told_to_two_hundredths() -> None:
     cards, hosts = _errors()
     assert cards[1:3] == pytest.approx([0, 0], abs=0.02)
     assert hosts[1:3] == pytest.approx([0, 0], abs=0.005)
+
+
+MIXED, CODER, OSS, BIG = "qwen3.6-35b-a3b", "qwen3-30b-a3b", "gpt-oss-20b", "gpt-oss-120b"
+# model, format, GiB of the file, where it lies, context, card, MiB that nvidia-smi or the log told
+READINGS = [
+    # msb-msb/insiderllm-bench-results (rushuna-1650-, rushuna-3060-, rushuna-july-), 2026-11-23
+    (MIXED, "q4_k_m", 20.61, {"n_cpu_moe": 40}, 4352, "GTX 1650", 2701),
+    (MIXED, "q4_k_m", 20.61, {"n_cpu_moe": 38}, 4352, "GTX 1650", 3665),
+    (MIXED, "q4_k_m", 20.61, {"n_cpu_moe": 24}, 8832, "RTX 3060", 10351),
+    (MIXED, "q4_k_m", 20.61, {"n_cpu_moe": 32}, 640, "RTX 3060", 6481),
+    ("qwen3-14b", "q4_k_m", 8.38, {"gpu_layers": 41}, 640, "RTX 3060", 8693),
+    ("qwen3-14b", "q4_k_m", 8.38, {"gpu_layers": 20}, 640, "RTX 3060", 4721),
+    # chrisdesrochers/MoEArc, bench/tuning-profiles.md, 2026-11-23
+    (BIG, "mxfp4", 59.02, {"n_cpu_moe": 36}, 8192, "Arc B580", 2543),
+    (BIG, "mxfp4", 59.02, {"n_cpu_moe": 31}, 8192, "Arc B580", 10632),
+    (OSS, "mxfp4", 11.28, {"n_cpu_moe": 24}, 8192, "Arc B580", 1862),
+    (CODER, "q4_k_m", 17.28, {"n_cpu_moe": 21}, 8192, "Arc B580", 11269),
+    (MIXED, "q4_k_m", 20.61, {"n_cpu_moe": 22}, 8192, "Arc B580", 11100),
+    ("llama-4-scout", "q3_k_m", 45.65, {"n_cpu_moe": 46}, 8192, "Arc B580", 9992),
+]
+
+
+def test_cards_beside_experts_in_ram_hold_what_was_read_on_them() -> None:
+    """None of these was looked at before the answer was written down: 4 % in the median."""
+    errors = []
+    for model, form, file, place, context, card, mib in READINGS:
+        work = Workload(
+            model=model, task="inference", precision=form, weights_gib=file, stack="llama.cpp",
+            seq_len=context, input_tokens=512, output_tokens=128, **place,
+        )  # fmt: skip
+        told = estimate_memory(work, find_gpu(card), 1, shipped_zoo()).device_gib
+        errors.append(abs(told * 1024 / mib - 1))
+    assert np.median(errors) <= 0.06 and np.quantile(errors, 0.9) <= 0.12

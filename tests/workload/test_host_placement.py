@@ -25,9 +25,11 @@ def test_nothing_said_leaves_all_on_the_cards() -> None:
 
 
 def test_layers_on_the_gpu_leave_the_rest_with_their_cache() -> None:
-    place = placed("llama-3.1-8b", gpu_layers=8)
+    place = placed("llama-3.1-8b", gpu_layers=9)
     assert place.rest == place.cache == place.experts == 0.75 and place.head == 0.0
     assert placed("llama-3.1-8b", gpu_layers=0).whole
+    assert placed("llama-3.1-8b", gpu_layers=32).layers == 1, "the output layer counts as one"
+    assert not placed("llama-3.1-8b", gpu_layers=33).anything
 
 
 @pytest.mark.parametrize(

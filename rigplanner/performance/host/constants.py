@@ -12,7 +12,8 @@ from rigplanner.evidence import Source
 
 
 class HostConstants(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`ram_share`: of the rate of all channels that decoding reads; `moe_share`: of that where
+    """`ram_share`: of the rate of all channels that decoding reads, `few_channels` how much more of
+    it where they are two at most; `moe_share`: of that where
     experts lie scattered; `die_gbs`: GB/s that one die of a desktop or workstation CPU draws (DDR5)
     and `older_die` its share on DDR4. `two_sockets`: share of both sockets' rates by engine.
     `core_gbs`: GB/s of stored weights that a core at 5.2 GHz unpacks, by class of format.
@@ -20,11 +21,14 @@ class HostConstants(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     where it is not named, and `routed_spread` the factor either way of that share. `layer_s`,
     `layer_core_s`: seconds per layer on the host, and per core beside. `card_share`: of a GPU's
     bandwidth, `card_layer_s` seconds per layer there. `core_tflops`: arithmetic of a prompt per
-    core at 5.2 GHz by engine and instruction set; `card_tflops_share`, `link_share` of a prompt
-    whose weights come over the link. `spread`, `prompt_spread`: factor either way that holds four
+    core at 5.2 GHz by engine and instruction set; `card_tflops_share` of a prompt's 16-bit products
+    on a GPU, `link_share` where weights come over the link, `staged_share` of the rate of all
+    channels of RAM that copies of mapped weights to the GPU reach. `spread`, `prompt_spread`:
+    factor either way that holds four
     of five answers; `strange_host` the same for a host that is not told."""
 
     ram_share: float
+    few_channels: float
     moe_share: float
     die_gbs: float
     older_die: float
@@ -39,6 +43,7 @@ class HostConstants(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     core_tflops: dict[str, dict[str, float]]
     card_tflops_share: float
     link_share: float
+    staged_share: float
     spread: float
     prompt_spread: float
     strange_host: float
@@ -47,7 +52,7 @@ class HostConstants(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 class HostFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A host as a source describes it: `channels` and `cores` of all sockets in use; `read_gbs`
-    where the source measured it."""
+    where the source measured it, `link_gbs` where its slots are narrower than the GPU's own."""
 
     cpu: str
     sockets: int
@@ -58,6 +63,7 @@ class HostFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     channels: float
     boost_ghz: float | None = None
     read_gbs: float | None = None
+    link_gbs: float | None = None
     note: str = ""
 
 

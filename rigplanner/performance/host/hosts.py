@@ -19,6 +19,7 @@ USUAL_PACE = 0.7
 """Clock of a CPU over `FULL_GHZ` where none is known: servers boost to 3.4 to 4.4 GHz."""
 DESKTOP_RAM_GBS, DESKTOP_CORES = 83.2, 8
 SERVER_RAM_GBS, SERVER_CORES = 307.2, 32
+DESKTOP_CHANNELS, SERVER_CHANNELS = 2, 8
 """What is assumed of a host that nobody names: two channels of DDR5-5200 and eight cores beside a
 GeForce, Radeon or Arc card, eight channels of DDR5-4800 and 32 cores beside others."""
 USUAL_DRIVE_GBS = 3.0
@@ -60,6 +61,7 @@ def host_of(machine: Machine | None, gpu: GPU | None) -> Host:
         pace=0.95 if desktop else USUAL_PACE,
         ram_gib=memory_gib(machine) if machine else None,
         told=False,
+        channels=DESKTOP_CHANNELS if desktop else SERVER_CHANNELS,
     )
 
 
@@ -115,11 +117,12 @@ def _kits(machine: Machine) -> list[MemoryKit]:
 
 
 def instruction_set(cpu: CPU) -> str:
-    """Return the widest instruction set that engines use of a CPU."""
+    """Return the widest instruction set that engines multiply packed weights with: of AVX-512 the
+    one with dot products of bytes (VNNI), without which it is no faster than AVX2."""
     words = {word.casefold() for word in cpu.isa or ()}
     if any(word.startswith("amx") for word in words):
         return "amx"
-    if any(word.startswith("avx512") for word in words):
+    if "avx512_vnni" in words:
         return "avx512"
     return "neon" if any("neon" in word or "sve" in word for word in words) else "avx2"
 

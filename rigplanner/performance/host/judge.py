@@ -76,17 +76,22 @@ def _judged(row: HostRow) -> Judged:
     network = resolve(work, shipped_zoo())
     job = read_job(work, network, max(1, len(row.gpus)), bool(row.gpus))
     place = told_placement(work, network, row.stack) if row.gpus else ON_CPU
-    gpus = [find_gpu(gpu) for gpu in row.gpus]
+    piece = max(512, row.ubatch)
+    facts = host_rows().hosts[row.host]
+    card = card_rates([find_gpu(gpu) for gpu in row.gpus], None) if row.gpus else None
+    if card and facts.link_gbs:
+        card = msgspec.structs.replace(card, link_gbs=min(card.link_gbs, facts.link_gbs))
     return Judged(
         row=row,
-        reads=reads_of(network, job, place, max(1, row.context)),
-        host=host_of_facts(host_rows().hosts[row.host]),
-        card=card_rates(gpus, None) if gpus else None,
+        reads=reads_of(network, job, place, max(1, row.context), row.context + piece / 2),
+        host=host_of_facts(facts),
+        card=card,
     )
 
 
 FITTED = (
     "ram_share",
+    "few_channels",
     "moe_share",
     "die_gbs",
     "older_die",
@@ -101,44 +106,74 @@ FITTED = (
     "card_layer_s",
 )
 """Constants of decoding that the rows decide."""
+FITTED_OF_PROMPTS = (
+    *(
+        f"core_tflops.{stack}/{isa}"
+        for stack in ("llama.cpp", "ik_llama.cpp")
+        for isa in ("avx2", "avx512", "amx")
+    ),
+    "core_tflops.ktransformers/amx",
+    "card_tflops_share",
+    "link_share",
+    "staged_share",
+)
+"""Constants of prompts that the rows decide."""
 HELD, NEAR = 0.3, 0.004
 """Logarithm of an error beyond which it counts by itself, not its square; how much the constants
 are held to where they began."""
 
 
 def _get(known: HostConstants, name: str) -> float:
-    field, _, key = name.partition(".")
+    field, _, keys = name.partition(".")
     value = getattr(known, field)
-    return float(value[key] if key else value)
+    for key in keys.split("/") if keys else ():
+        value = value[key]
+    return float(value)
 
 
-def _with(known: HostConstants, logs: Point) -> HostConstants:
+def _with(known: HostConstants, names: Sequence[str], logs: Point) -> HostConstants:
     changed: dict[str, object] = {}
-    for name, log in zip(FITTED, logs, strict=True):
-        field, _, key = name.partition(".")
-        if key:
-            changed[field] = {**changed.get(field, getattr(known, field)), key: math.exp(log)}  # type: ignore[dict-item]
-        else:
-            changed[field] = math.exp(log)
+    for name, log in zip(names, logs, strict=True):
+        field, _, keys = name.partition(".")
+        before = changed.get(field, getattr(known, field))
+        changed[field] = _changed(before, keys.split("/") if keys else [], math.exp(log))
     return msgspec.structs.replace(known, **changed)
 
 
-def fitted(rows: Sequence[Judged], start: HostConstants, steps: int = 600) -> HostConstants:
-    """Return the constants that rows decide: a setup counts once at whatever contexts it was
-    measured, and a source with the root of its setups."""
-    first = np.log([_get(start, name) for name in FITTED])
+def _changed(before: object, keys: list[str], value: float) -> object:
+    if not keys:
+        return value
+    assert isinstance(before, dict)
+    return {**before, keys[0]: _changed(before[keys[0]], keys[1:], value)}
+
+
+def off(item: Judged, known: HostConstants, prompts: bool = False) -> float:
+    """Return the logarithm of predicted over measured: of writing, or of a row's prompts."""
+    if prompts:
+        assert item.row.prefill
+        return math.log(item.prefill(known) / item.row.prefill)
+    return math.log(item.decode(known) / item.row.decode)
+
+
+def fitted(
+    rows: Sequence[Judged], start: HostConstants, steps: int = 600, prompts: bool = False
+) -> HostConstants:
+    """Return the constants that rows decide, of writing or of prompts: a setup counts once at
+    whatever contexts it was measured, and a source with the root of its setups."""
+    rows = [item for item in rows if item.row.prefill or not prompts]
+    names = FITTED_OF_PROMPTS if prompts else FITTED
+    first = np.log([_get(start, name) for name in names])
     of_setup = Counter(item.setup for item in rows)
     of_source = Counter(setup[0] for setup in of_setup)
     weights = np.array([of_source[item.row.source] ** -0.5 / of_setup[item.setup] for item in rows])
-    measured = np.log([item.row.decode for item in rows])
 
     def loss(logs: Point) -> float:
-        known = _with(start, logs)
-        off = np.abs(np.log([item.decode(known) for item in rows]) - measured)
-        each = np.where(off < HELD, off**2, 2 * HELD * off - HELD**2)
+        known = _with(start, names, logs)
+        far = np.abs([off(item, known, prompts) for item in rows])
+        each = np.where(far < HELD, far**2, 2 * HELD * far - HELD**2)
         return float((weights * each).sum() / weights.sum() + NEAR * ((logs - first) ** 2).sum())
 
-    return _with(start, least(loss, first, steps))
+    return _with(start, names, least(loss, first, steps))
 
 
 def least(loss: Callable[[Point], float], start: Point, steps: int) -> Point:
@@ -169,17 +204,18 @@ def least(loss: Callable[[Point], float], start: Point, steps: int) -> Point:
 
 
 def held_out(
-    rows: Sequence[Judged], start: HostConstants, folds: int
+    rows: Sequence[Judged], start: HostConstants, folds: int, prompts: bool = False
 ) -> dict[tuple[str, ...], float]:
     """Return the logarithm of predicted over measured of each setup, the median of its contexts,
     fitted without its source."""
+    rows = [item for item in rows if item.row.prefill or not prompts]
     sources = sorted({item.row.source for item in rows})
     found: dict[tuple[str, ...], list[float]] = {}
     for fold in range(folds):
         aside = set(sources[fold::folds])
-        known = fitted([item for item in rows if item.row.source not in aside], start, 300)
+        kept = [item for item in rows if item.row.source not in aside]
+        known = fitted(kept, start, 300, prompts)
         for item in rows:
             if item.row.source in aside:
-                off = math.log(item.decode(known) / item.row.decode)
-                found.setdefault(item.setup, []).append(off)
+                found.setdefault(item.setup, []).append(off(item, known, prompts))
     return {setup: float(np.median(offs)) for setup, offs in found.items()}

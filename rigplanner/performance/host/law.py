@@ -9,9 +9,12 @@ from rigplanner.memory.usable_memory import SYSTEM_GIB
 from rigplanner.performance.host.constants import HostConstants
 from rigplanner.performance.host.hosts import Host
 from rigplanner.performance.host.reads import Reads
+from rigplanner.performance.serving import packed_share
 
 SMOOTH = 4.0
 """Power of the mean in which two limits meet."""
+MOST_OF_A_DESKTOP = 2
+"""Channels of desktops and laptops."""
 MOST_CORES = 128
 """Cores beyond which engines give decoding no more threads."""
 REPACKS = ("ik_llama.cpp", "ktransformers")
@@ -20,10 +23,11 @@ REPACKS = ("ik_llama.cpp", "ktransformers")
 
 class CardRates(Struct, frozen=True, kw_only=True):
     """What the GPUs give: GB/s of memory as one after the other reads its layers, TFLOPS of dense
-    16-bit products, GB/s of one link to the host."""
+    16-bit products and of products with packed weights, GB/s of one link to the host."""
 
     memory_gbs: float
     tflops: float
+    packed_tflops: float
     link_gbs: float
 
 
@@ -49,6 +53,8 @@ class TokenTime(Struct, frozen=True, kw_only=True):
 def decoding_gbs(host: Host, stack: str, experts: bool, known: HostConstants) -> float:
     """Return the GB/s of weights that decoding reads of the host's memory."""
     rate = host.ram_gbs * known.ram_share
+    if host.channels is not None and host.channels <= MOST_OF_A_DESKTOP:
+        rate *= known.few_channels
     if host.dies:
         drawn = host.dies * known.die_gbs * (known.older_die if host.ddr4 else 1.0)
         rate = both(rate, drawn)
@@ -145,16 +151,27 @@ def prompt_time(
     """Return the seconds of a prompt of `tokens`, worked on in pieces of `piece`."""
     tables = known.core_tflops.get(stack, known.core_tflops["llama.cpp"])
     rate = tables.get(host.isa, tables["avx2"]) * host.pace * _cores_of_prompt(host.cores)
-    by_cpu = tokens * reads.host_gflop / 1e3 / rate
+    scores = tokens * reads.host_scores / 1e3 / rate
+    by_cpu = tokens * reads.host_gflop / 1e3 / rate + scores
     if card is None:
         return PromptTime(cpu_s=by_cpu, link_s=0.0, card_s=0.0, streamed=False)
-    rate = card.tflops * known.card_tflops_share
+    rate = _products(reads, min(tokens, piece), card, known)
     own = tokens * reads.card_gflop / 1e3 / rate
+    own += tokens * reads.card_scores / 1e3 / (card.tflops * known.card_tflops_share)
     pieces = -(-tokens // piece)
-    link = pieces * reads.held_gib * 2**30 / 1e9 / (card.link_gbs * known.link_share)
-    whole = tokens * (reads.card_gflop + reads.host_gflop) / 1e3 / rate
-    over = PromptTime(cpu_s=0.0, link_s=link, card_s=whole, streamed=True)
+    link = both(card.link_gbs * known.link_share, host.ram_gbs * known.staged_share)
+    brought = pieces * reads.held_gib * 2**30 / 1e9 / link
+    whole = own + tokens * reads.host_gflop / 1e3 / rate
+    over = PromptTime(cpu_s=scores, link_s=brought, card_s=whole, streamed=True)
     stays = PromptTime(cpu_s=by_cpu, link_s=0.0, card_s=own, streamed=False)
     if min(tokens, piece) < STREAMED_FROM or stack == "ktransformers" or not reads.held_gib:
         return stays
     return min(over, stays, key=lambda time: time.total_s) if stack in REPACKS else over
+
+
+def _products(reads: Reads, tokens: int, card: CardRates, known: HostConstants) -> float:
+    """TFLOPS of the weights' products on the cards, of a piece of so many tokens."""
+    if not reads.packed:
+        return card.tflops * known.card_tflops_share
+    share = packed_share(reads.precision, reads.each, tokens)
+    return card.packed_tflops * share

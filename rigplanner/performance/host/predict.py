@@ -175,7 +175,11 @@ def hosted_speed(found: Hosted, machine: Machine | None) -> SpeedEstimate:
     known, job = host_constants(), found.job
     prompt = max(1, found.workload.input_tokens or found.workload.seq_len or USUAL_PROMPT)
     reads = reads_of(
-        found.network, job, found.place, prompt + (job.output_tokens or USUAL_OUTPUT) / 2
+        found.network,
+        job,
+        found.place,
+        prompt + (job.output_tokens or USUAL_OUTPUT) / 2,
+        prompt / 2,
     )
     card = card_rates(found.gpus, machine) if found.gpus else None
     token = token_time(reads, found.host, card, found.stack, known)

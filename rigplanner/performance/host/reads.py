@@ -9,7 +9,7 @@ from rigplanner.performance.serving import ALIKE
 from rigplanner.workload.host_placement import HostPlacement, experts_in_use
 from rigplanner.workload.job import Job
 from rigplanner.workload.network import Network
-from rigplanner.workload.quant import KV_BITS
+from rigplanner.workload.quant import GGUF, KV_BITS
 from rigplanner.workload.stacks import memory_stack
 
 I_QUANTS = ("iq1", "iq2_x", "iq2_s", "iq2_m", "iq3_x", "iq3_s", "iq3_m", "tq")
@@ -19,9 +19,9 @@ I_QUANTS = ("iq1", "iq2_x", "iq2_s", "iq2_m", "iq3_x", "iq3_s", "iq3_m", "tq")
 class Reads(Struct, frozen=True, kw_only=True):
     """Of one step of `streams` sequences: bytes read in RAM by the CPUs, on the cards, over the
     link; the layers whose work the host does, and those of the cards. `held_gib` of weights lie in
-    RAM, of which `held_layers_gib` a prompt can bring to the GPU. `host_gflop`, `card_gflop` of
-    each token of a prompt. `routed`: whether experts are among what the host reads, `experts`:
-    whether they lie scattered there."""
+    RAM. `host_gflop`, `card_gflop` of each token of a prompt, `host_scores`, `card_scores` GFLOP of
+    its attention. A token wakes the share `each` of the experts, 0 where there are none. `routed`:
+    whether experts are among what the host reads, `experts`: whether they lie scattered there."""
 
     host: float
     card: float
@@ -35,10 +35,22 @@ class Reads(Struct, frozen=True, kw_only=True):
     held_gib: float
     host_gflop: float
     card_gflop: float
+    host_scores: float = 0.0
+    card_scores: float = 0.0
+    each: float = 0.0
+    precision: str = ""
+
+    @property
+    def packed(self) -> bool:
+        """Whether a prompt is multiplied with weights as they are packed."""
+        return self.precision in GGUF
 
 
-def reads_of(network: Network, job: Job, place: HostPlacement, context: float) -> Reads:
-    """Return what a step reads with `context` tokens in the cache of each of the job's streams.
+def reads_of(
+    network: Network, job: Job, place: HostPlacement, context: float, before: float = 0.0
+) -> Reads:
+    """Return what a step reads with `context` tokens in the cache of each of the job's streams, and
+    what a token of a prompt takes that has `before` others before it on average.
 
     Of n experts of which a token wakes k, B unlike streams wake n (1 - (1 - k/n)^B) of a layer."""
     parts = file_parts(network, job)
@@ -55,6 +67,7 @@ def reads_of(network: Network, job: Job, place: HostPlacement, context: float) -
     card = experts + parts.rest + parts.head + cache - host
     gflop = 2e-9 * (network.active_params - network.embedding_params)
     mine = _work_share(parts, place, _awake(network, 1))
+    scores = attention_gflop(network, before)
     layers = max(1, network.layers)
     return Reads(
         host=host,
@@ -69,7 +82,27 @@ def reads_of(network: Network, job: Job, place: HostPlacement, context: float) -
         held_gib=(place.experts * parts.experts + place.rest * parts.rest) / 2**30,
         host_gflop=gflop * mine,
         card_gflop=gflop * (1 - mine),
+        host_scores=scores * place.cache,
+        card_scores=scores * (1 - place.cache),
+        each=experts_in_use(network) / network.experts if network.experts else 0.0,
+        precision=job.precision,
     )
+
+
+LATENT_ROPE = 64
+"""Values of a latent vector that tell the position and are no part of the sum (DeepSeek-V3,
+qk_rope_head_dim)."""
+
+
+def attention_gflop(network: Network, before: float) -> float:
+    """Return the GFLOP of one token's scores and sums with `before` tokens in front of it: twice
+    heads x width for each, the latent vector where that is all the cache keeps; windowed layers
+    stop at the window, layers with a state need none."""
+    wide = 2 * network.latent_values - LATENT_ROPE if network.latent_values else 0
+    width = network.heads * (wide or 2 * network.head_dim)
+    full = network.layers - network.window_layers - network.state_layers
+    seen = full * before + network.window_layers * min(before, network.window or before)
+    return 2e-9 * width * seen
 
 
 def file_parts(network: Network, job: Job) -> GgmlParts:

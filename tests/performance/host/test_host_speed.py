@@ -77,7 +77,7 @@ def test_a_computer_alone_tells_prompt_and_answer() -> None:
     assert 3 < found.value < 10, "two channels of DDR5-5200"
     assert found.first_token_ms is not None and found.first_token_ms > 1_000
     reading = predict_hosted(replace(work, task="prefill"), (), None, ZOO)
-    assert reading is not None and reading.value > 5 * found.value
+    assert reading is not None and reading.value > 4 * found.value
 
 
 def test_the_best_is_the_largest_good_format_that_the_cards_hold() -> None:
