@@ -64,6 +64,11 @@ class Wish(Struct, frozen=True, kw_only=True):
     stands_in: bool = False
 
 
+_SO_MANY = re.compile(
+    r"\s\(\s*(?:[x×]\s?(\d{1,2})\s*[,;][^()]*|(\d{1,2})\s?[x×]\s+(?:mirror|raid|strip)[^()]*)\)\s*$",
+    re.IGNORECASE,
+)
+"""A count with a remark in brackets at the end: "(x3, used in RAID5)", "(2x mirror)"."""
 _BARE_MEMORY = re.compile(
     r"\W*\d{1,4}\s?G[Bo]\s+(?:of\s+)?(?:system\s+|host\s+)?(?:RAM|memory)\W*", re.IGNORECASE
 )
@@ -74,6 +79,10 @@ def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
     """Split the quantity from the words and look the words up; modules of memory are looked up by
     their number and size."""
     latin = in_latin(text)
+    if many := _SO_MANY.search(latin):
+        one = read_wish(latin[: many.start()], index, kind)
+        times = int(next(filter(None, many.groups())))
+        return Wish(text=text, quantity=one.quantity * times, parts=one.parts)
     if kind is None and _BARE_MEMORY.fullmatch(latin):
         kind = "memory"
     if kind in (None, "memory"):

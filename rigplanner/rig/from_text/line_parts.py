@@ -4,6 +4,8 @@ DDR4 and 2TB 990 Pro"."""
 import re
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from rigplanner.catalog.find.find import PartIndex, words_of
 from rigplanner.catalog.schema.parts import GPU, Bridge, Part, kind_of
 from rigplanner.rig.from_text.from_words import Wish, counted, is_named, read_wish
@@ -15,6 +17,12 @@ _BETWEEN = re.compile(
 )
 """What stands between two parts, between a part and its description, and between a part and another
 choice."""
+_FEATURES = re.compile(
+    r"[\W\d]*(?:(?:on-?board|ready|usb|hdmi|dp|dvi|wi-?fi|bluetooth|lan|audio|sli|crossfire|eps12v"
+    r"|atx12v|type-c|thunderbolt|aura|rgb|power supply)[\W\d]*)+",
+    re.IGNORECASE,
+)
+"""A piece that names what a part has, and no part: "USB 3.1", "EPS12V SLI"."""
 _SUM = re.compile(r"\s+=\s.*$")
 """What the parts of a line come to: "... = 128GB total GPU memory"."""
 _ASIDE = re.compile(
@@ -92,7 +100,46 @@ def read_wishes(
         wishes = _wishes(pieces, index, kind, known)
         if wishes or (is_named(first) and _tells(pieces[0][0])):
             return wishes or [Wish(text=text, quantity=first.quantity, parts=first.parts)]
-    return [_bridge_wish(text, index, known) or read_wish(text, index, kind)]
+    several = _bundled(text, index) or _parted_by_dash(text, index, kind)
+    return several or [_bridge_wish(text, index, known) or read_wish(text, index, kind)]
+
+
+_DASH = re.compile(r"\s+[-–—]\s+")
+_BUNDLE = re.compile(r"套装|套裝|板\s?U|\b(?:bundle|combo|kit)\b", re.IGNORECASE)
+_CORE = ("motherboard", "cpu")
+
+
+def _parted_by_dash(text: str, index: PartIndex, kind: str | None) -> list[Wish]:
+    """Return the parts of different kinds between which a dash stands: "Ryzen 5 5600X - Noctua
+    NH-U12S"; none where it parts a part from a remark."""
+    pieces = _DASH.split(text)
+    if len(pieces) < 2:
+        return []
+    found = [read_wish(pieces[0], index, kind), *(read_wish(piece, index) for piece in pieces[1:])]
+    sure = all(
+        is_named(wish, SURE_LETTERS) and _tells(piece)
+        for wish, piece in zip(found, pieces, strict=True)
+    )
+    kinds = {kind_of(wish.parts[0]) for wish in found if wish.parts}
+    return found if sure and len(kinds) == len(found) else []
+
+
+def _bundled(text: str, index: PartIndex) -> list[Wish]:
+    """Return board and CPU of a line that sells both together; the one that it does not name so
+    that it is found has no part."""
+    if not _BUNDLE.search(text):
+        return []
+    found = [read_wish(text, index, kind) for kind in _CORE]
+    found = [wish if is_named(wish) else replace(wish, parts=()) for wish in found]
+    return found if any(wish.parts for wish in found) and _is_core(text) else []
+
+
+def _is_core(text: str) -> bool:
+    """Say whether a bundle is of a board and a CPU, not of memory or fans."""
+    return bool(
+        re.search(r"主板|主機板|板\s?U|cpu|\b(?:board|mobo|motherboard|mainboard)\b", text, re.I)
+        or re.search(r"\b(?:[ABHQXZ]\d{2,3}[A-Z]?\b|E[357]-\d{4}|i[3579]-?\d|R[3579]\b)", text)
+    )
 
 
 def _wishes(
@@ -101,7 +148,7 @@ def _wishes(
     """Return the wishes of a line's pieces; none where no piece names a part and where all are one
     part and its description."""
     wishes: list[Wish] = []
-    own = 0
+    own = again = 0
     for piece, before in pieces:
         parts = [*known, *(wish.parts[0] for wish in wishes if wish.parts)]
         wish = (
@@ -115,6 +162,7 @@ def _wishes(
             wishes.append(wish)
             own += before != ""
         elif wishes:
+            again += wish.quantity if wish is not None else 0
             wishes[-1] = _described(wishes[-1], piece, before)
     named = [wish for wish in wishes if is_named(wish)]
     is_choice = any(before == "other" for _, before in pieces)
@@ -127,7 +175,26 @@ def _wishes(
     drives = kind == "storage" and not is_choice and len(pieces) == len(wishes) > 1
     if drives and all(_CAPACITY.search(piece) for piece, _ in pieces):
         return wishes
-    return wishes if named and (own or (is_choice and len(named) == 1)) else []
+    told = named or all(_sort_of(wish.text) for wish in wishes[1:] if not wish.parts)
+    wishes = _without_sum(wishes, again)
+    return wishes if told and wishes and (own or (is_choice and len(named) == 1)) else []
+
+
+def _sort_of(piece: str) -> str | None:
+    return next((sort for sort, pattern in _SORTS if pattern.search(piece)), None)
+
+
+def _without_sum(wishes: list[Wish], again: int) -> list[Wish]:
+    """Return the wishes where the first one counts those after it, and `again` of its own part,
+    without what it counts twice: "Dual RTX 3090: Founders Edition, Gigabyte Turbo" is two cards."""
+    cards = [wish.parts[0] if wish.parts else None for wish in wishes]
+    chips = {(card.chip, card.memory_gib) for card in cards if isinstance(card, GPU)}
+    if len(wishes) < 2 or len(chips) != 1 or not all(isinstance(card, GPU) for card in cards):
+        return wishes
+    rest = sum(wish.quantity for wish in wishes[1:])
+    if wishes[0].quantity != rest + again or rest + again < 2:
+        return wishes
+    return [*([replace(wishes[0], quantity=again)] if again else []), *wishes[1:]]
 
 
 def _tells(piece: str) -> bool:
@@ -151,7 +218,9 @@ def _piece_wish(
 ) -> Wish | None:
     """Return what a piece asks for, None where it describes the part before it; `label` is the kind
     of the whole line."""
-    if before and _ASIDE.search(piece) and not COUNTED.match(piece):
+    sort = _sort_of(piece)
+    aside = _ASIDE.search(piece) and not (before == "more" and sort)
+    if (before and aside and not COUNTED.match(piece)) or _FEATURES.fullmatch(piece):
         return None
     wish = _bridge_wish(piece, index, parts) or read_wish(piece, index, kind)
     if (
@@ -160,7 +229,6 @@ def _piece_wish(
         and is_named(other := read_wish(piece, index), SURE_LETTERS)
     ):
         wish = other
-    sort = next((sort for sort, pattern in _SORTS if pattern.search(piece)), None)
     if (
         is_named(wish)
         and _tells(piece)

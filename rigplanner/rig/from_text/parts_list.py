@@ -17,16 +17,20 @@ from rigplanner.catalog.find.kits import is_very_kit, nearest_kits, of_another_r
 from rigplanner.catalog.find.naming import LONGEST_LINE, in_latin
 from rigplanner.catalog.prices.money import CURRENCY_OF_SIGN, read_amount
 from rigplanner.catalog.schema.parts import (
+    CPU,
     GPU,
+    Cooler,
     MemoryKit,
     Part,
     PowerSupply,
     Price,
+    Storage,
     System,
     kind_of,
 )
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
+from rigplanner.rig.from_text.doubts import capacities_gb, is_contradicted, is_guess
 from rigplanner.rig.from_text.examples import example_in
 from rigplanner.rig.from_text.from_words import Wish, counted, is_named, read_wish
 from rigplanner.rig.from_text.line_parts import COUNTED, pieces_of, read_wishes
@@ -211,7 +215,32 @@ def read_parts_list(text: str, index: PartIndex, day: str) -> list[Entry]:
             entries += _row_entries(row, index, day, known) if row else []
         elif heading is None:
             entries += _entries(line, index, day, known)
-    return _one_machine(entries)
+    return _one_machine(_for_the_socket(entries, index))
+
+
+def _for_the_socket(entries: list[Entry], index: PartIndex) -> list[Entry]:
+    """Return the entries with a cooler that does not fit the list's CPU exchanged for the one of
+    its name that is made for the socket: who writes "NH-U14S" for a Threadripper has that one. It
+    is told as a stand-in."""
+    parts = [entry.wish.parts[0] for entry in entries if entry.wish.parts]
+    sockets = {part.socket for part in parts if isinstance(part, CPU) and part.socket}
+    told = []
+    for entry in entries:
+        cooler = entry.wish.parts[0] if entry.wish.parts else None
+        if isinstance(cooler, Cooler) and sockets and not sockets & {*cooler.sockets}:
+            words = {*words_of(cooler.name)}
+            made = [
+                other
+                for other in index.find(cooler.name, "cooler")
+                if isinstance(other, Cooler)
+                and sockets <= {*other.sockets}
+                and words < {*words_of(other.name)}
+            ]
+            if made:
+                wish = struct_replace(entry.wish, parts=tuple(made), stands_in=True)
+                entry = struct_replace(entry, wish=wish)
+        told.append(entry)
+    return told
 
 
 def _shared(count: int, part_id: str, index: PartIndex) -> Entry:
@@ -327,6 +356,7 @@ def _sensible(wish: Wish, index: PartIndex, kind: str | None) -> Wish:
         or not (is_named(wish) or not wish.parts or _may_stand_in(wish))
     ):
         wish = struct_replace(wish, parts=())
+    wish = _undoubted(wish, index, kind)
     if wish.parts and not by_figures(wish):
         return wish
     if example := example_in(wish, index, kind):
@@ -339,6 +369,27 @@ def _sensible(wish: Wish, index: PartIndex, kind: str | None) -> Wish:
     if wish.parts or not (alike := stand_ins(wish.text, kind, index)):
         return wish
     return struct_replace(wish, parts=tuple(alike), stands_in=True)
+
+
+def _undoubted(wish: Wish, index: PartIndex, kind: str | None) -> Wish:
+    """Return a wish whose part has a size that the line gives: looked up again with that size, or
+    without a part; what may as well be another part is a stand-in."""
+    if not wish.parts:
+        return wish
+    part = wish.parts[0]
+    if is_contradicted(part, wish.text):
+        size = next(iter(capacities_gb(wish.text)))
+        head = pieces_of(wish.text)[0][0]
+        again = read_wish(f"{counted(head)[1]} {size:g}GB", index, kind or kind_of(part))
+        parts = again.parts if is_named(again) else ()
+        if parts and not is_contradicted(parts[0], wish.text):
+            return struct_replace(wish, parts=parts)
+        if isinstance(part, Storage):
+            return struct_replace(wish, parts=())
+        return struct_replace(wish, stands_in=True)
+    if is_guess(part, wish.text, wish.parts, index):
+        return struct_replace(wish, stands_in=True)
+    return wish
 
 
 def _without_radio(wish: Wish, index: PartIndex) -> Wish:
@@ -423,6 +474,8 @@ def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> li
     """Return the entries of a line that stands in no table with a heading; none for a sum or a
     label alone."""
     cells = [cell for cell in _cells(_MARKS.sub("", line)) if cell]
+    if _each_is_labelled(cells):
+        return [entry for cell in cells for entry in _entries(cell, index, day, known)]
     if len(cells) > 2 and cells[0].isdigit() and is_label(cells[1]):
         cells = cells[1:]
     if not cells:
@@ -458,6 +511,12 @@ def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> li
         return []
     words = _BARE_PRICE.sub("", words)
     return _priced(words, _price(" | ".join(cells[1:]), day), quantity, kind, index, day, known)
+
+
+def _each_is_labelled(cells: list[str]) -> bool:
+    """Say whether a line is a whole list: "MB: Z370-E | CPU: i5-9400 | RAM: 16GB"."""
+    labels = [_labelled(cell)[:2] for cell in cells]
+    return sum(bool(mark) and is_label(label) for label, mark in labels) > 1
 
 
 def _labelled(cell: str) -> tuple[str, str, str]:

@@ -13,6 +13,7 @@ from rigplanner.catalog.schema.parts import (
     NetworkCard,
     Part,
     PowerSupply,
+    Riser,
     Storage,
     kind_of,
 )
@@ -52,6 +53,7 @@ def stand_ins(text: str, kind: str | None, index: PartIndex) -> list[Part]:
         ("storage", _drives(words, kind, index)),
         ("cooler", _coolers(words, kind, index)),
         ("nic", _cards(words, kind, index)),
+        ("riser", _risers(words, index)),
     ):
         if kind in (None, stands) and (found := list(wanted)):
             told = set(shop_words(words))
@@ -138,6 +140,34 @@ def _coolers(text: str, kind: str | None, index: PartIndex) -> Iterable[Part]:
     for part in _of_kind(index, "cooler"):
         if isinstance(part, Cooler) and part.radiator_mm == int(size[1]):
             yield part
+
+
+_RISER = re.compile(r"\briser\w*\b|\bpci-?e extend\w*\b|延长线|延長線", re.IGNORECASE)
+_NO_RISER = re.compile(r"\busb\b|\bx\s?1\b|\bm\.2\b|\bbracket|\bsplit|oculink", re.IGNORECASE)
+_REACH = re.compile(r"(?<!\d)(\d{2,4})\s?(mm|cm)\b", re.IGNORECASE)
+_PLAIN_RISER = re.compile(r"\briser\b(?!.*\bM\.2\b)", re.IGNORECASE)
+
+
+def _risers(text: str, index: PartIndex) -> Iterable[Part]:
+    """Riser cables of sixteen lanes of the generation that a text gives, those of the nearest
+    length first."""
+    if not _RISER.search(text) or _NO_RISER.search(text):
+        return []
+    gen, reach = re.search(r"(?:gen|pci-?e)\s?([345])", text, re.I), _REACH.search(text)
+    length = float(reach[1]) * (10.0 if reach[2].casefold() == "cm" else 1.0) if reach else None
+    fits = [
+        part
+        for part in _of_kind(index, "riser")
+        if isinstance(part, Riser)
+        and part.width == 16
+        and part.length_mm is not None
+        and _PLAIN_RISER.search(part.name)
+        and (gen is None or part.gen == int(gen[1]))
+    ]
+    nearest = min((abs((p.length_mm or 0) - length) for p in fits), default=0.0) if length else None
+    return [
+        part for part in fits if length is None or abs((part.length_mm or 0) - length) == nearest
+    ]
 
 
 def _cards(text: str, kind: str | None, index: PartIndex) -> Iterable[Part]:

@@ -1,0 +1,124 @@
+"""Is what was found surely what the line says? Figures of the line must not contradict it, and the
+words that set parts of its kind apart must be its own: else it is a guess, told as a stand-in."""
+
+import re
+from functools import lru_cache
+
+from rigplanner.catalog.find.find import PartIndex, words_of
+from rigplanner.catalog.schema.parts import (
+    GPU,
+    Chassis,
+    Cooler,
+    Motherboard,
+    Part,
+    PowerSupply,
+    Storage,
+    kind_of,
+)
+
+_CAPACITY = re.compile(r"(?<![\d.,-])(\d{1,5}(?:\.\d+)?)\s?([TG])[Bo]?\b(?!\s?/|ps|it)", re.I)
+SAME_CAPACITY = 0.08
+"""Makers count 1000 and lists 1024; drives of 480, 500 and 512 GB are sold as one size."""
+_MEMORY_TYPE = re.compile(r"\b(DDR[2-5])L?\b|(?<=\s)D([45])\b", re.I)
+_EDITION = re.compile(r"\s*\(?\b(?:20[12]\d|ATX ?\d(?:\.\d)?)\b\)?")
+"""By what supplies of one name differ: the year, the standard."""
+_PLAIN = frozenset(
+    words_of(
+        "motherboard mainboard mobo board atx eatx e-atx matx m-atx micro mini itx wifi wi-fi wifi6"
+        " wifi6e wifi7 ac ax be usb hdmi dp bios gaming rgb argb rev edition black white case tower"
+        " mid full computer pc tg tempered glass cpu cooler liquid aio air fan socket ddr3 ddr4"
+        " ddr5 intel amd atx12v chassis asus rog tuf gigabyte msi asrock"
+    )
+)
+"""Words that set nothing apart: makers, classes, colours, radios."""
+_VARIANTS = frozenset(words_of("ii iii iv v2 v3 x3d ice btf max lite se evo snow creator stealth"))
+"""Words that name another variant wherever they stand, whether or not the catalog has one."""
+
+
+def capacities_gb(text: str) -> list[float]:
+    """Return the sizes of drives or memory that a text gives, in GB."""
+    return [
+        float(number) * (1000.0 if unit.upper() == "T" else 1.0)
+        for number, unit in _CAPACITY.findall(text)
+    ]
+
+
+def is_contradicted(part: Part, text: str) -> bool:
+    """Say whether a text gives a drive or a card sizes of which none is the part's."""
+    if isinstance(part, Storage):
+        own = part.capacity_gb
+    elif isinstance(part, GPU):
+        own = part.memory_gib or 0.0
+    else:
+        return False
+    told = capacities_gb(text)
+    return bool(told) and not any(abs(size - own) <= SAME_CAPACITY * own for size in told)
+
+
+def is_guess(part: Part, text: str, others: tuple[Part, ...], index: PartIndex) -> bool:
+    """Say whether a text may as well mean another part than the one that was found: one of another
+    maker, a board of which it has words more, a case or a cooler of which it has words less, one of
+    several editions of a supply."""
+    told = set(words_of(text))
+    if kind_of(part) in OF_MAKERS and _is_of_another_maker(part, told, index):
+        return True
+    if isinstance(part, Motherboard):
+        kinds = {(a or f"ddr{b}").casefold() for a, b in _MEMORY_TYPE.findall(text)}
+        if kinds and part.layout.memory_type and part.layout.memory_type.casefold() not in kinds:
+            return True
+        return bool((told - _own_words(part) - _PLAIN) & (_board_words(index) | _VARIANTS))
+    if isinstance(part, Chassis | Cooler):
+        least = min(
+            (_letters(name) - _letters(text) - _PLAIN for name in (part.name, *part.aliases)),
+            key=len,
+        )
+        return bool(least)
+    return isinstance(part, PowerSupply) and _has_editions(part, text, others)
+
+
+OF_MAKERS = ("motherboard", "storage", "psu", "cooler", "chassis", "riser", "nic")
+"""Kinds of which the maker who is named is the maker meant; of cards and memory others ask."""
+
+
+@lru_cache(maxsize=16)
+def _makers(index: PartIndex, kind: str) -> frozenset[frozenset[str]]:
+    return frozenset(frozenset(words_of(part.vendor)) for part in index.find("", kind))
+
+
+def _is_of_another_maker(part: Part, told: set[str], index: PartIndex) -> bool:
+    """Say whether a text names a maker of such parts and not this part's."""
+    if set(words_of(part.vendor)) & told:
+        return False
+    names = {word for name in (part.name, *part.aliases) for word in words_of(name)}
+    return any(
+        maker <= told and not maker & names for maker in _makers(index, kind_of(part)) if maker
+    )
+
+
+def _letters(text: str) -> set[str]:
+    return set(words_of(text))
+
+
+def _own_words(part: Part) -> set[str]:
+    """Return the words of a part's names, joined ones too ("x670ecreator")."""
+    names = (part.name, *part.aliases)
+    return {word for name in names for word in (*words_of(name), "".join(words_of(name)))}
+
+
+@lru_cache(maxsize=2)
+def _board_words(index: PartIndex) -> frozenset[str]:
+    """Return the words that set the boards of a catalog apart: those with two letters at least that
+    are no maker's."""
+    boards = index.find("", "motherboard")
+    words = {word for board in boards for word in words_of(board.name)}
+    makers = {word for board in boards for word in words_of(board.vendor)}
+    return frozenset(word for word in words - makers - _PLAIN if len(word) > 1)
+
+
+def _has_editions(part: Part, text: str, others: tuple[Part, ...]) -> bool:
+    """Say whether a supply's name bears a year or standard that the text leaves out, and another
+    supply bears the same name without it or with another."""
+    bare = _EDITION.sub("", part.name)
+    if bare == part.name or _EDITION.search(text):
+        return False
+    return any(_EDITION.sub("", other.name) == bare for other in others if other is not part)

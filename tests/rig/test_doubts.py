@@ -1,0 +1,108 @@
+"""What a line says beside a name is weighed: sizes, other models' words, makers; a guess is told, and
+nothing of a line is lost. Lines are from lists that owners published."""
+
+import pytest
+
+from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.load import shipped_catalog
+from rigplanner.rig.from_text.parts_list import Entry, by_figures, read_parts_list
+
+SHIPPED = PartIndex(shipped_catalog().parts.values())
+
+
+def entries(text: str) -> list[Entry]:
+    return read_parts_list(text, SHIPPED, "2026-11-23")
+
+
+def read(text: str) -> list[tuple[int, str]]:
+    return [
+        (entry.wish.quantity, entry.wish.parts[0].id if entry.wish.parts else "?")
+        for entry in entries(text)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ("Gigabyte X870E Aorus Master X3D Ice", "gigabyte.aorus.x870e-aorus-master"),
+        (
+            "Asus ROG Strix Z790-A Gaming WIFI II",
+            "asus.rog-strix.rog-strix-z790-a-gaming-wifi",
+        ),
+        ("Case: Corsair 5000D", "corsair.5000d.5000d-airflow"),
+        ("Power supply: Corsair RM1000x", "corsair.rmx.rm1000x-2021"),
+        (
+            "2x Thermaltake riser cable 30cm gen 4",
+            "cooler-master.riser.masteraccessory-pcie-4-0-riser-300-mm",
+        ),
+    ],
+)
+def test_what_may_mean_another_part_is_told(line: str, part: str) -> None:
+    (entry,) = entries(line)
+    assert entry.wish.parts[0].id == part
+    assert by_figures(entry.wish)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Corsair 4000D airflow (white)",
+        "MSI MAG X870E TOMAHAWK WIFI",
+        "CORSAIR iCUE H150i ELITE CAPELLIX Liquid CPU Cooler",
+        "Corsair HX1500i 2025 ATX 3.1 80+ Platinum",
+        "Asus PRIME x570-PRO (AM4)",
+        "Fractal Design Define 7 ATX Mid Tower Case",
+    ],
+)
+def test_a_name_in_full_is_no_guess(line: str) -> None:
+    (entry,) = entries(line)
+    assert entry.wish.parts and not by_figures(entry.wish)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (
+            (
+                "2x Seagate IronWolf Pro, 8 TB, Enterprise NAS Internal HDD CMR 3.5 Inch, SATA 6"
+                " Gb/s, 7,200 RPM, 256 MB Cache"
+            ),
+            [(2, "seagate.ironwolf-pro.st8000ne001")],
+        ),
+        (
+            "CPU: Ryzen 5 5600X - Noctua NH-U12S",
+            [(1, "amd.ryzen.5-5600x"), (1, "noctua.nh-u12s.nh-u12s")],
+        ),
+        ("GPU: RTX 3090 - bought used", [(1, "nvidia.geforce.rtx-3090")]),
+        (
+            "主板+CPU：华南金牌 X99-8M 主板 E5 2673V3 套装",
+            [(1, "?"), (1, "intel.xeon.e5-2673-v3")],
+        ),
+        (
+            "MB: Gigabyte B360 M Aorus Pro | CPU: Core i5-9400 | GPU: GTX 1080 Ti",
+            [(1, "?"), (1, "intel.core.i5-9400"), (1, "nvidia.geforce.gtx-1080-ti")],
+        ),
+        (
+            "Dual RTX 3090; NVIDIA GeForce RTX 3090 Founders Edition; Gigabyte GeForce RTX 3090"
+            " Turbo",
+            [(1, "nvidia.geforce.rtx-3090"), (1, "gigabyte.turbo.rtx-3090")],
+        ),
+        ("HDD: Seagate BarraCuda 8TB (2x MIRROR)", [(2, "seagate.barracuda.st8000dm004-8-tb")]),
+        (
+            "- AMD Threadripper 2950X\n- CPU Cooler: Noctua NH-U14S",
+            [(1, "amd.threadripper.2950x"), (1, "noctua.nh-u14s.nh-u14s-tr4-sp3")],
+        ),
+        (
+            "ASUS ROG STRIX Z270E GAMING LGA1151 DDR4 M.2 ATX Motherboard and USB 3.1",
+            [(1, "asus.rog-strix.z270e-gaming")],
+        ),
+    ],
+)
+def test_nothing_of_a_line_is_lost_or_made_up(text: str, parts: list[tuple[int, str]]) -> None:
+    assert read(text) == parts
+
+
+def test_two_drives_that_a_plus_joins_are_two() -> None:
+    found = entries("Storage: 256GB NVMe + 240GB SATA SSD for Ollama")
+    assert len(found) == 2
+    assert all(by_figures(entry.wish) for entry in found)
