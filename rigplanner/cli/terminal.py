@@ -9,16 +9,21 @@ from typing import TextIO
 from rigplanner.plain_text import SHOWN
 
 
+def width() -> int | None:
+    """Return the columns of the terminal that is printed to; None for files and pipes."""
+    return max(shutil.get_terminal_size().columns, 40) if sys.stdout.isatty() else None
+
+
 def tell(text: str = "") -> None:
     """Print lines of prose: on a terminal wrapped at its width, under the first word of the line;
     into files and pipes as they are."""
-    if not sys.stdout.isatty():
+    room = width()
+    if room is None:
         print(text)
         return
-    width = max(shutil.get_terminal_size().columns, 40)
     for line in text.split("\n"):
         pad = " " * (len(line) - len(line.lstrip()) + 2)
-        print("\n".join(textwrap.wrap(line, width, subsequent_indent=pad)) if line else line)
+        print("\n".join(textwrap.wrap(line, room, subsequent_indent=pad)) if line else line)
 
 
 def tell_columns(text: str) -> None:

@@ -5,7 +5,7 @@ from datetime import date
 from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.prices.classes import shared_price
+from rigplanner.catalog.prices.classes import is_told, shared_price
 from rigplanner.catalog.prices.exchange import convert
 from rigplanner.catalog.prices.index import FRESH_DAYS, carried, shipped_index
 from rigplanner.catalog.prices.money import WHOLE_CURRENCIES
@@ -73,15 +73,16 @@ class Totals(Struct, frozen=True, kw_only=True):
 
 
 def price_of(rig: Rig, uid: str, catalog: Catalog) -> tuple[Price | None, bool]:
-    """Return the price of one piece of an item and whether it is the rig's own; else the newest
-    catalog price, first in the rig's currency, then in one that its rates convert, then in any."""
+    """Return the price of one piece of an item and whether it is the rig's own (one that was
+    taken from the catalog is not); else the newest catalog price, first in the
+    rig's currency, then in one that its rates convert, then in any."""
     item = rig.item(uid)
     return _price_of_item(rig, item, catalog) if item is not None else (None, False)
 
 
 def _price_of_item(rig: Rig, item: Item, catalog: Catalog) -> tuple[Price | None, bool]:
     if item.price is not None:
-        return item.price, True
+        return item.price, not is_told(item.price, catalog)
     part = catalog.get(item.part) or rig.snapshot.get(item.part)
     prices = asked_today(part) if part else ()
     same = [price for price in prices if price.currency == rig.currency]

@@ -1,5 +1,5 @@
-"""Numbers, units, money and days as text: thin spaces before units and between thousands, no
-needless digits."""
+"""Numbers, units, money and days as text: thousands parted as the language in use does it, thin
+spaces before units, no needless digits."""
 
 import math
 import unicodedata
@@ -168,6 +168,25 @@ def columns_of(text: str) -> int:
 def padded(text: str, columns: int) -> str:
     """Return a text with spaces behind it, `columns` wide in a terminal."""
     return text + " " * (columns - columns_of(text))
+
+
+def wrapped(text: str, columns: int | None) -> list[str]:
+    """Return a text in lines of at most `columns` columns of a terminal, parted at spaces; a word
+    that is longer (Chinese has no spaces) is cut. None: one line."""
+    if columns is None:
+        return [text]
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if columns_of(longer) <= columns:
+            lines[-1] = longer
+            continue
+        lines += [""] if lines[-1] else []
+        for char in word:
+            if lines[-1] and columns_of(lines[-1] + char) > columns:
+                lines.append("")
+            lines[-1] += char
+    return lines
 
 
 def price(value: Price | None) -> str:

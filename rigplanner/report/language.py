@@ -12,7 +12,7 @@ from types import MappingProxyType
 from rigplanner.data import data_path
 
 THIN = "\u202f"
-MARKS = {"en": (THIN, "."), "cs": (THIN, ","), "zh_TW": (",", ".")}
+MARKS = {"en": (",", "."), "cs": (THIN, ","), "zh_TW": (",", ".")}
 """Language code to what parts thousands and what stands before decimals."""
 LANGUAGES = {"en": "English", "zh_TW": "繁體中文", "cs": "čeština"}
 """Language code to what its speakers call it."""

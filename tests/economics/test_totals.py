@@ -55,6 +55,12 @@ def test_own_prices_go_first() -> None:
     assert (made.subtotal, made.lines[0].own) == (7.5, True)
 
 
+def test_a_price_taken_from_the_catalog_is_not_an_own_one() -> None:
+    told = CATALOG.parts["a.b.priced"].prices[0]
+    rig = Rig(items=(Item(uid="i", part="a.b.priced", price=told),), currency="EUR")
+    assert not totals(rig, CATALOG).lines[0].own
+
+
 def test_what_has_no_price_or_another_currency_is_named_and_left_out() -> None:
     made = totals(_rig("a.b.priced", "a.b.foreign", "a.b.bare", "gone.from.catalog"), CATALOG)
     assert (made.subtotal, made.foreign, made.unpriced) == (24, ("i1",), ("i2", "i3"))

@@ -104,20 +104,16 @@ def test_numbers_of_the_workbook_are_numbers_with_their_currency(quotes: list[Qu
 
 
 def test_a_column_of_csv_can_be_added_up(quotes: list[Quote]) -> None:
-    """Amounts are numbers, currencies codes, days ISO dates; the parts come to the subtotal."""
+    """Amounts are numbers, currencies codes, days ISO dates; every row is a part."""
     for quote in quotes:
         rows = list(csv.DictReader(export(quote, "csv").splitlines()))
-        parts, sums = rows[: len(quote.lines)], rows[len(quote.lines) :]
-        amounts = [float(row["Amount"]) for row in parts if row["Amount"]]
+        assert len(rows) == len(quote.lines)
+        amounts = [float(row["Amount"]) for row in rows if row["Amount"]]
         priced = [line for line in quote.lines if line.value]
         assert len(amounts) == len(priced)
-        assert {row["Group"] for row in parts} <= {"computer", "beside the computer"}
-        assert {row["Group"] for row in sums} <= {"sum"}
-        sums = [row for row in sums if row["Part"] not in ("Computer", "Beside the computer")]
-        if priced:
-            assert float(sums[0]["Amount"]) == pytest.approx(sum(amounts), abs=0.02 * len(rows))
-            assert float(sums[-1]["Amount"]) == pytest.approx(quote.totals.total, abs=0.5)
-        for row in (row for row in parts if row["Unit price"]):
+        assert {row["Group"] for row in rows} <= {"computer", "beside the computer"}
+        assert quote.totals.subtotal == pytest.approx(sum(amounts), abs=0.02 * len(rows))
+        for row in (row for row in rows if row["Unit price"]):
             assert (
                 float(row["Unit price"]) >= 0
                 and row["Qty"].isdigit()
@@ -154,9 +150,22 @@ def test_a_quote_without_prices_has_no_sums_in_the_workbook(quotes: list[Quote])
     bare = replace(
         quotes[0], lines=tuple(replace(line, price=None, value=None) for line in quotes[0].lines)
     )
-    assert "Total" not in {
-        cell.value for row in _sheet(quote_workbook(bare)).iter_rows() for cell in row
-    }
+    book = load_workbook(io.BytesIO(quote_workbook(bare)))
+    assert [row[0].value for row in book["Sums"].iter_rows(min_row=2)] == ["Total"]
+    assert book["Sums"]["B2"].value is None
+
+
+def test_sums_of_the_workbook_stand_apart_from_its_parts(quotes: list[Quote]) -> None:
+    for quote in quotes:
+        book = load_workbook(io.BytesIO(quote_workbook(quote)))
+        assert book["Parts"].max_row == 1 + len(quote.lines)
+        heads, *rows = ([cell.value for cell in row] for row in book["Sums"].iter_rows())
+        sums = [dict(zip(heads, row, strict=True)) for row in rows]
+        totals = [row for row in sums if (row["Sum"] or "").startswith("Total")]
+        missing = len(quote.totals.unpriced) + len(quote.totals.foreign)
+        assert totals[0]["Parts"] - totals[0]["Parts with a price"] == missing
+        assert totals[0]["Amount"] == pytest.approx(quote.totals.total, abs=0.5)
+        assert all(row["Amount"] is None for row in totals[1:])
 
 
 def test_unpriced_parts_are_said_in_every_form(samples: list[Path], quotes: list[Quote]) -> None:

@@ -13,7 +13,7 @@ S = fmt.THIN
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (1440.0, f"1{S}440"),
+        (1440.0, "1,440"),
         (0.5, "0.500"),
         (7.0, "7"),
         (9.876, "9.88"),
@@ -28,7 +28,7 @@ def test_numbers(value: float | None, text: str) -> None:
 
 
 def test_quantities_money_and_days() -> None:
-    assert fmt.quantity(1440, "W") == f"1{S}440{S}W"
+    assert fmt.quantity(1440, "W") == f"1,440{S}W"
     assert fmt.money(1749, "EUR") == "€1,749.00"
     assert fmt.money(13900, "TWD") == "NT$13,900"
     assert fmt.money(None, "EUR") == "no price"

@@ -21,6 +21,9 @@ SAME_TIME_DAYS = 60
 SMALL_RATE, RATE_STEP = 4800, 800
 """Memory rates in MT/s are told apart in steps from here on: 6,000 and 6,400 cost alike."""
 
+BY_THE_GIB = "; by the GiB, from kits of other sizes"
+"""Ends the source of a price that a kit of memory has from those of other sizes."""
+
 
 def class_of(part: AnyPart) -> tuple[object, ...] | None:
     """Return what parts share that cost about the same; None for kinds whose prices follow the
@@ -92,6 +95,22 @@ def _of_equals(catalog: Catalog) -> dict[tuple[object, ...], Price]:
     return kept[1]
 
 
+_told: tuple[object, frozenset[tuple[float, str, str]]] | None = None
+"""Amount, source and day of the prices of the catalog that was asked for last."""
+
+
+def is_told(price: Price, catalog: Catalog) -> bool:
+    """Return whether a price was taken from the catalog, not entered by somebody: it is one of the
+    catalog's, or counted from those of memory by the GiB. The best rig carries its prices so."""
+    global _told
+    kept = _told
+    if kept is None or kept[0] is not catalog.parts:
+        every = (price for part in catalog.parts.values() for price in part.prices)
+        kept = _told = (catalog.parts, frozenset((p.amount, p.source, p.day) for p in every))
+    known = (price.amount, price.source, price.day) in kept[1]
+    return known or price.source.endswith(BY_THE_GIB)
+
+
 def _newest(found: list[tuple[float, Price]]) -> list[tuple[float, Price]]:
     """The prices of about the day of the newest one."""
     newest = max(_day(price) or date.min for _, price in found)
@@ -125,7 +144,8 @@ def todays_price(
         return other
     gib = classes.get(size) if size is not None else None
     if gib is not None and (_day(gib) or own_day) > own_day:
-        return replace(gib, amount=round(gib.amount * _gib(part), 2))
+        amount = round(gib.amount * _gib(part), 2)
+        return replace(gib, amount=amount, source=f"{gib.source}{BY_THE_GIB}")
     return own
 
 

@@ -8,11 +8,14 @@ from pathlib import Path
 from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_assessment, open_catalog
+from rigplanner.cli.terminal import width
 from rigplanner.cli.written import written
+from rigplanner.plain_text import without_steering
 from rigplanner.planning.compare import compare
 from rigplanner.planning.renting import hires_for
 from rigplanner.report.comparison.changes import with_changes
 from rigplanner.report.comparison.content import comparison, names_apart
+from rigplanner.report.comparison.text_table import table
 from rigplanner.report.comparison.writers import FORMATS
 from rigplanner.report.forms import PDF, WORKBOOK
 from rigplanner.rig.variants import states
@@ -65,6 +68,9 @@ def run(args: argparse.Namespace) -> int:
         from rigplanner.report.comparison.pdf import comparison_pdf
 
         content = comparison_pdf(made)
+    elif args.format == "table" and args.output is None:
+        print(without_steering(table(made, width())), end="")
+        return FINE
     else:
         content = FORMATS[args.format](made).encode()
     if args.output is None:

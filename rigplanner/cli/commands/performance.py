@@ -16,6 +16,7 @@ from rigplanner.cli.commands.memory import lines_of
 from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault, own_fault
 from rigplanner.cli.hardware import Place, place_of
 from rigplanner.cli.reading import open_assessment, open_catalog, open_rig, say_left_aside
+from rigplanner.cli.terminal import tell
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.capacity.host_fit import fitted
@@ -127,7 +128,7 @@ def _print_fault(case: Case, fault: WorkloadFault, args: argparse.Namespace) -> 
         _print_json({"id": case.id, "error": str(fault)})
         return
     told = tr("{id}: not answered: {error}", id=case.id, error=str(fault))
-    sys.stdout.write(told + "\n")
+    tell(told)
 
 
 def _print_case(case: Case, args: argparse.Namespace, evidence: "Evidence | None") -> None:
@@ -154,7 +155,7 @@ def _print_case(case: Case, args: argparse.Namespace, evidence: "Evidence | None
     epoch = epoch_of(case.workload, place.machine) if place.machine else None
     lines += [f"  {epoch_text(epoch)}"] if epoch else []
     lines += _verifying(case, found, place, args)
-    sys.stdout.write("\n".join(lines) + "\n")
+    tell("\n".join(lines))
     if beside:
         _print_on_cpus(case, place, beside, args)
 
@@ -225,7 +226,7 @@ def _print_on_cpus(
     name = tr("{name} on {cpu}", name=case.id, cpu=several + cpus[0].name)
     lines = speed_lines(name, found, "", open_catalog(), args.steps)
     lines += _verifying(case, found, place, args)
-    sys.stdout.write("\n".join(lines) + "\n")
+    tell("\n".join(lines))
 
 
 def _on_cpu(case: Case, place: Place) -> SpeedEstimate:

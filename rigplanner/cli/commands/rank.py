@@ -13,6 +13,7 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.asked import works_asked
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import open_catalog
+from rigplanner.cli.terminal import tell_columns
 from rigplanner.cli.written import written
 from rigplanner.machine.displays import display_gib
 from rigplanner.planning.map.advice import advice
@@ -112,7 +113,9 @@ def run(args: argparse.Namespace) -> int:
     named = {card.id for card in found}
     best = _within(args, asked, [row for row in every if row.id in named])
     content = _content(args, best, every, [work.text for work in works], asked.money)
-    if args.output is None:
+    if args.output is None and args.format == "text":
+        tell_columns(content.decode().rstrip("\n"))
+    elif args.output is None:
         print(content.decode(), end="")
     else:
         written(args.output, content)

@@ -9,6 +9,7 @@ from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.hardware import Place, place_of
+from rigplanner.cli.terminal import tell_columns
 from rigplanner.cli.written import written
 from rigplanner.errors import WorkloadFault
 from rigplanner.planning.map.runs import (
@@ -68,7 +69,9 @@ def run(args: argparse.Namespace) -> int:
         content = models.json_text(found)
     else:
         content = "\n".join(models.text(found, args.most)) + "\n"
-    if args.output is None:
+    if args.output is None and args.format == "text":
+        tell_columns(content.rstrip("\n"))
+    elif args.output is None:
         print(content, end="")
     else:
         written(args.output, content.encode())

@@ -56,12 +56,11 @@ def gauge_text(limit: "Limit") -> str:
     if limit.axis == "price" and limit.partial and not limit.used:
         return tr("no prices yet")
     if limit.axis == "price":
+        used = money(limit.used, limit.unit, whole=True)
         if limit.limit is None:
-            used = money(limit.used, limit.unit, whole=True)
             return listed(
                 [tr("from {price}", price=used) if limit.partial else used, ASKS["price"]]
             )
-        used = number(limit.used, 0)
         return (
             f"{tr('from {price}', price=used) if limit.partial else used} /"
             f" {money(limit.limit, limit.unit, whole=True)}"

@@ -321,7 +321,7 @@ class PartsModel(QAbstractTableModel):
         return Cell(words, "", VERDICT_ICONS[fit.verdict], STATE_OF[fit.verdict])
 
     def _price_cell(self, part: AnyPart) -> Cell:
-        return Cell(*self.offers.price_text(part))
+        return Cell(self.offers.price_text(part))
 
     def _day_cell(self, part: AnyPart) -> Cell:
         text, old = self.offers.day_text(part)

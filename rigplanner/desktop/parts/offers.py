@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.prices.exchange import ExchangeRates, convert, shipped_rates
 from rigplanner.catalog.schema.parts import AnyPart, Price
-from rigplanner.desktop.words import THIN, age, day, is_older, money, number
+from rigplanner.desktop.words import THIN, age, day, is_older, money
 from rigplanner.report.language import Words, listed, tr
 
 CONDITION_WORDS = Words(
@@ -71,15 +71,15 @@ class Offers:
         offer = self.of(part)
         return offer.amount if offer else None
 
-    def price_text(self, part: AnyPart) -> tuple[str, str]:
-        """Return a price and its currency, ("", "") without one; "≈" marks a counted one."""
+    def price_text(self, part: AnyPart) -> str:
+        """Return a price as the build list writes it, "" without one; "≈" marks a counted one."""
         offer = self.of(part)
         if offer is None:
-            return "", ""
+            return ""
         if offer.amount is None:
-            return number(offer.given.amount, 0), offer.given.currency
+            return money(offer.given.amount, offer.given.currency, whole=True)
         about = "" if offer.given.currency == self.currency else "≈" + THIN
-        return about + number(offer.amount, 0), self.currency
+        return about + money(offer.amount, self.currency, whole=True)
 
     def day_text(self, part: AnyPart) -> tuple[str, bool]:
         """Return used or new with the day of the price, and whether that is long ago."""

@@ -1,4 +1,4 @@
-"""A comparison in words: as text table, CSV, Markdown or JSON."""
+"""A comparison in words: as CSV, Markdown or JSON."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from rigplanner.planning.compare import CompareRow, Value, differences
 from rigplanner.report import format as fmt
-from rigplanner.report.format import columns_of, padded
 from rigplanner.report.language import THIN, Words, listed, tr
 from rigplanner.report.spreadsheet import csv_of
 from rigplanner.report.words.fields import FIELD_WORDS
@@ -305,23 +304,14 @@ def value_text(value: Value, unit: str) -> str:
     """Return a value with its unit, or "unknown"."""
     if value is None:
         return tr("unknown")
-    return tr(value) if isinstance(value, str) else fmt.quantity(value, unit)
+    if isinstance(value, str):
+        return tr(value)
+    return fmt.money(value, unit, whole=True) if is_currency(unit) else fmt.quantity(value, unit)
 
 
-def table(made: Comparison) -> str:
-    """Return what changed, then columns of plain text; a star marks what is ahead."""
-    lines = [("", *made.names)]
-    for row, best in zip(made.rows, made.better, strict=True):
-        lines.append(
-            (row[0], *(f"* {cell}" if n in best else f"  {cell}" for n, cell in enumerate(row[1:])))
-        )
-    widths = [max(columns_of(line[n]) for line in lines) for n in range(len(made.names) + 1)]
-    told = [*made.changes, ""] if made.changes else []
-    rows = (
-        "  ".join(padded(*pair) for pair in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    )
-    return "\n".join([*told, *rows]) + "\n"
+def is_currency(unit: str) -> bool:
+    """Return whether a unit is a code of ISO 4217, three capitals."""
+    return len(unit) == 3 and unit.isascii() and unit.isalpha() and unit.isupper()
 
 
 def comparison_frame(names: Sequence[str], rows: Iterable[CompareRow]) -> "pd.DataFrame":

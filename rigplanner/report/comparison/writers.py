@@ -8,8 +8,8 @@ from rigplanner.report.comparison.content import (
     csv_text,
     json_text,
     markdown,
-    table,
 )
+from rigplanner.report.comparison.text_table import table
 from rigplanner.report.comparison.web import comparison_html
 
 FORMATS: dict[str, Callable[[Comparison], str]] = {

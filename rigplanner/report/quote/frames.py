@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from rigplanner.catalog.prices.money import WHOLE_CURRENCIES
 from rigplanner.report.language import tr
 from rigplanner.report.quote.content import Quote, QuoteLine
-from rigplanner.report.quote.sums import sum_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,25 +32,13 @@ AMOUNTS = {"Unit price": "Unit currency", "Amount": "Currency"}
 
 
 def parts_frame(quote: Quote) -> "pd.DataFrame":
-    """Return the parts list, a row a line, and below it the sums where any part is priced, the
-    total last. Amounts are numbers as money is counted (no decimals of yen), days ISO dates, cells
-    None where nothing is known; of an unpriced part the note says so, and of one that is included.
-    The group tells the computer, what stands beside it, and the sums apart."""
+    """Return the parts list, a row a line and nothing but parts. Amounts are numbers as money is
+    counted (no decimals of yen), days ISO dates, cells None where nothing is known; of an unpriced
+    part the note says so, and of one that is included. The group tells the computer from what
+    stands beside it."""
     import pandas as pd
 
     rows = [_line(line, quote.totals.currency) for line in quote.lines]
-    if any(line.value is not None for line in quote.lines):
-        currency = quote.totals.currency
-        rows += [
-            dict.fromkeys(PART_COLUMNS)
-            | {
-                "Group": tr("sum"),
-                "Part": word,
-                "Amount": counted(amount, currency),
-                "Currency": currency,
-            }
-            for word, amount in sum_rows(quote.totals, quote.rig.quote)
-        ]
     return pd.DataFrame(
         {name: pd.Series([row[name] for row in rows], dtype=object) for name in PART_COLUMNS}
     )

@@ -1,12 +1,14 @@
-"""A quote as a workbook: parts and sums, workloads, findings, set-up; numbers stay numbers."""
+"""A quote as a workbook: parts, sums, workloads, findings, set-up; numbers stay numbers."""
 
 from rigplanner.catalog.prices.money import WHOLE_CURRENCIES
 from rigplanner.report.language import tr
 from rigplanner.report.quote.content import Quote
-from rigplanner.report.quote.frames import AMOUNTS, PART_COLUMNS, parts_frame
+from rigplanner.report.quote.frames import AMOUNTS, PART_COLUMNS, counted, parts_frame
+from rigplanner.report.quote.sums import sum_rows
 from rigplanner.report.spreadsheet import Amount, Cell, SheetOf, workbook
 
 Row = tuple[Cell, ...]
+SUM_HEADS = ("Sum", "Amount", "Currency", "Parts with a price", "Parts", "Note")
 JOB_HEADS = (
     "Workload",
     "Settings",
@@ -27,7 +29,9 @@ SETUP_HEADS = ("Area", "Step", "Value", "Reason")
 
 def quote_workbook(quote: Quote) -> bytes:
     """Return a quote's content as the bytes of an .xlsx file."""
-    return workbook([_parts(quote), _workloads(quote), _findings(quote), _setup(quote)])
+    return workbook(
+        [_parts(quote), _sums(quote), _workloads(quote), _findings(quote), _setup(quote)]
+    )
 
 
 def _parts(quote: Quote) -> SheetOf:
@@ -37,10 +41,29 @@ def _parts(quote: Quote) -> SheetOf:
         for amount, currency in AMOUNTS.items():
             cells[amount] = _money(cells[amount], cells[currency])
         rows.append(tuple(cells.values()))
-    rows += [(None, note) for note in quote.money_notes]
     return SheetOf(
         tr("Parts"), tuple(rows), (6, 48, 14, 8, 12, 16, 8, 12, 20, 12, 9, 20, 16, 40, 40)
     )
+
+
+def _sums(quote: Quote) -> SheetOf:
+    """What the parts come to, how many of them have a price, and by which rates others count. A
+    complete machine without a price leaves the total empty."""
+    totals, currency = quote.totals, quote.totals.currency
+    every = len(totals.lines)
+    known = any(line.value is not None for line in quote.lines)
+    priced = every - len(totals.unpriced) - len(totals.foreign) if known else 0
+    sums = sum_rows(totals, quote.rig.quote)
+    told = [*sums[:-1], (tr("Total of the priced parts"), sums[-1][1])] if priced < every else sums
+    rows: list[Row] = [tuple(map(tr, SUM_HEADS))]
+    rows += [
+        (word, _money(counted(amount, currency), currency), currency, priced, every, None)
+        for word, amount in (told if priced else ())
+    ]
+    if priced < every:
+        rows.append((tr("Total"), None, currency, priced, every, tr("not known")))
+    rows += [(None, None, None, None, None, note) for note in quote.money_notes]
+    return SheetOf(tr("Sums"), tuple(rows), (30, 16, 10, 18, 8, 80))
 
 
 def _money(value: float | None, currency: str | None) -> Cell:
