@@ -5,6 +5,7 @@ from datetime import date
 from rigplanner.machine.model import PlacementProblem
 from rigplanner.report.format import day, interval, money, number, percent, price, quantity
 from rigplanner.report.language import THIN, Words, tr, trn
+from rigplanner.report.words.fields import VALUE_WORDS
 
 __all__ = ["THIN", "day", "interval", "money", "number", "percent", "price", "quantity"]
 
@@ -62,7 +63,7 @@ def cell(value: float | str | None, digits: int | None = None) -> str:
     """Return a value for a table cell, "?" for None."""
     if value is None:
         return "?"
-    return value if isinstance(value, str) else number(value, digits)
+    return tr(VALUE_WORDS.get(value, value)) if isinstance(value, str) else number(value, digits)
 
 
 def age(iso: str | None, today: str) -> str:

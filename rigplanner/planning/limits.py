@@ -17,13 +17,15 @@ class Limit(Struct, frozen=True, kw_only=True):
     """`used` of `limit` in `unit`; either is None when unknown, and `limit` is None when nobody set
     one (`stated` False).
 
-    `high` is the upper end of a predicted `used`; `job` is the workload's index for VRAM."""
+    `high` is the upper end of a predicted `used`; `beside` the share of a price that stands beside
+    the computer; `job` is the workload's index for VRAM."""
 
     axis: Axis
     used: float | None
     limit: float | None
     unit: str
     high: float | None = None
+    beside: float = 0.0
     stated: bool = True
     partial: bool = False
     job: int | None = None
@@ -57,6 +59,7 @@ def limits(assessment: "Assessment") -> tuple[Limit, ...]:
             used=sums.total,
             limit=assessment.rig.budget,
             unit=sums.currency,
+            beside=sums.beside if sums.total == sums.subtotal else 0.0,
             stated=assessment.rig.budget is not None,
             partial=bool(sums.unpriced or sums.foreign),
         ),

@@ -160,6 +160,11 @@ def money(amount: float | None, currency: str, whole: bool = False) -> str:
     return f"{minus}{sign}{text}" if sign else f"{minus}{text}{THIN}{currency}"
 
 
+def is_currency(unit: str) -> bool:
+    """Return whether a unit is a code of ISO 4217, three capitals."""
+    return len(unit) == 3 and unit.isascii() and unit.isalpha() and unit.isupper()
+
+
 def columns_of(text: str) -> int:
     """Return how many columns of a terminal a text takes; Chinese characters take two."""
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)

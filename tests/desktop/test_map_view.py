@@ -8,7 +8,7 @@ from desktop_waiting import settled_session
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QLabel, QToolTip
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QTableWidget, QToolTip
 
 from rigplanner.desktop import documents
 from rigplanner.planning.map import asked
@@ -204,3 +204,36 @@ def test_other_gpus_and_model_files_are_asked_too(qtbot, window, sample_folder, 
     page.show_files(None)
     settled_session(qtbot, window.session)
     assert len(page.model.runs) > 5
+
+
+def test_works_count_by_their_weights_and_must_reach_their_least_speed(qtbot, page) -> None:
+    def shares(**wishes: float) -> dict[str, float | None]:
+        with qtbot.waitSignal(page.weights.changed):
+            for name, value in wishes.items():
+                work, field = name.split("_")
+                getattr({"first": first, "second": second}[work], field).setValue(value)
+        settled_session(qtbot, page._session)
+        return {row.name: row.score for row in page.model.rows}
+
+    first, second = page.weights.works
+    assert first.group.isVisible() and second.group.isVisible()
+    both = shares(second_weight=3)
+    assert len(page.model.rows[0].answers) == 2
+    assert shares(second_weight=0).keys() == both.keys()
+    assert len(page.model.rows[0].answers) == 1
+    shares(first_least=1e8)
+    assert page.model.rows and not {row.fit for row in page.model.rows} & set(RUNS)
+    assert not shares(first_weight=0)
+
+
+def test_advice_opens_its_figures_with_their_sources(page) -> None:
+    choose(page, "GeForce RTX 3090")
+    assert page.advice.isVisible() and page.figures.isVisible()
+    page.figures.click()
+    dialog = next(each for each in page.findChildren(QDialog) if each.isVisible())
+    told = " ".join(each.text() for each in dialog.findChildren(QLabel))
+    assert dialog.windowTitle() == "Advice on the card" and "GeForce RTX 3090" in told
+    table = dialog.findChild(QTableWidget)
+    cells = [table.item(n, m).text() for n in range(table.rowCount()) for m in range(4)]
+    assert any("2026" in cell for cell in cells), "prices with their day"
+    dialog.close()

@@ -4,11 +4,15 @@ import pytest
 from desktop_waiting import settled_session
 
 from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.prices.exchange import ExchangeRates
 from rigplanner.catalog.schema.parts import GPU, KINDS, Price
 from rigplanner.desktop import documents
+from rigplanner.desktop.document.tasks import Ticket
+from rigplanner.desktop.parts.badges import badges
 from rigplanner.desktop.parts.model import Fit, PartsModel, Wish
 from rigplanner.desktop.window import Window
+from rigplanner.rig.document import Rig
 
 TODAY = "2026-11-23"
 RATES = ExchangeRates(day="2026-11-20", source="a bank", rates={"USD": 1.25})
@@ -75,15 +79,17 @@ def test_what_fits_comes_first_then_the_price(model: PartsModel) -> None:
 
 
 def test_all_prices_are_of_one_currency(model: PartsModel) -> None:
-    def shown(name: str) -> tuple[str, str]:
+    def shown(name: str) -> str:
         cell = model.cells(names(model).index(name))[model.price_column]
-        return cell.text.replace("\u202f", ""), cell.unit
+        return cell.text.replace("\u202f", "")
 
-    assert shown("euro") == ("≈500", "USD")
-    assert shown("dear") == ("900", "USD")
-    assert shown("yen") == ("9", "JPY"), "no rate is known"
+    assert shown("euro") == "≈$500"
+    assert shown("dear") == "$900"
+    assert shown("yen") == "¥9", "no rate is known"
     model.set_currency("EUR", RATES, 30)
-    assert (shown("euro"), shown("dear")) == (("400", "EUR"), ("≈720", "EUR"))
+    assert (shown("euro"), shown("dear")) == ("€400", "≈€720")
+    model.set_currency("TWD", None, 30)
+    assert (shown("euro"), shown("dear")) == ("≈$447", "$900"), "no bank has a rate of TWD"
 
 
 def test_used_and_the_day_stand_in_the_row(model: PartsModel) -> None:
@@ -118,3 +124,17 @@ def test_the_price_is_never_hidden_whatever_kind_came_before(
         assert not table.isColumnHidden(model.price_column), kind
         assert not table.isColumnHidden(0)
         assert not table.isColumnHidden(1)
+
+
+def test_a_reference_is_offered_as_no_part() -> None:
+    """Chips of clouds and phones are compared with; they fit no rig, however small."""
+    catalog = shipped_catalog()
+    listed = [part for part in catalog.of_kind("gpu") if part.status == "reference"][:3]
+    found = dict(
+        pair
+        for made in badges(
+            Rig(name="r"), catalog, "", listed, (), "2026-11-23", Ticket("badges", 1)
+        )
+        for pair in made.items()
+    )
+    assert {fit.verdict for fit in found.values()} == {"error"} and len(found) == 3

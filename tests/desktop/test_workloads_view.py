@@ -263,8 +263,8 @@ def test_a_curve_finds_the_point_under_the_pointer(qtbot):
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        (f"1{THIN}440{THIN}W", (f"1{THIN}440", f"{THIN}W")),
-        (f"1{THIN}440", (f"1{THIN}440", "")),
+        (f"1,440{THIN}W", ("1,440", f"{THIN}W")),
+        ("1,440", ("1,440", "")),
         ("unknown", ("unknown", "")),
     ],
 )

@@ -261,7 +261,7 @@ def test_the_quote_says_both_hires(priced: Rig, catalog: Catalog) -> None:
     )
     hour, month = renting_rows(assess(replace(rig, workloads=()), catalog), catalog)
     assert hour[2] == "$3.60 an hour"
-    assert hour[4] == "2\u202f361\u202fh of work, a rule of thumb of 2015 says 1\u202f500\u202fh"
+    assert hour[4] == "2,361\u202fh of work, a rule of thumb of 2015 says 1,500\u202fh"
     assert month[2:] == (
         "$70.00 a month, $1,680.00 over 24 months",
         "not compared",

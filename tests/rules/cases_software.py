@@ -553,6 +553,13 @@ CASES = (
     case("SW022", "fires", _on(job=_job(precision="bf16")), VEGA),
     case("SW022", "fires", _on(job=_job(precision="fp8")), RADEON, "error"),
     case("SW022", "fires", _on(job=_job(task="inference", precision="fp8")), RADEON, "warning"),
+    case(
+        "SW022",
+        "fires",
+        _on(job=_job()),
+        {"gpu.card": {"unsupported": ("fp32", "fp16", "bf16"), "dense_tflops.int8": 40.0}},
+        "error",
+    ),
     case("SW022", "limit", _on(job=_job(precision="bf16")), RADEON),
     case(
         "SW022",

@@ -16,7 +16,15 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QCheckBox, QComboBox, QMenu, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QComboBox,
+    QMenu,
+    QSizePolicy,
+    QTableView,
+    QWidget,
+)
 
 from rigplanner.data import sample_files
 from rigplanner.desktop.compare.charts import CompareCharts
@@ -196,7 +204,9 @@ class CompareView(QWidget):
             wrap=True,
         )
         self._rest = QWidget()
+        self._rest.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
         self._hint = strip(column(self.hint, margins=(12, 16, 12, 16)))
+        self._hint.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         copy = button(tr("Copy"), self._copy, "copy", name=tr("Copy the comparison as Markdown"))
         self.export = button(
             tr("Export"), self._open_export, "export", name=tr("Save the comparison as a file")

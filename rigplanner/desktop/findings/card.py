@@ -28,6 +28,7 @@ from rigplanner.desktop.parts.details import effect_title
 from rigplanner.desktop.site_menu import site_menu
 from rigplanner.desktop.words import SEVERITY_WORDS, VERDICT_ICONS, day, quantity, signed
 from rigplanner.report.language import tr
+from rigplanner.report.words.fields import VALUE_WORDS
 from rigplanner.report.words.findings import finding_text, fix_text, rule_title
 from rigplanner.rig.document import Waiver
 from rigplanner.rig.edits import Edit
@@ -49,7 +50,9 @@ def needed_actual(finding: Finding) -> str:
     if finding.needed is None or finding.actual is None:
         return ""
     needed, actual = (
-        value if isinstance(value, str) else quantity(value, finding.unit)
+        tr(VALUE_WORDS.get(value, value))
+        if isinstance(value, str)
+        else quantity(value, finding.unit)
         for value in (finding.needed, finding.actual)
     )
     return tr("Needed {needed}, actual {actual}", needed=needed, actual=actual)

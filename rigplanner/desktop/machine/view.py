@@ -395,6 +395,13 @@ def _target_words(move: Move) -> str:
     return f"{move.place}, {link_text(move.width, move.gen)}"
 
 
+def origin_text(origin: str | None) -> str:
+    """Return on what a place hangs: "CPU0", "Chipset", else the name of a switch."""
+    if origin is None:
+        return tr("unknown")
+    return tr("Chipset") if origin == "chipset" else origin.replace("cpu", "CPU")
+
+
 def _slot_row(use: SlotUse, names: dict[str, str]) -> tuple[str, str, str, str, str]:
     """Place, origin, link, what it holds, and the piece."""
     width, gen = (use.width, use.gen) if use.piece else (use.available_width, use.available_gen)
@@ -405,7 +412,7 @@ def _slot_row(use: SlotUse, names: dict[str, str]) -> tuple[str, str, str, str, 
     )
     return (
         use.slot.id,
-        use.slot.origin or "unknown",
+        origin_text(use.slot.origin),
         _slot_link(width, gen, use.disabled_by),
         holds,
         use.piece or "",
@@ -421,7 +428,7 @@ def _drive_row(use: DriveUse, names: dict[str, str]) -> tuple[str, str, str, str
     holds = ", ".join(names.get(piece, piece) for piece in use.pieces) or tr("free")
     return (
         use.port.id,
-        use.port.origin or "unknown",
+        origin_text(use.port.origin),
         link,
         holds,
         use.pieces[0] if use.pieces else "",

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rigplanner.catalog.imports.user_catalog import newest_rates
 from rigplanner.desktop.controls.flow_row import flow_strip
 from rigplanner.desktop.controls.widgets import (
     button,
@@ -34,15 +33,16 @@ from rigplanner.desktop.document.exports import ask_export, write
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.document.tasks import Ticket
 from rigplanner.desktop.look.theme import look, row_px
-from rigplanner.desktop.map.filters import Filters
+from rigplanner.desktop.map.advice_reason import advice_reason
+from rigplanner.desktop.map.filters import Filters, money_of
 from rigplanner.desktop.map.rows_model import FIT_COLUMN, RowsModel
 from rigplanner.desktop.map.scene_view import SceneView
+from rigplanner.desktop.map.weights import Weights
 from rigplanner.desktop.map.works import WorkChooser, Works
 from rigplanner.desktop.panels.breakdown import show_breakdown
 from rigplanner.desktop.panels.reasons import estimate_reason
-from rigplanner.planning.map.advice import advice
+from rigplanner.planning.map.advice import Advice, advice
 from rigplanner.planning.map.asked import Told, growing
-from rigplanner.planning.map.cards import Money
 from rigplanner.planning.map.nearest import shortages
 from rigplanner.planning.map.rank import RUNS, Row
 from rigplanner.planning.map.swap import swap_edits, swapped
@@ -74,7 +74,9 @@ class CardsPage(QWidget):
         self._stale, self._begun = True, False
         self.chooser = WorkChooser(session)
         self.filters = Filters(session)
+        self.weights = Weights()
         self.chooser.changed.connect(self.refresh)
+        self.weights.changed.connect(self.refresh)
         self.filters.changed.connect(self.refresh)
         self.model = RowsModel(self)
         self.table = self._make_table()
@@ -103,6 +105,10 @@ class CardsPage(QWidget):
         self.advice.setAccessibleName(tr("Advice on the chosen card"))
         self.advice.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.advice.hide()
+        self.figures = button(tr("Figures"), self._open_figures, "info",
+                              name=tr("Figures behind the advice"))  # fmt: skip
+        self.figures.hide()
+        self._advised: Advice | None = None
         self._lay_out()
         session.rig_changed.connect(self._rig_changed)
         look.look_changed.connect(self.table.viewport().update)
@@ -131,9 +137,11 @@ class CardsPage(QWidget):
         self.why = button(tr("Steps and measurements"), self._open_chosen, "info")
         self.export = button(tr("Export"), self._open_export, "export",
                              name=tr("Save the map as a file"))  # fmt: skip
-        head = panel(column(self.chooser, self.filters, margins=(12, 8, 12, 4), spacing=6))
+        head = panel(
+            column(self.chooser, self.weights, self.filters, margins=(12, 8, 12, 4), spacing=6)
+        )
         line = strip(row(self.views, 1, self._busy, margins=(12, 0, 12, 0)))
-        deeds = flow_strip(self.put, self.compare, self.why, self.export)
+        deeds = flow_strip(self.put, self.compare, self.why, self.figures, self.export)
         foot = panel(column(self.note, self.advice, deeds, margins=(12, 6, 12, 8), spacing=6))
         self.stack.setMinimumHeight(row_px() * LEAST_ROWS)
         body = column(head, line, stretchy(self.stack), foot, spacing=0)
@@ -162,7 +170,8 @@ class CardsPage(QWidget):
             self._begun = True
             self.filters.start_with(self.chooser.gpus())
         self._works = self.chooser.chosen()
-        if not self._works.works:
+        self.weights.show_works(self._works.titles)
+        if not any(wish.weight for wish in self.weights.wishes(len(self._works.works))):
             self.stop()
             self._take(Told([], 0, 0))
             self.note.setText(
@@ -172,7 +181,13 @@ class CardsPage(QWidget):
                 )
             )
             return
-        question = self.filters.question(self._works.works, self._works.own)
+        wishes = self.weights.wishes(len(self._works.works))
+        counting = [n for n, wish in enumerate(wishes) if wish.weight]
+        question = self.filters.question(
+            [self._works.works[n] for n in counting],
+            self._works.own,
+            [wishes[n] for n in counting],
+        )
         catalog = self._session.catalog
         currency = question.money.currency
 
@@ -205,7 +220,7 @@ class CardsPage(QWidget):
         self.progress.setRange(0, max(1, told.cards))
         self.progress.setValue(told.looked_at)
         chosen = {(each.id, each.count) for each in self.chosen_rows()}
-        self.model.show(told.rows, self._session.rig.currency)
+        self.model.show(told.rows, self.model.currency)
         self._fit_columns()
         for at, each in enumerate(told.rows if chosen else ()):
             if (each.id, each.count) in chosen:
@@ -280,10 +295,11 @@ class CardsPage(QWidget):
         """Say of the one card that is chosen its class, what it lacks, what does it for less."""
         found = None
         if len(chosen) == 1:
-            rig = self._session.rig
-            money = Money(rig.currency, rig.exchange or newest_rates())
+            money = money_of(self._session.rig)
             found = advice(chosen[0], self.model.rows, self._session.catalog, money)
+        self._advised = found
         self.advice.setVisible(found is not None)
+        self.figures.setVisible(found is not None)
         if found is not None:
             self.advice.setText(" ".join(in_words.lines(found, self.model.currency)))
 
@@ -324,6 +340,12 @@ class CardsPage(QWidget):
             self._session.tell(f"{title_of(asked)}: {self.model.tip(at)}", "info")
             return
         show_breakdown(self, estimate_reason(answer.speed, title_of(asked)))
+
+    def _open_figures(self) -> None:
+        """Show the figures behind the advice on the chosen card."""
+        if self._advised is not None:
+            catalog, currency = self._session.catalog, self.model.currency
+            show_breakdown(self, advice_reason(self._advised, catalog, currency))
 
     def _open_export(self) -> None:
         menu = QMenu(self)

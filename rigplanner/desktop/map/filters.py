@@ -8,18 +8,20 @@ from PySide6.QtGui import QDoubleValidator
 from PySide6.QtWidgets import QComboBox, QLineEdit, QSizePolicy, QWidget
 
 from rigplanner.catalog.imports.user_catalog import newest_rates
+from rigplanner.catalog.prices.exchange import convert
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.desktop.controls.flow_row import FlowRow, let_flow
 from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.look.theme import row_px
+from rigplanner.desktop.map.weights import Wish
 from rigplanner.machine.displays import taken_of_jobs
 from rigplanner.planning.map.asked import Question
-from rigplanner.planning.map.cards import Money
+from rigplanner.planning.map.cards import Condition, Money
 from rigplanner.planning.map.money import Terms
 from rigplanner.report.language import Words, tr, trn
 from rigplanner.report.map.figures import SORT_WORDS
-from rigplanner.rig.document import part_of
+from rigplanner.rig.document import Rig, part_of
 from rigplanner.rig.workload import Workload
 
 COUNTS: tuple[tuple[int, ...], ...] = ((1,), (2,), (4,), (8,), (1, 2), (1, 2, 4), (1, 2, 4, 8))
@@ -39,6 +41,13 @@ CONDITION_CHOICES = Words(
 TYPING_MS = 350
 HOURS_PER_DAY = 8.0
 """Of a site that does not say for how long it works."""
+
+
+def money_of(rig: Rig, condition: Condition = "any") -> Money:
+    """Return in what the map counts: the rig's money, US dollars where no rate reaches that."""
+    rates = rig.exchange or newest_rates()
+    known = convert(1.0, "USD", rig.currency, rates) is not None
+    return Money(rig.currency if known else "USD", rates, condition)
 
 
 class Filters(QWidget):
@@ -85,21 +94,24 @@ class Filters(QWidget):
         if (count,) in COUNTS:
             self.counts.setCurrentIndex(COUNTS.index((count,)))
 
-    def question(self, works: Sequence[Workload], own: int) -> Question:
+    def question(
+        self, works: Sequence[Workload], own: int, wishes: Sequence[Wish] = ()
+    ) -> Question:
         """Return what is asked of these works, in the rig's money; `own`: how many GPUs the rig has
-        that they come from."""
-        rig = self._session.rig
-        tariff, site = rig.site.energy_per_kwh, rig.site
-        counted = tariff.amount if tariff and tariff.currency == rig.currency else None
+        that they come from; `wishes`: the weight and the least speed of each work."""
+        money = money_of(self._session.rig, self.condition.currentData())
+        tariff, site = self._session.rig.site.energy_per_kwh, self._session.rig.site
+        counted = tariff.amount if tariff and tariff.currency == money.currency else None
         amount, known = self.budget.locale().toDouble(self.budget.text())
         return Question(
             works=tuple(works),
-            weights=(1.0,) * len(works),
+            weights=tuple(float(wish.weight) for wish in wishes) or (1.0,) * len(works),
+            least=tuple(wish.least for wish in wishes),
             own=own,
             counts=self.counts.currentData(),
             kinds=self.kinds.currentData(),
             words=self.words.text().strip(),
-            money=Money(rig.currency, rig.exchange or newest_rates(), self.condition.currentData()),
+            money=money,
             terms=Terms(counted, site.hours_per_day or HOURS_PER_DAY),
             budget=amount if known and amount > 0 else None,
             sort=self.sort.currentData(),

@@ -19,8 +19,9 @@ from rigplanner.desktop.controls.unit_cells import split_unit
 from rigplanner.desktop.controls.widgets import button, column, label, row
 from rigplanner.desktop.look.theme import look, row_px, sized_font, small_font
 from rigplanner.desktop.panels.reasons import Reason
-from rigplanner.desktop.words import cell, quantity
+from rigplanner.desktop.words import cell, money, quantity
 from rigplanner.evidence import Step
+from rigplanner.report.format import is_currency
 from rigplanner.report.language import listed, tr
 from rigplanner.report.words.memory import step_title
 
@@ -162,7 +163,10 @@ def step_texts(step: Step) -> tuple[str, str, str, str]:
         [f"{tr(name)} = {cell(value)}" for name, value in step.inputs.items() if value is not None]
     )
     how = "\n".join(text for text in (tr(step.formula), inputs) if text)
-    return step_title(step.name), quantity(step.value, step.unit), how, step.source
+    value = (
+        money(step.value, step.unit) if is_currency(step.unit) else quantity(step.value, step.unit)
+    )
+    return step_title(step.name), value, how, step.source
 
 
 def as_text(reason: Reason) -> str:

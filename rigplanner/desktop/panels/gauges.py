@@ -30,6 +30,7 @@ from rigplanner.desktop.words import (
     shortened,
 )
 from rigplanner.report.language import Words, listed, tr
+from rigplanner.report.words.rates import split_text
 
 if TYPE_CHECKING:
     from rigplanner.planning.limits import Limit
@@ -56,7 +57,11 @@ def gauge_text(limit: "Limit") -> str:
     if limit.axis == "price" and limit.partial and not limit.used:
         return tr("no prices yet")
     if limit.axis == "price":
-        used = money(limit.used, limit.unit, whole=True)
+        used = (
+            split_text(limit.used, limit.beside, limit.unit, whole=True)
+            if limit.beside
+            else money(limit.used, limit.unit, whole=True)
+        )
         if limit.limit is None:
             return listed(
                 [tr("from {price}", price=used) if limit.partial else used, ASKS["price"]]

@@ -9,10 +9,11 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import AnyPart, kind_of
 from rigplanner.desktop.document.tasks import Ticket
 from rigplanner.desktop.parts.model import Fit
+from rigplanner.report.language import tr
 from rigplanner.rig.document import Rig
 
 if TYPE_CHECKING:
-    from rigplanner.rules.badges import Fitting
+    from rigplanner.rules.badges import Trial
 
 PIECE = 50
 """Candidates that are judged in one go; between two goes the work can be cancelled."""
@@ -41,15 +42,16 @@ def badges(
         if ticket.cancelled:
             return
         if first < end:
-            yield {
-                part.id: _fit(trial.fitting(part), trial.with_part(part), catalog)
-                for part in parts[first:end]
-            }
+            yield {part.id: _fit_of(trial, part, catalog) for part in parts[first:end]}
 
 
-def _fit(fitting: "Fitting", chosen: Rig, catalog: Catalog) -> Fit:
+def _fit_of(trial: "Trial", part: AnyPart, catalog: Catalog) -> Fit:
+    """A part of the catalog's references (chips of clouds, phones) is compared with, not bought."""
     from rigplanner.report.words.causes import cause_text
 
+    if part.status == "reference":
+        return Fit("error", cause=tr("not sold as a part"))
+    fitting = trial.fitting(part)
     codes = tuple(code for _, code in fitting.brings)
-    cause = cause_text(fitting, chosen, catalog)
+    cause = cause_text(fitting, trial.with_part(part), catalog)
     return Fit(VERDICTS[fitting.badge], codes, cause, fitting.cure)

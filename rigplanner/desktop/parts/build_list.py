@@ -58,10 +58,10 @@ from rigplanner.desktop.look.tokens import STATE_OF
 from rigplanner.desktop.parts import outline
 from rigplanner.desktop.parts.build_model import ROW_ROLE, BuildModel, BuildRow, build_rows
 from rigplanner.desktop.parts.carried import takes
-from rigplanner.desktop.words import KIND_WORDS, VERDICT_ICONS, money
+from rigplanner.desktop.words import KIND_WORDS, VERDICT_ICONS
 from rigplanner.economics.totals import Totals
 from rigplanner.report.language import language, listed, tr, trn
-from rigplanner.report.words.rates import apart_text, uncounted_text
+from rigplanner.report.words.rates import apart_text, total_text, uncounted_text
 from rigplanner.rig.document import Item, Role, part_of
 from rigplanner.rig.edits import LARGEST_QUANTITY, Edit
 
@@ -316,7 +316,7 @@ class BuildList(QWidget):
             self._note.setText("")
             return
         sums = assessment.totals
-        total = money(sums.total, sums.currency)
+        total = total_text(sums)
         if assessment.rig.items and not sums.total:
             self._total.show_text(tr("No prices yet"))
         elif sums.unpriced or sums.foreign:

@@ -79,15 +79,20 @@ def _item_row(session: Session, item: Item, report: CheckReport | None) -> Build
     part = part_of(session.rig, session.catalog, item.part)
     price, own = price_of(session.rig, item.uid, session.catalog)
     amount = _price_text(price, session.rig) if price else tr("no price")
+    free = price is not None and not price.amount
     return BuildRow(
         kind=kind_of(part) if part else "accessory",
         uid=item.uid,
         name=part.name if part else tr("{part} (not in the catalog)", part=item.part),
         quantity=item.quantity,
         places=places_of(session, item),
-        price=tr("{price} each", price=amount) if price and item.quantity > 1 else amount,
-        price_age=_age_text(price, own, session.today),
-        stale=price is not None and is_stale(price.day, session),
+        price=tr("included")
+        if free
+        else tr("{price} each", price=amount)
+        if price and item.quantity > 1
+        else amount,
+        price_age="" if free else _age_text(price, own, session.today),
+        stale=price is not None and not free and is_stale(price.day, session),
         verdict=worst(report, item) if report else "",
         outline=outline_of(part),
     )

@@ -13,6 +13,8 @@ CONDITION_WORDS = Words(
     {"new": "new", "used": "used", "refurbished": "refurbished", "launch": "launch"}
 )
 
+COMMON = "USD"
+
 
 @cache
 def usual_rates() -> ExchangeRates:
@@ -77,9 +79,20 @@ class Offers:
         if offer is None:
             return ""
         if offer.amount is None:
-            return money(offer.given.amount, offer.given.currency, whole=True)
+            return self._elsewhere(offer.given)
         about = "" if offer.given.currency == self.currency else "≈" + THIN
         return about + money(offer.amount, self.currency, whole=True)
+
+    def _elsewhere(self, given: Price) -> str:
+        """Return a price that no rate counts in the rig's currency. Where no bank publishes a rate
+        of that currency at all (TWD), all such prices stand in US dollars, so that they can be held
+        against each other."""
+        usual = usual_rates()
+        dollars = convert(given.amount, given.currency, COMMON, usual)
+        published = convert(1.0, COMMON, self.currency, usual) is not None
+        if dollars is None or published or given.currency == COMMON:
+            return money(given.amount, given.currency, whole=True)
+        return f"≈{THIN}{money(dollars, COMMON, whole=True)}"
 
     def day_text(self, part: AnyPart) -> tuple[str, bool]:
         """Return used or new with the day of the price, and whether that is long ago."""

@@ -59,7 +59,9 @@ BADGE_DELAY_MS = 120
 FIRST_ROWS = 40
 MEASURED_ROWS = 12
 MOST_CHARS = 24
-USUAL_PRICE, USUAL_DAY = "≈ 99 999 USD", "launch, 30 Nov 2026"
+GPU_LANES = 4
+"""Lanes that a slot for a GPU has at least."""
+USUAL_PRICE, USUAL_DAY = "≈ NT$99,999", "launch, 30 Nov 2026"
 """For which the last columns have room, whatever the first rows cost."""
 USUAL_CAUSE = "passive: needs forced air"
 LEAST_NAME, KEPT_FIGURES, LEAST_SHARE = 34, 3, 0.7
@@ -275,9 +277,11 @@ class PartsView(QWidget):
         return [(uid, part.name) for uid, part in parts if part and kind_of(part) == kind]
 
     def _has_free_slot(self) -> bool:
+        """Whether a slot is free that carries a GPU; one of a lane or two is for other cards."""
         assessment = self._session.assessment
         uses = assessment.machine.slots if assessment else ()
-        return not uses or any(not (use.disabled_by or use.piece or use.covered_by) for use in uses)
+        free = [use for use in uses if not (use.disabled_by or use.piece or use.covered_by)]
+        return not uses or any((use.slot.width or GPU_LANES) >= GPU_LANES for use in free)
 
     def _fill_target(self) -> None:
         standing = self._standing(self.kinds.currentData())

@@ -30,7 +30,7 @@ from rigplanner.desktop.look.theme import look, row_px
 from rigplanner.desktop.start_page.cards import Card, OneLine, SampleCard, Tile
 from rigplanner.desktop.start_page.left_edits import LeftEdits
 from rigplanner.desktop.start_page.rig_sketch import Sketch
-from rigplanner.desktop.words import money, shortened
+from rigplanner.desktop.words import shortened
 from rigplanner.errors import TooLarge
 from rigplanner.path_text import path_of
 from rigplanner.report.language import tr
@@ -403,6 +403,7 @@ def describe(rig: Rig, session: Session) -> tuple[str, str]:
 
 def _verdicts(paths: list[Path], catalog: Catalog) -> Iterator[tuple[Path, str, str, Sketch]]:
     from rigplanner.desktop.start_page.rig_sketch import sketch_of
+    from rigplanner.report.words.rates import total_text
     from rigplanner.rules.assess import assess
 
     for path in paths:
@@ -411,10 +412,7 @@ def _verdicts(paths: list[Path], catalog: Catalog) -> Iterator[tuple[Path, str, 
         except TooLarge:
             continue
         sums = found.totals
-        price = money(sums.total, sums.currency) if sums.total else tr("no prices")
-        if sums.beside and sums.total == sums.subtotal:
-            own = money(sums.subtotal - sums.beside, sums.currency)
-            price = f"{own} + {money(sums.beside, sums.currency)}"
+        price = total_text(sums) if sums.total else tr("no prices")
         if sums.total and (sums.unpriced or sums.foreign):
             price = tr("from {price}", price=price)
         yield path, found.report.verdict(), price, sketch_of(found)

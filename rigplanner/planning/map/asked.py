@@ -22,7 +22,8 @@ EVERY_S = 0.4
 class Question(Struct, frozen=True, kw_only=True):
     """What a map is asked: works with weights, those of a rig with its `own` number of GPUs;
     numbers of GPUs, kinds of rows, words of names, money, and the most that a row may cost (None:
-    whatever it costs); what monitors take of the memory of each card of one's own."""
+    whatever it costs); what monitors take of the memory of each card of one's own; the least
+    speed of each work in its own metric (None: any)."""
 
     works: tuple[Workload, ...]
     weights: tuple[float, ...]
@@ -35,6 +36,7 @@ class Question(Struct, frozen=True, kw_only=True):
     budget: float | None = None
     sort: Sort = "speed"
     monitors_gib: float = 0.0
+    least: tuple[float | None, ...] = ()
 
 
 class Told(Struct, frozen=True):
@@ -65,7 +67,9 @@ def growing(
     for at, card in enumerate(found):
         if stopped():
             return
-        made += rows(question.works, [card], question.counts, zoo, (), known, question.own)
+        made += rows(
+            question.works, [card], question.counts, zoo, question.least, known, question.own
+        )
         now = time.monotonic()
         if (not told_rows and len(made) >= FIRST_ROWS) or (
             told_rows and now - told_at > EVERY_S and at + 1 < len(found)

@@ -306,12 +306,9 @@ def value_text(value: Value, unit: str) -> str:
         return tr("unknown")
     if isinstance(value, str):
         return tr(value)
-    return fmt.money(value, unit, whole=True) if is_currency(unit) else fmt.quantity(value, unit)
-
-
-def is_currency(unit: str) -> bool:
-    """Return whether a unit is a code of ISO 4217, three capitals."""
-    return len(unit) == 3 and unit.isascii() and unit.isalpha() and unit.isupper()
+    return (
+        fmt.money(value, unit, whole=True) if fmt.is_currency(unit) else fmt.quantity(value, unit)
+    )
 
 
 def comparison_frame(names: Sequence[str], rows: Iterable[CompareRow]) -> "pd.DataFrame":

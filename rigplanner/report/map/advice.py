@@ -47,7 +47,7 @@ def lines(advice: Advice, currency: str) -> list[str]:
            buyer=BUYER_WORDS[advice.kind])
     ]  # fmt: skip
     if advice.lacks:
-        made.append(tr("Mind: {what}.", what=listed(map(_lack, advice.lacks))))
+        made.append(tr("Mind: {what}.", what=listed(map(lack_text, advice.lacks))))
     if advice.cheaper is not None and advice.saves is not None:
         made.append(
             tr(
@@ -104,6 +104,7 @@ def _trend(trend: Trend) -> str:
     return tr("New ones fell by {share}, from {before} ({day}) to {after} ({now}).", **values)
 
 
-def _lack(missing: Missing) -> str:
+def lack_text(missing: Missing) -> str:
+    """Return what a card lacks in words."""
     text = LACK_WORDS[missing.code]
     return text.format(times=f"{1 / missing.share:.0f}") if missing.share else text

@@ -260,7 +260,7 @@ def _point(
         y=row.score * per,
         low=(row.low or row.score) * per,
         high=(row.high or row.score) * per,
-        name=short(row.name if count or row.count == 1 else title_of(row)),
+        name=short(row.name if row.kind == "card" and (count or row.count == 1) else title_of(row)),
         kind=row.kind,
         hollow=any(each.known not in ("measured", "near") for each in row.answers),
         row=at,

@@ -6,6 +6,7 @@ from rigplanner.performance.answer import TIME_METRICS
 from rigplanner.planning.map.rank import Row, Sort
 from rigplanner.report import format as fmt
 from rigplanner.report.language import Words, tr
+from rigplanner.report.words.hire import machine_text
 
 THOUSAND = 1000.0
 PER: dict[Sort, float] = {
@@ -86,4 +87,6 @@ def is_share(rows: Sequence[Row], sort: Sort) -> bool:
 
 def title_of(row: Row) -> str:
     """Return the row's name: `2 × GeForce RTX 3090`, of a whole machine its own."""
+    if row.kind == "hire":
+        return machine_text(row.name)
     return row.name if row.kind != "card" else f"{row.count} × {row.name}"

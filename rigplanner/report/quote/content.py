@@ -27,6 +27,7 @@ from rigplanner.report.quote.sums import (
     net_of,
     shown_sums,
 )
+from rigplanner.report.words.fields import VALUE_WORDS
 from rigplanner.report.words.findings import (
     finding_text,
     fix_text,
@@ -351,7 +352,7 @@ def detail_of(part: Part | None) -> str:
     for field, unit in figures.items():
         value = getattr(part, field, None)
         if isinstance(value, str) and value != "pcie":
-            found.append(value)
+            found.append(tr(VALUE_WORDS.get(value, value)))
         elif isinstance(value, int | float) and not (
             field == "cores" and hasattr(part, "memory_gib")
         ):

@@ -28,7 +28,7 @@ CAUSE_TEXTS: dict[str, str] = {
     "DSP002": "too few display outputs",
     "DSP003": "monitors need {needed}",
     "DSP006": "drives no monitor",
-    "GPU001": "{actual} slots, needs {needed}",
+    "GPU001": "needs {needed} slot",
     "GPU002": "mixes GPU models",
     "HST001": "decodes too slowly",
     "HST002": "too few cores",

@@ -605,7 +605,13 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "": "{what} runs on GPUs of {needed} only, and {a} is none.",
         "target": "{what} does not support {actual}, the target of {a}: it runs on {needed}.",
     },
-    "SW022": {"": "{b} has no units for {format}."},
+    "SW022": {
+        "": "{b} has no units for {format}.",
+        "networks": (
+            "{b} computes in int8 alone. It runs vision networks that were converted for it; it"
+            " trains none and holds no language model."
+        ),
+    },
     "SW019": {
         "": (
             "TensorFlow {actual} has no GPU support on native Windows: 2.10 was the last release"

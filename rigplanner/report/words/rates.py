@@ -27,6 +27,20 @@ def prices_today_text(totals: Totals) -> str:
     )
 
 
+def total_text(totals: Totals, whole: bool = False) -> str:
+    """Return the total, "NT$49,850 + NT$2,588" where a part of it stands beside the computer and
+    neither tax, discount nor labour changes the sum."""
+    if not totals.beside or totals.total != totals.subtotal:
+        return fmt.money(totals.total, totals.currency, whole)
+    return split_text(totals.total, totals.beside, totals.currency, whole)
+
+
+def split_text(total: float, beside: float, currency: str, whole: bool = False) -> str:
+    """Return a total as the computer and what stands beside it."""
+    own = fmt.money(total - beside, currency, whole)
+    return f"{own} + {fmt.money(beside, currency, whole)}"
+
+
 def apart_text(totals: Totals) -> str:
     """Return what the computer and what stands beside it come to, "" where nothing stands there."""
     if not totals.beside:

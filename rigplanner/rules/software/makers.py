@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import GPU
+from rigplanner.performance.without_network.edge import is_int8_only
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.core.context import Context, JobFacts
 from rigplanner.rules.core.finding import Finding, Fix, Severity
@@ -22,6 +23,8 @@ PLATFORMS = ("cuda", "rocm", "driver")
 OLDEST_BRANCH = 100
 """NVIDIA has numbered its drivers by three digits since 2007; the versions of AMD's and Intel's
 begin with one or two."""
+NETWORKS = "networks"
+"""In the place of a format: floating point at all."""
 FORMATS = {"bf16": ("bf16", "bfloat16"), "fp8": ("fp8",), "fp4": ("fp4",)}
 """Number formats by how a job's precision names them."""
 
@@ -149,8 +152,14 @@ class Format(Struct, frozen=True):
 
 
 def formats(context: Context) -> Iterator[Format]:
-    """Jobs in a format that not every GPU has, with each such GPU model."""
+    """Jobs in a format that not every GPU has, with each such GPU model; jobs that need floating
+    point with each device that has none."""
     for job in context.jobs:
+        trains = (job.workload.task or "inference") != "inference"
+        if trains or any(estimate.parts.kv_cache_gib for estimate in job.memory):
+            for name, card in _models(context).values():
+                if is_int8_only(card):
+                    yield Format(name, job, card, NETWORKS)
         wish = str(job.workload.precision or "").casefold()
         asked = [name for name, words in FORMATS.items() if any(word in wish for word in words)]
         for name, card in _models(context).values() if asked else ():
@@ -166,14 +175,17 @@ def formats(context: Context) -> Iterator[Format]:
     reason=(
         "Vega and RDNA 2 emulate bf16; FP8 came with MI300 and RDNA 4, FP4 with MI350; Arc has"
         " neither. Training in a format without units fails or crawls; serving may still store"
-        " weights in it."
+        " weights in it. Devices that compute in int8 alone run networks that were converted for"
+        " them; they train none and hold no language model."
     ),
-    source="AMD, Intel: specifications and instruction sets of the chips",
+    source="AMD, Intel, Google, Hailo: specifications and instruction sets of the chips",
 )
 def no_units(context: Context, case: Format) -> Iterator[Finding]:
     """An error for training in FP8 and FP4; unknown for a GPU whose rate in the format is not
-    known."""
-    if case.format in case.card.unsupported:
+    known, an error for what converted networks of int8 are not."""
+    if case.format == NETWORKS:
+        yield no_units.finding(case, "error", variant=NETWORKS, format="fp32")
+    elif case.format in case.card.unsupported:
         training = "train" in (case.job.workload.task or "train")
         severity: Severity = "error" if training and case.format != "bf16" else "warning"
         precision = "fp16" if "bf16" in case.card.unsupported else "bf16"
