@@ -53,7 +53,7 @@ def _others(advice: Advice, currency: str) -> Iterator[Step]:
 def _speed(row: Row) -> Step:
     name = tr("Speed of {name}", name=title_of(row))
     formula = tr("80 % interval")
-    ends = {tr("low"): row.low, tr("high"): row.high}
+    ends: dict[str, float | str | None] = {tr("low"): row.low, tr("high"): row.high}
     return Step(name, formula, ends, row.score or 0.0, speed_unit([row]))
 
 
