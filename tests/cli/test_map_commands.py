@@ -58,6 +58,9 @@ def test_money_and_energy_are_the_users(capsys: pytest.CaptureFixture[str]) -> N
     ("asked", "told"),
     [
         (["rank", "no-such-model-1"], "no-such-model-1"),
+        (["rank", "resnet-50", "--day", "2017-4-9"], "expected a day up to today"),
+        (["rank", "resnet-50", "--day", "2031-01-01"], "expected a day up to today"),
+        (["rank", "resnet-50", "--day", "2017-04-09", "--only", "rtx 4090"], "was out on 9 Apr"),
         (["rank", "task=train"], "expected a model"),
         (["rank", "resnet-50", "--count", "0"], "--count"),
         (["rank", "resnet-50", "--count", "x"], "--count"),

@@ -299,3 +299,23 @@ def test_a_bare_matrix_is_read_without_a_model(
     assert answer["copy_gbps"] == [[None, None], [None, None]]
     assert "which GPU is it" in told.err
     assert main(["topology", "--nvidia-smi", str(file), "--format", "nccl"]) == 2
+
+
+def test_times_follow_the_release_of_nccl(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, new = (str(tmp_path / f"{name}.rig") for name in ("old", "new"))
+    assert main(["new", "8x DGX-1 V100 16GB", "--set", "nccl=2.3", "-o", old]) == 0
+    assert main(["new", "8x DGX-1 V100 16GB", "-o", new]) == 0
+    capsys.readouterr()
+    first = {}
+    for rig in (old, new):
+        assert main(["topology", rig, "--format", "times"]) == 0
+        told = capsys.readouterr().out
+        assert ("Rings alone" in told) is (rig == new) and "64\u202fGPUs of 8\u202fnodes" in told
+        assert main(["topology", rig, "--format", "json"]) == 0
+        first[rig] = json.loads(capsys.readouterr().out)["allreduce_us"]["8"]["value"]
+    assert first[old] > 2 * first[new]
+    assert main(["new", "RTX 4090", "-o", new]) == 0
+    assert main(["topology", new, "--format", "times"]) == 2
+    assert "two GPUs or more" in capsys.readouterr().err

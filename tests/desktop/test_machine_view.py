@@ -15,6 +15,7 @@ from rigplanner.desktop.machine.export import open_export, save_machine
 from rigplanner.desktop.machine.shapes import Box, Drawing, Wire
 from rigplanner.report.forms import form_title
 from rigplanner.report.machine_files import WRITERS
+from rigplanner.rig.edits import Edit
 
 
 @pytest.fixture
@@ -164,3 +165,19 @@ def test_a_form_without_content_is_grey(window, view, sample_folder):
     documents.new_rig(window)
     settle(window)
     assert not any(offered())
+
+
+def test_the_exchange_hears_the_release_of_nccl(window, sample_folder):
+    documents.open_file(window, sample_folder / "dgx-1-v100.rig", sample=True)
+    window.show_tab("Machine")
+    settle(window)
+    view, session = window.view("Machine"), window.session
+    session.edit("8 nodes", Edit("set_quantity", {"uid": session.rig.items[0].uid, "quantity": 8}))
+    settle(window)
+    assert "64" in view.times_note.text() and not view.times.isColumnHidden(3)
+    today = view.times.item(0, 1).text()
+    alone = view.times.item(0, 3).text()
+    session.edit("NCCL", Edit("set_software", {"versions": {"nccl": "2.3"}}))
+    settle(window)
+    assert "NCCL 2.3" in view.times_note.text() and view.times.isColumnHidden(3)
+    assert view.times.item(0, 1).text() == alone != today

@@ -237,3 +237,16 @@ def test_advice_opens_its_figures_with_their_sources(page) -> None:
     cells = [table.item(n, m).text() for n in range(table.rowCount()) for m in range(4)]
     assert any("2026" in cell for cell in cells), "prices with their day"
     dialog.close()
+
+
+def test_the_market_of_a_day_is_asked_for_in_a_field(qtbot, page) -> None:
+    page.filters.words.setText("gtx 10")
+    page.filters.counts.setCurrentIndex(0)
+    QTest.keyClicks(page.filters.day, "2017-04-09")
+    qtbot.waitUntil(lambda: "The market of 9 Apr 2017" in page.note.text())
+    settled_session(qtbot, page._session)
+    assert page.model.rows and all((row.released or "") <= "2017-04-09" for row in page.model.rows)
+    page.filters.day.setText("2017-04-")
+    page.refresh()
+    settled_session(qtbot, page._session)
+    assert "no day up to today" in page.note.text()

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
@@ -264,3 +265,36 @@ def test_cards_are_compared_in_one_format_of_the_weights():
     narrow, wide = (row.answers[0] for row in rows([plain], asked, [1], zoo))
     assert narrow.fit != "fits"
     assert wide.fit == "fits"
+
+
+def test_the_market_of_a_day_knows_nothing_that_came_after(catalog: Catalog) -> None:
+    day = "2017-04-09"
+    then = {card.id: card for card in everything(catalog, shipped_cloud(), "", Money(day=day))}
+    today = {card.id: card for card in everything(catalog, shipped_cloud(), "", Money())}
+    assert 20 < len(then) < len(today) / 2
+    for card in then.values():
+        assert card.price is None or card.price.day <= day
+        assert card.kind == "hire" or (card.gpu.released or "9999") <= day
+    assert then["nvidia.geforce.gtx-1080"].cost == 499
+    assert "nvidia.geforce.gtx-1070-ti" in today and "nvidia.geforce.gtx-1070-ti" not in then
+
+
+@pytest.mark.parametrize(
+    ("released", "out"),
+    [
+        ("2017-04-09", True),
+        ("2017-04-10", False),
+        ("2016", True),
+        ("2017", False),
+        ("2017-03", True),
+        ("2017-04", False),
+        (None, False),
+    ],
+)
+def test_a_release_known_by_its_year_counts_once_that_is_over(
+    catalog: Catalog, released: str | None, out: bool
+) -> None:
+    gpu = catalog.get("nvidia.geforce.gtx-1080")
+    assert isinstance(gpu, GPU)
+    assert Money(day="2017-04-09").sells(replace(gpu, released=released)) is out
+    assert Money().sells(replace(gpu, released=released))

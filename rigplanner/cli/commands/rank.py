@@ -6,9 +6,11 @@ from datetime import date
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.catalog.imports.user_catalog import newest_rates
+from rigplanner.catalog.prices.prices import is_day
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.asked import works_asked
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
@@ -68,6 +70,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     state = parser.add_mutually_exclusive_group()
     state.add_argument("--new", action="store_true", help="count prices of new parts alone")
     state.add_argument("--used", action="store_true", help="count prices of used parts alone")
+    parser.add_argument(
+        "--day", default="", help="the market of that day, as 2017-04-09: what was out, at prices"
+        " known by then"
+    )  # fmt: skip
     parser.add_argument("--kwh", type=float, metavar="PRICE", help="what a kilowatt-hour costs")
     parser.add_argument("--hours", type=float, default=8.0, help="hours of work a day (default: 8)")
     parser.add_argument(
@@ -144,11 +150,13 @@ def _asked(args: argparse.Namespace) -> Asked:
     kinds = [word.strip() for word in args.kind.split(",")]
     if not kinds or not set(kinds) <= set(KINDS):
         raise InputFault(f"--kind: expected {', '.join(KINDS)}, found {args.kind!r}.")
+    if args.day and not (is_day(args.day) and args.day <= date.today().isoformat()):
+        raise InputFault(f"--day: expected a day up to today, as 2017-04-09, found {args.day!r}.")
     state = "new" if args.new else "used" if args.used else "any"
     return Asked(
         counts=counts_of(args.count, "--count", MOST_COUNT),
         kinds=kinds,
-        money=Money(args.currency.upper(), newest_rates(), state),  # type: ignore[arg-type]
+        money=Money(args.currency.upper(), newest_rates(), state, args.day),  # type: ignore[arg-type]
         terms=Terms(args.kwh, args.hours),
     )
 
@@ -171,6 +179,8 @@ def _found(args: argparse.Namespace, asked: Asked) -> list[Card]:
     found = everything(catalog, shipped_cloud(), args.only, money)
     if not found:
         near = like(args.only, cards(catalog, "", money))
+        if money.day and everything(catalog, shipped_cloud(), args.only, replace(money, day="")):
+            raise InputFault(f"--day: nothing of that name was out on {fmt.day(money.day)}.")
         meant = f" Nearest: {', '.join(near)}." if near else ""
         raise InputFault(f"--only: no card is called {args.only!r}.{meant}")
     if args.budget is not None and not any(card.cost for card in found if card.kind != "hire"):
@@ -225,13 +235,15 @@ def _content(
         return table.json_text(best, names, currency).encode()
     lines = table.text(best, names, currency, args.most, args.sort)
     lines += want.told(shortages(best), names)
+    if money.day:
+        lines.append(table.market(money.day))
     if args.advice:
         lines += _advice(args, best, every, money)
     if args.format == "text":
         return ("\n".join(lines) + "\n").encode()
     from rigplanner.report.map import picture
 
-    heading = Heading("; ".join(names), table.note(date.today().isoformat()), currency)
+    heading = Heading("; ".join(names), table.note(date.today().isoformat(), money.day), currency)
     if args.format == "html":
         scenes = [chart(kind, best, heading, args.sort, most=args.most) for kind in CHARTS]
         return picture.page_html(scenes, heading.work, lines).encode()

@@ -16,19 +16,17 @@ from rigplanner.machine.alternatives import Alternative, alternatives
 from rigplanner.machine.assemble import assemble
 from rigplanner.machine.model import Machine
 from rigplanner.machine.this_machine import read_this_machine, recognise
-from rigplanner.machine.topology.collective_time import allreduce_time
 from rigplanner.machine.topology.collectives import allreduce
 from rigplanner.machine.topology.copies import copy_rates
 from rigplanner.machine.topology.interconnect import nodes_of
+from rigplanner.machine.topology.messages import message_times
 from rigplanner.report.language import tr
 from rigplanner.report.machine_files import WRITERS
-from rigplanner.report.words.machine import move_text
+from rigplanner.report.words.machine import move_text, time_lines
+from rigplanner.rig.document import Rig
 
-FORMATS = ("matrix", "json", "nccl", "svg", "dot", "graphml", "node-link")
+FORMATS = ("matrix", "json", "times", "nccl", "svg", "dot", "graphml", "node-link")
 SPREAD = ("value", "low", "high")
-MESSAGE_BYTES = tuple(2**power for power in range(10, 34, 2))
-
-
 INSTEAD = {
     "--nvidia-smi": "the output of nvidia-smi topo -m instead of a rig",
     "--rocm-smi": "the output of rocm-smi --showtopo or amd-smi topology",
@@ -81,6 +79,7 @@ def run(args: argparse.Namespace) -> int:
     if args.read and not source and not args.this_machine and args.rig is None:
         sys.stdout.write(found_text(None, args.read, args.format))
         return FINE
+    nccl = ""
     if source:
         machine = machine_of_file(source, getattr(args, source), args.gpu, args.query, args.nvlink)
         if args.format == "nccl" and any(gpu.gpu.id == UNNAMED for gpu in machine.gpus):
@@ -88,18 +87,39 @@ def run(args: argparse.Namespace) -> int:
                 "--format nccl: a file for NCCL needs the GPU's name, with --gpu NAME."
             )
     else:
-        machine = _at_hand() if args.this_machine else _planned(args.rig)
+        rig = _at_hand() if args.this_machine else _planned(args.rig)
+        machine, nccl = assemble(rig, open_catalog()), rig.settings.software.get("nccl", "")
     if args.read:
         sys.stdout.write(found_text(machine, args.read, args.format))
         return FINE
-    sys.stdout.write((_json if args.format == "json" else WRITERS[args.format])(machine))
+    if args.format == "times":
+        return _tell_times(machine, nccl)
+    sys.stdout.write(
+        _json(machine, nccl) if args.format == "json" else WRITERS[args.format](machine)
+    )
     return FINE
 
 
-def _planned(path: Path | None) -> Machine:
+def _tell_times(machine: Machine, nccl: str) -> int:
+    """Print the times of an all-reduce by size. Raises InputFault where there are none."""
+    times = message_times(machine, nccl) if _named(machine) else ()
+    if not times:
+        raise InputFault(
+            "--format times: it takes two GPUs or more of known models and links; name the model"
+            " of a captured machine with --gpu NAME."
+        )
+    sys.stdout.write("".join(f"{line}\n" for line in time_lines(times, machine, nccl)))
+    return FINE
+
+
+def _named(machine: Machine) -> bool:
+    return all(gpu.gpu.id != UNNAMED for gpu in machine.gpus)
+
+
+def _planned(path: Path | None) -> Rig:
     if path is None:
         raise InputFault("name a rig file, or a captured matrix with --nvidia-smi FILE --gpu NAME.")
-    return assemble(open_rig(path), open_catalog())
+    return open_rig(path)
 
 
 def _alternatives(path: Path, form: str) -> str:
@@ -126,33 +146,28 @@ def _as_json(move: Alternative) -> dict[str, Any]:
     }
 
 
-def _at_hand() -> Machine:
+def _at_hand() -> Rig:
     catalog = open_catalog()
     known = recognise(read_this_machine(), catalog)
     say_unmatched("topology", known.unmatched)
-    return assemble(known.rig, catalog)
+    return known.rig
 
 
 def _spread(estimate: Estimate | None) -> dict[str, float] | None:
     return {name: round(getattr(estimate, name), 2) for name in SPREAD} if estimate else None
 
 
-def _times(estimate: Estimate | None, machine: Machine) -> dict[str, dict[str, float]]:
+def _times(machine: Machine, nccl: str) -> dict[str, dict[str, float]]:
     """Return the microseconds of an all-reduce by its bytes."""
-    count = len(machine.gpus)
-    if estimate is None:
-        return {}
-    nodes = len(nodes_of(machine, tuple(range(count))))
-    taken = {size: allreduce_time(size, estimate, count, nodes) for size in MESSAGE_BYTES}
     return {
-        str(size): {name: round(1e6 * getattr(time, name), 1) for name in SPREAD}
-        for size, time in taken.items()
+        str(each.size_bytes): {name: round(1e6 * getattr(each.taken, name), 1) for name in SPREAD}
+        for each in message_times(machine, nccl)
     }
 
 
-def _json(machine: Machine) -> str:
+def _json(machine: Machine, nccl: str) -> str:
     count = len(machine.gpus)
-    named = all(gpu.gpu.id != UNNAMED for gpu in machine.gpus)
+    named = _named(machine)
     estimate = allreduce(machine) if named else None
     answer: dict[str, Any] = {
         "gpus": [gpu.gpu.name for gpu in machine.gpus],
@@ -161,7 +176,7 @@ def _json(machine: Machine) -> str:
         or [list(range(count))],
         "islands": [list(island) for island in machine.islands],
         "allreduce_busbw_gbps": _spread(estimate) or dict.fromkeys(SPREAD),
-        "allreduce_us": _times(estimate, machine),
+        "allreduce_us": _times(machine, nccl) if named else {},
         "p2p": [list(row) for row in machine.p2p],
         "copy_gbps": [
             [_spread(rate) if named else None for rate in row] for row in copy_rates(machine)

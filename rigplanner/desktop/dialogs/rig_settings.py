@@ -47,6 +47,7 @@ SOFTWARE = Words(
         "pytorch": "PyTorch",
         "tensorflow": "TensorFlow",
         "jax": "JAX",
+        "nccl": "NCCL",
         "bios": "BIOS version",
     }
 )

@@ -265,6 +265,10 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
         "What you want to spend at most.",
         "The price gauge shows how far the total is from it.",
     ),
+    "Market of the day": (
+        "A day of the past, as 2017-04-09; empty for today.",
+        "Only what was out then is shown, at prices known by then.",
+    ),
     "Wall power": (
         "Volts of the outlet: 120 in North America, 230 in Europe.",
         "With the breaker it limits what the rig may draw.",
@@ -473,6 +477,10 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
     ),
     "Driver": ("Version of the GPU driver.", "It decides which CUDA versions and which GPUs run."),
     "JAX": ("Version of JAX that will run.", "The checks tell whether it serves these GPUs."),
+    "NCCL": (
+        "Release of NCCL, as 2.3 or 2.21.5; empty for one of today.",
+        "Before 2.4 nodes exchange by rings alone; Machine shows what that takes.",
+    ),
     "PyTorch": (
         "Version of PyTorch that will run.",
         "The checks tell whether it serves these GPUs.",
@@ -680,6 +688,16 @@ COLUMN_HINTS: dict[str, tuple[str, str]] = {
     ),
     "#": ("Place in the order.", "Rows of one number have intervals that overlap."),
     "Cards": ("The kind of card, and how many.", "A click shows the measurements behind the row."),
+    "Message": ("Size of what is summed over all GPUs.", "Gradients travel in such pieces."),
+    "Time": ("What one all-reduce of this size takes.", "Small ones wait, large ones carry."),
+    "Way": (
+        "Pattern and protocol that NCCL picks at this size.",
+        "Trees wait less between nodes, rings carry as much.",
+    ),
+    "Rings alone": (
+        "What it took before NCCL 2.4, without trees between nodes.",
+        "It differs where messages are small and nodes many.",
+    ),
     "80 % interval": (
         "Four of five measurements lie in it.",
         "Cards whose intervals overlap are not told apart.",

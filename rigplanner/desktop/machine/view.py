@@ -32,10 +32,12 @@ from rigplanner.desktop.machine.leaves import piece_numbers
 from rigplanner.desktop.machine.shapes import Drawing
 from rigplanner.desktop.words import problem_words
 from rigplanner.machine.model import DriveUse, Machine, SlotUse
+from rigplanner.machine.topology.messages import message_times
 from rigplanner.planning.moves import Move, moves, split_piece
 from rigplanner.report.drawing.slots import slot_picture
 from rigplanner.report.language import tr
 from rigplanner.report.quote.machine import link_text
+from rigplanner.report.words.machine import TIME_HEADS, time_cells, times_note
 
 
 def open_acceptance(parent: QWidget, session: Session) -> QWidget:
@@ -181,6 +183,11 @@ class MachineView(QWidget):
         pictures.setCornerWidget(panel(corner))
         pictures.addTab(self._canvas, tr("Topology"))
         pictures.addTab(scrolled(self.slots, tr("Slots and cards")), tr("Slots and cards"))
+        heads = tuple(map(tr, TIME_HEADS))
+        self.times = plain_table(tr("Time of an all-reduce by the size of its message"), heads)
+        self.times_note = label("", "small", wrap=True)
+        noted = strip(row(self.times_note, margins=(12, 6, 12, 6)))
+        pictures.addTab(panel(column(noted, self.times, spacing=0)), tr("Exchange"))
         return pictures
 
     def _rig_changed(self, change: Change) -> None:
@@ -200,6 +207,7 @@ class MachineView(QWidget):
         names = {piece.name: piece.part.name for piece in machine.pieces}
         self._show_places(machine, names)
         self._show_matrix(machine)
+        self._show_times(machine)
         self._show_pieces(machine, names)
         if self.isVisible():
             self.better.ask(assessment)
@@ -227,6 +235,17 @@ class MachineView(QWidget):
         for n, line in enumerate(rows):
             if (item := self.places.item(n, 0)) is not None:
                 item.setData(Qt.ItemDataRole.UserRole, line[4])
+
+    def _show_times(self, machine: Machine) -> None:
+        nccl = self._session.rig.settings.software.get("nccl", "")
+        times = message_times(machine, nccl)
+        fill(self.times, [time_cells(each) for each in times], numbers=(0, 1, 2, 3))
+        self.times.setColumnHidden(3, not any(each.rings_alone for each in times))
+        self.times_note.setText(
+            times_note(machine, nccl)
+            if times
+            else tr("An exchange takes two GPUs or more whose links are known.")
+        )
 
     def _show_matrix(self, machine: Machine) -> None:
         heads = [f"GPU{gpu.index}" for gpu in machine.gpus] + [

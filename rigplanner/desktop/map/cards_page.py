@@ -34,7 +34,7 @@ from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.document.tasks import Ticket
 from rigplanner.desktop.look.theme import look, row_px
 from rigplanner.desktop.map.advice_reason import advice_reason
-from rigplanner.desktop.map.filters import Filters, money_of
+from rigplanner.desktop.map.filters import Filters
 from rigplanner.desktop.map.rows_model import FIT_COLUMN, RowsModel
 from rigplanner.desktop.map.scene_view import SceneView
 from rigplanner.desktop.map.weights import Weights
@@ -256,10 +256,15 @@ class CardsPage(QWidget):
             notes.append(tr("Rows of one number: their intervals overlap, either may be faster."))
         if told.rows and not running:
             notes += want.told(shortages(told.rows), self._works.titles)
+        day = self.filters.money().day
+        if day:
+            notes.append(table.market(day))
+        elif typed := self.filters.day.text().strip():
+            notes.append(tr("{text} is no day up to today: prices are of today.", text=typed))
         return notes
 
     def _heading(self) -> Heading:
-        note = table.note(self._session.today)
+        note = table.note(self._session.today, self.filters.money().day)
         return Heading(self._works.title, note, self.model.currency)
 
     def _show_view(self) -> None:
@@ -295,7 +300,7 @@ class CardsPage(QWidget):
         """Say of the one card that is chosen its class, what it lacks, what does it for less."""
         found = None
         if len(chosen) == 1:
-            money = money_of(self._session.rig)
+            money = self.filters.money()
             found = advice(chosen[0], self.model.rows, self._session.catalog, money)
         self._advised = found
         self.advice.setVisible(found is not None)

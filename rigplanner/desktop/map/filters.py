@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import replace
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QDoubleValidator
 from PySide6.QtWidgets import QComboBox, QLineEdit, QSizePolicy, QWidget
 
 from rigplanner.catalog.imports.user_catalog import newest_rates
 from rigplanner.catalog.prices.exchange import convert
+from rigplanner.catalog.prices.prices import is_day
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.desktop.controls.flow_row import FlowRow, let_flow
 from rigplanner.desktop.controls.tips import plain
@@ -79,15 +81,19 @@ class Filters(QWidget):
         check = QDoubleValidator(0.0, 1e9, 2, self.budget)
         check.setNotation(QDoubleValidator.Notation.StandardNotation)
         self.budget.setValidator(check)
+        self.day = QLineEdit()
+        self.day.setAccessibleName(tr("Market of the day"))
+        self.day.setPlaceholderText(tr("Day, as 2017-04-09"))
+        self.day.setMaxLength(len("2017-04-09"))
         self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
         self._typing.timeout.connect(self.changed)
-        for field, rows in ((self.words, 8), (self.budget, 5)):
+        for field, rows in ((self.words, 8), (self.budget, 5), (self.day, 6)):
             field.setClearButtonEnabled(True)
             field.setFixedWidth(row_px() * rows)
             field.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
             field.textEdited.connect(lambda _: self._typing.start())
         fields = (self.counts, self.kinds, self.condition, self.sort, self.words, self.budget)
-        let_flow(self, FlowRow(*fields))
+        let_flow(self, FlowRow(*fields, self.day))
 
     def start_with(self, count: int) -> None:
         """Begin with as many GPUs as the rig has, where that is a choice."""
@@ -99,7 +105,7 @@ class Filters(QWidget):
     ) -> Question:
         """Return what is asked of these works, in the rig's money; `own`: how many GPUs the rig has
         that they come from; `wishes`: the weight and the least speed of each work."""
-        money = money_of(self._session.rig, self.condition.currentData())
+        money = self.money()
         tariff, site = self._session.rig.site.energy_per_kwh, self._session.rig.site
         counted = tariff.amount if tariff and tariff.currency == money.currency else None
         amount, known = self.budget.locale().toDouble(self.budget.text())
@@ -117,6 +123,14 @@ class Filters(QWidget):
             sort=self.sort.currentData(),
             monitors_gib=self._monitors_gib(),
         )
+
+    def money(self) -> Money:
+        """The rig's currency, of prices in the condition and known by the day asked for; a day that
+        is none, or is to come, leaves the market of today."""
+        day = self.day.text().strip()
+        known = is_day(day) and day <= self._session.today
+        money = money_of(self._session.rig, self.condition.currentData())
+        return replace(money, day=day if known else "")
 
     def _monitors_gib(self) -> float:
         """What the rig's monitors would take of a card in the stead of its own."""

@@ -10,6 +10,7 @@ from rigplanner.evidence import Estimate, Step
 from rigplanner.machine.model import Machine
 from rigplanner.machine.topology.collective_time import busbw_of_message
 from rigplanner.machine.topology.collectives import allreduce, allreduce_of_link
+from rigplanner.machine.topology.messages import has_trees, nccl_release
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.software.stacks import find_stack
 from rigplanner.rig.workload import Workload
@@ -28,10 +29,7 @@ COPY_SPREAD, STAGED_SPREAD = 1.25, 2.6
 BRIDGES, MANY_LINKS = 3, 12
 """Cards that take three bridges give a third of the rate with one, and how many are fitted is
 seldom said."""
-NCCL_RELEASE = re.compile(r"nccl[ -]?v?(\d{1,2})\.(\d{1,3})", re.IGNORECASE)
-FIRST_TREES, TODAY = (2, 4), (99, 0)
-"""The first release of NCCL with double binary trees between nodes (NVIDIA's blog on NCCL 2.4), and
-what stands for one of today."""
+NCCL_NAMED = re.compile(r"nccl[ -]?(v?\d.*)", re.IGNORECASE)
 LINKED = ("nvswitch", "nvlink-mesh", "nvlink-bridge", "xgmi")
 
 
@@ -95,19 +93,23 @@ def _of_message(found: Estimate, workload: Workload, count: int, nodes: int) -> 
     """Bus bandwidth of a message of known size, else that of large ones."""
     if not workload.message_bytes:
         return found
-    trees = nccl_of(workload) >= FIRST_TREES
+    trees = has_trees(nccl_of(workload))
     reached = busbw_of_message(workload.message_bytes, found, count, nodes, trees)
     return msgspec.structs.replace(reached, steps=(*found.steps, *reached.steps))
 
 
-def nccl_of(workload: Workload) -> tuple[int, int]:
-    """Return the release of NCCL that a workload names in `variant` or in its software's text, else
-    one of today; raise WorkloadFault for a word of `variant` that is no release."""
-    told = workload.variant.get("nccl")
-    found = NCCL_RELEASE.search(f"nccl {told}" if told else workload.framework_text or "")
-    if told and found is None:
-        raise WorkloadFault(f"variant.nccl: expected a release as 2.3 or 2.21.5, found {told!r}.")
-    return (int(found.group(1)), int(found.group(2))) if found else TODAY
+def nccl_of(workload: Workload) -> tuple[int, int] | None:
+    """Return the release of NCCL that a workload names in `variant` or in its software's text, None
+    where it names none; raise WorkloadFault for a word of `variant` that is no release."""
+    if told := workload.variant.get("nccl"):
+        found = nccl_release(str(told))
+        if found is None:
+            raise WorkloadFault(
+                f"variant.nccl: expected a release as 2.3 or 2.21.5, found {told!r}."
+            )
+        return found
+    named = NCCL_NAMED.search(workload.framework_text or "")
+    return nccl_release(named.group(1)) if named else None
 
 
 def _copy(workload: Workload, gpu: GPU, link: str) -> Estimate:

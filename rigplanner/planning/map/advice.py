@@ -6,6 +6,7 @@ from datetime import date
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import GPU, Price
@@ -187,7 +188,7 @@ def _cheaper(row: Row, ranked: Sequence[Row], catalog: Catalog) -> Row | None:
 def _trend(prices: Sequence[Price], money: Money) -> Trend | None:
     """How the price of new cards of a kind moved, from the oldest to the newest; None where two
     prices some months apart are not known or it stood still."""
-    plain = Money(money.currency, money.rates, "new")
+    plain = replace(money, condition="new")
     dated = sorted(
         ((price.day, price) for price in prices if plain.of(price) is not None),
         key=lambda pair: pair[0],

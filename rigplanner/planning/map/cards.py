@@ -12,7 +12,7 @@ from rigplanner.catalog.cloud import Cloud, CloudInstance, newest
 from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.prices.exchange import ExchangeRates, convert
-from rigplanner.catalog.schema.parts import GPU, Price, System
+from rigplanner.catalog.schema.parts import GPU, Part, Price, System
 from rigplanner.machine.displays import driving
 from rigplanner.memory.usable_memory import unified
 
@@ -50,17 +50,31 @@ class Card(Struct, frozen=True, kw_only=True):
 
 
 class Money(Struct, frozen=True):
-    """In which currency prices count, by which rates, and of which parts: new or used."""
+    """In which currency prices count, by which rates, and of which parts: new or used. `day`: the
+    market of that day, what was out and what prices were known by then ("": of today); amounts in
+    other currencies are converted at the rates of today."""
 
     currency: str = "USD"
     rates: ExchangeRates | None = None
     condition: Condition = "any"
+    day: str = ""
 
     def of(self, price: Price) -> float | None:
-        """The amount in the currency; None without a rate, or for a part in another condition."""
+        """The amount in the currency; None without a rate, for a part in another condition, or for
+        a price that was not known yet."""
+        if self.day and price.day > self.day:
+            return None
         if self.condition != "any" and price.used != (self.condition == "used"):
             return None
         return convert(price.amount, price.currency, self.currency, self.rates)
+
+    def sells(self, part: Part) -> bool:
+        """Whether a part was out by the day; of a release known by its year or month alone, only
+        once that is over, and never of one that is not known."""
+        released = part.released
+        if not self.day:
+            return True
+        return released is not None and released + "9999-12-31"[len(released) :] <= self.day
 
 
 def cards(catalog: Catalog, words: str = "", money: Money | None = None) -> list[Card]:
@@ -73,7 +87,9 @@ def cards(catalog: Catalog, words: str = "", money: Money | None = None) -> list
         found = PartIndex(catalog.parts.values()).find(words, "gpu")
         wanted = {_kind(part) for part in found if isinstance(part, GPU)}
     return [
-        _card(alike, money) for kind, alike in kinds.items() if wanted is None or kind in wanted
+        _card(alike, money)
+        for kind, alike in kinds.items()
+        if (wanted is None or kind in wanted) and any(map(money.sells, alike))
     ]
 
 
@@ -115,7 +131,9 @@ def machines(catalog: Catalog, words: str, money: Money) -> Iterator[Card]:
             for each in (part.includes if isinstance(part, System) else ())
             if isinstance(gpu := catalog.get(each.part), GPU) and gpu.memory_gib
         ]
-        if isinstance(part, System) and len(gpus) == 1 and _named(words, part, gpus[0][0]):
+        if not isinstance(part, System) or not money.sells(part):
+            continue
+        if len(gpus) == 1 and _named(words, part, gpus[0][0]):
             alike[_kind(gpus[0][0]), gpus[0][1]].append((part, gpus[0][0]))
     for (_, quantity), found in alike.items():
         priced = [
@@ -141,7 +159,8 @@ def machines(catalog: Catalog, words: str, money: Money) -> Iterator[Card]:
 def hires(catalog: Catalog, cloud: Cloud, words: str, money: Money) -> Iterator[Card]:
     """Yield the machines for hire that have a price and a GPU of the catalog."""
     for machine in cloud.instances.values():
-        gpu, price = catalog.get(machine.gpu) if machine.gpu else None, newest(machine.on_demand)
+        gpu = catalog.get(machine.gpu) if machine.gpu else None
+        price = newest(tuple(p for p in machine.on_demand if not money.day or p.day <= money.day))
         if isinstance(gpu, GPU) and gpu.memory_gib and price and _holds(words, _said(machine)):
             yield Card(
                 gpu=gpu,
@@ -196,8 +215,19 @@ def _kind(gpu: GPU) -> object:
 
 
 def _card(alike: list[GPU], money: Money) -> Card:
-    chosen = min(alike, key=lambda gpu: (gpu.vendor != gpu.chip_maker, len(gpu.name), gpu.id))
+    """The card that stands for equal ones: the chip maker's own, of several one that is or was
+    sold at a known price."""
+    alike = [gpu for gpu in alike if money.sells(gpu)]
     price, cost = _newest(alike, money)
+    chosen = min(
+        alike,
+        key=lambda gpu: (
+            gpu.vendor != gpu.chip_maker,
+            not gpu.prices,
+            len(gpu.name),
+            gpu.id,
+        ),
+    )
     whole = built_in(chosen)
     return Card(
         gpu=chosen,
@@ -229,7 +259,7 @@ def _newest(alike: Iterable[GPU], money: Money) -> tuple[Price | None, float | N
 def _launch_cost(alike: Sequence[GPU], money: Money) -> float | None:
     """What the maker asked at the start, or else the oldest price of equal cards, where it is of
     the year after their release."""
-    plain = Money(money.currency, money.rates)
+    plain = replace(money, condition="any")
     counted = [
         (price.condition != "launch", price.day, cost)
         for gpu in alike

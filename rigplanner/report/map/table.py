@@ -232,11 +232,21 @@ def _left_out(rows: Sequence[Row], shown: int) -> list[str]:
     return lines
 
 
-def note(day: str) -> str:
-    """Return the line of sources below a picture."""
+def market(day: str) -> str:
+    """Return the line that says of which day the cards and prices are."""
     return tr(
+        "The market of {day}: what was out and the prices known by then. Speeds are those of the"
+        " software as it is measured since.",
+        day=fmt.day(day),
+    )
+
+
+def note(day: str, market_day: str = "") -> str:
+    """Return the line of sources below a picture, and of which day its market is."""
+    told = tr(
         "RigPlanner {version}, {day}. Thin lines: 80 % interval. Prices and measurements are those"
         " of the catalog, each with its source.",
         version=__version__,
         day=fmt.day(day),
     )
+    return f"{told} {market(market_day)}" if market_day else told

@@ -1,7 +1,7 @@
 """Words for the machine: moves of pieces to other places, with what each link gains and loses; what
 NCCL found on it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import kind_of
@@ -9,8 +9,10 @@ from rigplanner.machine.alternatives import Alternative, Change
 from rigplanner.machine.formats.nccl_beside import Beside
 from rigplanner.machine.formats.nccl_log import NcclRun
 from rigplanner.machine.model import Machine
-from rigplanner.report.format import number
-from rigplanner.report.language import tr
+from rigplanner.machine.topology.interconnect import nodes_of
+from rigplanner.machine.topology.messages import MessageTime, has_trees, nccl_release
+from rigplanner.report.format import columns_of, number, padded, quantity
+from rigplanner.report.language import THIN, tr
 from rigplanner.report.words.findings import subject_name
 from rigplanner.rig.document import Rig
 
@@ -89,6 +91,63 @@ def run_lines(run: NcclRun) -> Iterator[str]:
             gbs=number(graph.intra_gbs),
             path=graph.intra,
         )
+
+
+TIME_HEADS = ("Message", "Time", "80 % interval", "Rings alone", "Way")
+SIZES = (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
+SECONDS = ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms"), (float("inf"), 1.0, "s"))
+"""Below how many seconds, how many of the unit are a second, the unit."""
+
+
+def _seconds_text(*values: float) -> str:
+    """Times in the unit of the last one."""
+    per, unit = next((per, unit) for below, per, unit in SECONDS if values[-1] < below)
+    return f"{' – '.join(number(value * per) for value in values)}{THIN}{unit}"
+
+
+def _size_text(size_bytes: int) -> str:
+    unit, of = next(((unit, of) for unit, of in SIZES if size_bytes >= of), ("B", 1))
+    return f"{number(size_bytes / of)}{THIN}{unit}"
+
+
+def time_cells(each: MessageTime) -> tuple[str, ...]:
+    """Return the time of a message in words, in the order of `TIME_HEADS`."""
+    taken, alone = each.taken, each.rings_alone
+    shape, comma, protocol = each.way.partition(", ")
+    shapes = {"ring": tr("ring"), "tree": tr("tree")}
+    return (
+        _size_text(each.size_bytes),
+        _seconds_text(taken.value),
+        _seconds_text(taken.low, taken.high),
+        _seconds_text(alone.value) if alone else "",
+        f"{shapes.get(shape, shape)}{comma}{protocol}",
+    )
+
+
+def times_note(machine: Machine, nccl: str) -> str:
+    """Return of which GPUs and which NCCL the times are."""
+    count = len(machine.gpus)
+    nodes = len(nodes_of(machine, tuple(range(count)))) or 1
+    if nodes < 2:
+        return tr("All-reduce over {gpus} of one node; trees join nodes only.",
+                  gpus=quantity(count, "GPUs"))  # fmt: skip
+    where = tr("All-reduce over {gpus} of {nodes}.", gpus=quantity(count, "GPUs"),
+               nodes=quantity(nodes, "nodes"))  # fmt: skip
+    release = nccl_release(nccl)
+    if has_trees(release):
+        told = tr("NCCL from 2.4 on has trees between nodes; before, rings alone.")
+    else:
+        told = tr("NCCL {version} has rings alone; from 2.4 on trees join nodes.", version=nccl)
+    return f"{where} {told}"
+
+
+def time_lines(times: Sequence[MessageTime], machine: Machine, nccl: str) -> list[str]:
+    """Return the times by size as a table with its note."""
+    table = [tuple(map(tr, TIME_HEADS)), *map(time_cells, times)]
+    kept = [at for at in range(len(TIME_HEADS)) if any(line[at] for line in table[1:])]
+    widths = {at: max(columns_of(line[at]) for line in table) for at in kept}
+    lines = ["  ".join(padded(line[at], widths[at]) for at in kept).rstrip() for line in table]
+    return [times_note(machine, nccl), *lines]
 
 
 def beside_cells(row: Beside) -> tuple[str, str, str]:
