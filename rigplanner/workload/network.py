@@ -225,6 +225,10 @@ def unknown_model(name: str, zoo: Zoo) -> WorkloadFault:
             "model: expected a network of the zoo, a configuration or figures, found none."
         )
     near = near_names(name, zoo)
+    if name.casefold() in near:  # its speed was measured, its layers nobody told
+        return WorkloadFault(
+            f"model: the layers of '{name}' are not known, so its memory cannot be told."
+        )
     meant = f"; the nearest are {', '.join(near)}" if near else ""
     return WorkloadFault(f"model: '{name}' is not known{meant}.")
 

@@ -250,3 +250,13 @@ def test_the_market_of_a_day_is_asked_for_in_a_field(qtbot, page) -> None:
     page.refresh()
     settled_session(qtbot, page._session)
     assert "no day up to today" in page.note.text()
+
+
+def test_two_chosen_rows_are_compared_by_who_measured_both(qtbot, page) -> None:
+    page.filters.counts.setCurrentIndex(0)
+    page.filters.words.setText("rtx")
+    page.chooser.field.setText("resnet-50")
+    page.chooser._take_field()
+    settled_session(qtbot, page._session)
+    choose(page, "GeForce RTX 4090", "GeForce RTX 3090")
+    assert "measurements that differ in nothing else" in page.advice.text()

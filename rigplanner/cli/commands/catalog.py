@@ -33,6 +33,7 @@ from rigplanner.cli.catalog_verbs import (
     catalog_export,
     catalog_import,
     catalog_price,
+    catalog_ratios,
     catalog_update,
 )
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
@@ -117,6 +118,9 @@ def _add_other_verbs(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]
     )
     catalog_price.add_arguments(
         verbs.add_parser("price", help="read the price that a shop's page states for machines")
+    )
+    catalog_ratios.add_arguments(
+        verbs.add_parser("ratios", help="how many times one is as fast as another, as measured")
     )
 
 
@@ -258,6 +262,7 @@ OTHER_VERBS: dict[str, Callable[[argparse.Namespace], int]] = {
     "export": catalog_export.run,
     "import": catalog_import.run,
     "price": catalog_price.run,
+    "ratios": catalog_ratios.run,
     "update": catalog_update.run,
 }
 STATES: tuple[State, ...] = ("agree", "mixed", "differ")

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.desktop.controls.flow_row import flow_strip
 from rigplanner.desktop.controls.widgets import (
     button,
@@ -41,8 +42,10 @@ from rigplanner.desktop.map.weights import Weights
 from rigplanner.desktop.map.works import WorkChooser, Works
 from rigplanner.desktop.panels.breakdown import show_breakdown
 from rigplanner.desktop.panels.reasons import estimate_reason
+from rigplanner.performance.measured_ratios import Side, boards_of, ratios
 from rigplanner.planning.map.advice import Advice, advice
 from rigplanner.planning.map.asked import Told, growing
+from rigplanner.planning.map.cards import same_kind
 from rigplanner.planning.map.nearest import shortages
 from rigplanner.planning.map.rank import RUNS, Row
 from rigplanner.planning.map.swap import swap_edits, swapped
@@ -53,6 +56,7 @@ from rigplanner.report.map import table, want
 from rigplanner.report.map.charts import CHART_WORDS, CHARTS, Chart, Heading, chart
 from rigplanner.report.map.figures import title_of
 from rigplanner.report.map.scene import Measure, Scene
+from rigplanner.report.words.measured_ratios import ratios_text
 
 if TYPE_CHECKING:
     from rigplanner.rig.document import Rig
@@ -298,15 +302,29 @@ class CardsPage(QWidget):
 
     def _advise(self, chosen: list[Row]) -> None:
         """Say of the one card that is chosen its class, what it lacks, what does it for less."""
-        found = None
+        told, found = "", None
         if len(chosen) == 1:
             money = self.filters.money()
             found = advice(chosen[0], self.model.rows, self._session.catalog, money)
+            told = " ".join(in_words.lines(found, self.model.currency)) if found else ""
+        elif len(chosen) == 2:
+            told = self._measured(*chosen)
         self._advised = found
-        self.advice.setVisible(found is not None)
         self.figures.setVisible(found is not None)
-        if found is not None:
-            self.advice.setText(" ".join(in_words.lines(found, self.model.currency)))
+        self.advice.setVisible(bool(told))
+        self.advice.setText(told)
+
+    def _measured(self, one: Row, other: Row) -> str:
+        """How many times one of two rows is as fast as the other, by who measured both."""
+        gpus = [self._session.catalog.get(row.gpu) for row in (one, other)]
+        sides = [
+            Side(gpus=boards_of(gpu, same_kind), count=row.count)
+            for gpu, row in zip(gpus, (one, other), strict=True)
+            if isinstance(gpu, GPU)
+        ]
+        if len(sides) < 2 or sides[0] == sides[1]:
+            return ""
+        return ratios_text(ratios(sides[0], sides[1]), title_of(one), title_of(other))
 
     def put_into_rig(self) -> None:
         """Make the chosen card the GPU of the rig."""

@@ -18,6 +18,9 @@ FAULTS = {
         "The model {model} is not known; the nearest are {others}."
     ),
     r"model: '(?P<model>[^']+)' is not known\.": "The model {model} is not known.",
+    r"model: the layers of '(?P<model>[^']+)' are not known, so its memory cannot be told\.": (
+        "The layers of {model} are not known, so its memory cannot be told."
+    ),
     r"model: how many rows the embedding tables of '(?P<model>.+)' have is not known\.": (
         "How many rows the embedding tables of {model} have is not known."
     ),
