@@ -18,6 +18,8 @@ from rigplanner.rules.hardware.known_issues import known_pairs
 
 PACKAGE = Path(__file__).parent.parent / "rigplanner"
 TABLES = {
+    "rigplanner.cli.catalog_verbs.catalog_ratios": ("HEADS",),
+    "rigplanner.report.words.machine": ("TIME_HEADS",),
     "rigplanner.desktop.actions": ("COMMANDS:text", "MENUS"),
     "rigplanner.desktop.parts.columns": ("COLUMNS:title", "COMMON:title", "FACETS:title"),
     "rigplanner.desktop.documents": ("RIG_FILES",),

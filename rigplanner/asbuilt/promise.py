@@ -70,8 +70,9 @@ class PromisedRate(Struct, frozen=True, kw_only=True):
 
 
 class Promise(Struct, frozen=True, kw_only=True):
-    """All that is promised; None and empty are not promised. `ports` are network ports by rate,
-    `peer` says that GPUs shall reach each other directly."""
+    """All that is promised; None and empty are not promised. `gpus` are those that jobs run on,
+    `displays` those that only drive the monitors, `ports` are network ports by rate, `peer` says
+    that GPUs shall reach each other directly."""
 
     name: str = ""
     board: str = ""
@@ -80,6 +81,7 @@ class Promise(Struct, frozen=True, kw_only=True):
     sockets: int | None = None
     cores: int | None = None
     gpus: tuple[PromisedCard, ...] = ()
+    displays: tuple[PromisedCard, ...] = ()
     drives: tuple[PromisedCard, ...] = ()
     nics: tuple[PromisedCard, ...] = ()
     ports: tuple[PromisedCard, ...] = ()
@@ -116,6 +118,7 @@ def promise_of(assessment: Assessment) -> Promise:
         sockets=len(machine.cpus) or None,
         cores=cpu.cores if cpu else None,
         gpus=tuple([_gpu(machine, node) for node in machine.gpus]),
+        displays=tuple(replace(_gpu(machine, node), index=None) for node in machine.displays),
         drives=tuple(_drives(machine)),
         nics=tuple(_nics(machine)),
         ports=tuple(_ports(machine)),

@@ -97,14 +97,18 @@ def _cases_of_rig(name: str) -> list[Case]:
             f"{name}: the rig has no workload; name a model and --rig {name}, or give the rig one"
             " with `rigplanner new --from FILE.rig --workload MODEL`."
         )
-    titles = [
-        work.name or f"{work.model or 'network'}, {work.task or 'task not set'}"
-        for work in rig.workloads
-    ]
+    titles = list(map(_title, rig.workloads))
     return [
         Case(id=title, workload=work, hardware=Hardware(rig=name))
         for title, work in zip(titles, rig.workloads, strict=True)
     ]
+
+
+def _title(work: Workload) -> str:
+    """A workload as its answer is headed: its name, else model and task."""
+    if not (work.name or work.task) and plain_job(work):
+        return work.model or ""
+    return work.name or f"{work.model or 'network'}, {work.task or 'task not set'}"
 
 
 def asked_case(args: argparse.Namespace) -> Case:

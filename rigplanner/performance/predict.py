@@ -85,6 +85,10 @@ MOST_EFFICIENCY = 1.03
 """Several GPUs of the same batch do no more than this times their number; sharded states and noise
 explain the rest."""
 
+NO_TABLE_SPEED = (
+    "task: of a table only the memory is known, not the speed; ask `rigplanner memory`."
+)
+
 
 def predict_speed(
     workload: Workload,
@@ -175,9 +179,7 @@ def _without_network(
     if kind == "simulate":
         cpus = [node.cpu for node in machine.cpus] if machine else []
         return predict_simulated(workload, gpu, cpus, count)
-    raise WorkloadFault(
-        "task: of a table only the memory is known, not the speed; ask `rigplanner memory`."
-    )
+    raise WorkloadFault(NO_TABLE_SPEED)
 
 
 def _in_double(found: SpeedEstimate, job: Job, gpu: GPU) -> SpeedEstimate:

@@ -21,6 +21,7 @@ from rigplanner.asbuilt.seen import (
     SeenRate,
 )
 from rigplanner.catalog.load import Catalog
+from rigplanner.cli.main import main
 from rigplanner.data import sample_files
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import assess
@@ -140,3 +141,34 @@ def test_of_several_nodes_each_is_accepted_by_itself(catalog: Catalog) -> None:
         mine, one = getattr(twice, field), getattr(whole, field)
         assert (len(mine) == len(one)) if isinstance(one, tuple) else mine == one, field
     assert not _broken(twice, as_planned(whole))
+
+
+DISPLAYED = (
+    *("2x GTX 1080 Ti", "GTX 1050 Ti", "Core i7-8700K", "MSI Z370 GODLIKE GAMING"),
+    *("--set", "role:GTX 1050 Ti=display"),
+)
+
+
+def test_a_card_for_the_monitors_is_promised_and_counted_by_the_driver(
+    catalog: Catalog, tmp_path: Path
+) -> None:
+    """The driver lists it among the GPUs; jobs, matrix and rates are those of the others."""
+    file = tmp_path / "three.rig"
+    assert main(["new", *DISPLAYED, "-o", str(file)]) == 0
+    promise = promise_of(assess(read_rig(file), catalog))
+    (shown,) = promise.displays
+    assert shown.name == "GeForce GTX 1050 Ti" and len(promise.gpus) == 2
+    jobs = [fact for fact in as_planned(promise) if not isinstance(fact, SeenMatrix)]
+    ahead = "0000:00:1b.0"  # below the other two: the driver counts it first
+    card = [
+        SeenDevice(address=ahead, name=shown.name, kind="gpu", running=shown.link),
+        SeenGpu(address=ahead, name=shown.name, reachable=shown.link, running=shown.link,
+                memory_mib=4040),
+    ]  # fmt: skip
+    cells = (("X", "SYS", "SYS"), ("SYS", "X", "PHB"), ("SYS", "PHB", "X"))
+    whole = differences(promise, (*jobs, *card, SeenMatrix(cells)))
+    assert [line for line in whole if line.verdict not in ("kept", "unseen")] == []
+    assert any(line.code == "matrix" and line.verdict == "kept" for line in whole)
+    without = differences(promise, tuple(jobs))
+    broken = [line for line in without if line.verdict == "broken"]
+    assert [(line.code, line.subject) for line in broken] == [("gpu-count", shown.name)]

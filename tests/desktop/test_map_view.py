@@ -260,3 +260,13 @@ def test_two_chosen_rows_are_compared_by_who_measured_both(qtbot, page) -> None:
     settled_session(qtbot, page._session)
     choose(page, "GeForce RTX 4090", "GeForce RTX 3090")
     assert "measurements that differ in nothing else" in page.advice.text()
+
+
+def test_products_of_matrices_are_suggested_and_ranked(qtbot, page) -> None:
+    page.chooser._suggest("matr")
+    assert page.chooser._names.stringList()[:2] == ["matrix", "matrix fp64"]
+    page.chooser.field.setText("matrix fp64")
+    page.chooser._take_field()
+    settled_session(qtbot, page._session)
+    assert page.model.rows[0].answers[0].speed.metric == "TFLOPS"
+    assert page.chooser.chosen().titles == ("matrix fp64",)

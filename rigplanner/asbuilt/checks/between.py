@@ -4,6 +4,8 @@ copies."""
 from collections.abc import Iterator
 from itertools import permutations
 
+from msgspec.structs import replace
+
 from rigplanner.asbuilt.checks.line import Line, Verdict, View
 from rigplanner.asbuilt.seen import SeenKernel, SeenMatrix, SeenNvlink, SeenRate, of_kind
 from rigplanner.machine.nodes import pair_of
@@ -31,6 +33,8 @@ def _letters(view: View) -> Iterator[Line]:
     plan = view.promise.matrix
     if len(plan) < 2:
         return
+    if seen is not None and len(seen.cells) > len(plan):
+        seen = _of_jobs(seen, view)
     if seen is None or len(seen.cells) != len(plan):
         if seen is not None:
             yield Line(
@@ -47,6 +51,17 @@ def _letters(view: View) -> Iterator[Line]:
     for a in range(len(plan)):
         for b in range(a + 1, len(plan)):
             yield _letter(a, b, plan[a][b], seen.cells[order[a]][order[b]])
+
+
+def _of_jobs(seen: SeenMatrix, view: View) -> SeenMatrix:
+    """The matrix without the cards that only drive the monitors, which the driver counts too, by
+    the order of their addresses; as it is where that does not tell which they are."""
+    drivers = sorted(card.address for card in view.cards if card.kind == "gpu" and card.gpu)
+    shown = {pair.card.address for pair in view.displays if pair.card}
+    kept = [at for at, address in enumerate(drivers) if address not in shown]
+    if len(drivers) != len(seen.cells) or len(kept) != len(view.promise.matrix):
+        return seen
+    return replace(seen, cells=tuple(tuple(seen.cells[a][b] for b in kept) for a in kept))
 
 
 def _order(

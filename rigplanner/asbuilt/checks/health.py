@@ -70,11 +70,12 @@ def shipped_xids() -> dict[str, Xid]:
 def health(view: View) -> Iterator[Line]:
     """Yield the lines of health."""
     yield from _events(view)
-    for pair in view.gpus:
+    pairs = (*view.gpus, *view.displays)
+    for pair in pairs:
         if pair.card is not None and pair.card.gpu is not None:
             yield from gpu_health(pair.card.gpu, pair.promised.piece)
             yield from _clock(pair.card.gpu, pair.promised)
-    paired = {pair.card.address for pair in view.gpus if pair.card is not None}
+    paired = {pair.card.address for pair in pairs if pair.card is not None}
     for gpu in of_kind(view.facts, SeenGpu):
         if gpu.address not in paired:
             yield from gpu_health(gpu, gpu.name)

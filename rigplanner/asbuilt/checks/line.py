@@ -83,7 +83,13 @@ class View(Struct, frozen=True, kw_only=True):
     facts: tuple[Fact, ...]
     cards: tuple[Card, ...]
     gpus: tuple[Pair, ...]
+    displays: tuple[Pair, ...]
     drives: tuple[Pair, ...]
     nics: tuple[Pair, ...]
     loaded: bool = False
     slots: dict[str, str] = {}
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """All promised cards: of jobs, of the monitors, drives and network cards."""
+        return (*self.gpus, *self.displays, *self.drives, *self.nics)

@@ -13,12 +13,12 @@ from rigplanner.machine.nodes import pair_of
 
 def links(view: View) -> Iterator[Line]:
     """Yield the lines of all links."""
-    for pair in (*view.gpus, *view.drives, *view.nics):
+    for pair in view.pairs:
         if pair.card is not None:
             yield from _width(pair.promised, pair.card)
             yield from _generation(pair.promised, pair.card, view.loaded)
             yield from _slot(pair, view)
-    paired = {pair.card.address for pair in (*view.gpus, *view.drives, *view.nics) if pair.card}
+    paired = {pair.card.address for pair in view.pairs if pair.card}
     for card in view.cards:
         if card.address not in paired or not card.address:
             yield from _lawful(card)
@@ -185,9 +185,7 @@ def _errors(card: Card) -> Iterator[Line]:
 
 def _told_narrow(view: View, paired: set[str]) -> Iterator[Line]:
     """The kernel says at start which link holds a device back; the plan may have meant it so."""
-    planned = [
-        card.width for card in (*view.promise.gpus, *view.promise.drives, *view.promise.nics)
-    ]
+    planned = [pair.promised.width for pair in view.pairs]
     narrowest = min([width for width in planned if width is not None], default=None)
     for event in of_kind(view.facts, SeenEvent):
         if event.kind != "narrow-link" or event.address in paired or event.link.width is None:

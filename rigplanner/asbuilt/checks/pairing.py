@@ -17,11 +17,13 @@ def view_of(promise: Promise, facts: tuple[Fact, ...], loaded: bool = False) -> 
     cards = cards_of(facts)
     names = shipped_gpu_names()
     slots = {slot.address: slot.name for slot in of_kind(facts, SeenSlot) if slot.address}
+    pairs = _gpus((*promise.gpus, *promise.displays), cards, names, slots)
     return View(
         promise=promise,
         facts=facts,
         cards=cards,
-        gpus=_gpus(promise.gpus, cards, names, slots),
+        gpus=pairs[: len(promise.gpus)],
+        displays=pairs[len(promise.gpus) :],
         drives=_others(promise.drives, [card for card in cards if card.kind == "drive"], slots),
         nics=_others(promise.nics, [card for card in cards if card.kind == "network"], slots),
         loaded=loaded,

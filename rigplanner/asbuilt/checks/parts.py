@@ -103,10 +103,11 @@ def same_cpu(wanted: str, model: str) -> bool:
 
 def _gpus(view: View) -> Iterator[Line]:
     anything = any(card.kind == "gpu" for card in view.cards)
-    wanted = Counter(pair.promised.name for pair in view.gpus)
-    there = Counter(pair.promised.name for pair in view.gpus if pair.card is not None)
+    pairs = (*view.gpus, *view.displays)
+    wanted = Counter(pair.promised.name for pair in pairs)
+    there = Counter(pair.promised.name for pair in pairs if pair.card is not None)
     others = [card for card in view.cards if card.kind == "gpu" and card.name]
-    paired = {pair.card.address for pair in view.gpus if pair.card is not None}
+    paired = {pair.card.address for pair in pairs if pair.card is not None}
     strangers = [card.name for card in others if card.address not in paired]
     counted = next((len(matrix.cells) for matrix in of_kind(view.facts, SeenMatrix)), None)
     for name, count in wanted.items():
@@ -127,7 +128,7 @@ def _gpus(view: View) -> Iterator[Line]:
         )
     if wanted and not anything and counted is None:
         yield Line(code="gpu-count", group="parts", verdict="unseen", promised=sum(wanted.values()))
-    for pair in view.gpus:
+    for pair in pairs:
         yield from _gpu_memory(pair.promised.memory_gib, pair.promised.piece, pair.card)
 
 

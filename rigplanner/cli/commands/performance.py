@@ -31,14 +31,15 @@ from rigplanner.performance.host.predict import predict_hosted
 from rigplanner.performance.host.steps import with_ratio
 from rigplanner.performance.host.verify import verifying_command
 from rigplanner.performance.limits.host import epoch_of
-from rigplanner.performance.predict import predict_speed
+from rigplanner.performance.predict import NO_TABLE_SPEED, predict_speed
 from rigplanner.performance.settled import settled
 from rigplanner.performance.several_gpus.staleness import of_unequal
 from rigplanner.performance.without_network.simulated import predict_simulated
+from rigplanner.performance.without_network.table import least_times
 from rigplanner.report.format import quantity
 from rigplanner.report.language import tr
 from rigplanner.report.words.memory import verdict
-from rigplanner.report.words.speed import epoch_text, speed_lines
+from rigplanner.report.words.speed import epoch_text, speed_lines, table_lines
 from rigplanner.rig.workload import Case, Workload
 from rigplanner.workload.cases import BadCase, read_cases
 from rigplanner.workload.without_network import plain_job
@@ -144,6 +145,9 @@ def _print_case(case: Case, args: argparse.Namespace, evidence: "Evidence | None
     if place.gpu is None:
         raise WorkloadFault("name the GPUs with --gpu NAME, or a rig with --rig FILE.")
     needs = _needs(case.workload, place)
+    if plain_job(case.workload) == "dataframe":
+        _print_table(case, place, needs, args)
+        return
     found = within_memory(_predicted(case, place, evidence), needs)
     beside = _on_cpu(case, place) if place.cpus and not plain_job(case.workload) else None
     found = _beside(case.workload, found, beside)
@@ -158,6 +162,21 @@ def _print_case(case: Case, args: argparse.Namespace, evidence: "Evidence | None
     tell("\n".join(lines))
     if beside:
         _print_on_cpus(case, place, beside, args)
+
+
+def _print_table(
+    case: Case, place: Place, needs: list[tuple[MemoryEstimate, GPU]], args: argparse.Namespace
+) -> None:
+    """Print of a table whether memory holds it, and the least that a pass over it takes."""
+    assert place.gpu is not None
+    links = tuple(node.host_gbs for node in place.machine.gpus) if place.machine else ()
+    times = least_times(case.workload, place.gpu, place.count, links)
+    if args.format == "json":
+        raise WorkloadFault(NO_TABLE_SPEED)
+    name = _title(case, place, place.gpu)
+    lines = [f"{name}: {tr('a table; how fast its work goes is not known')}", *table_lines(times)]
+    lines.insert(1, _memory_line(needs))
+    sys.stdout.write("\n  ".join(line for line in lines if line) + "\n")
 
 
 def _title(case: Case, place: Place, gpu: GPU) -> str:

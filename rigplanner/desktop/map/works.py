@@ -29,6 +29,10 @@ class Works(Struct, frozen=True):
         return "; ".join(self.titles)
 
 
+PRODUCTS = {"matrix": None, "matrix fp64": "fp64", "matrix fp32": "fp32", "matrix fp16": "fp16"}
+"""Products of matrices, by what is typed: their format."""
+
+
 class WorkChooser(QWidget):
     """A list of the rig's workloads, a field for any model of the zoo, and what it shall do."""
 
@@ -102,6 +106,9 @@ class WorkChooser(QWidget):
         from rigplanner.catalog.zoo import shipped_zoo
 
         words = self.field.text().strip()
+        if words.casefold() in PRODUCTS:
+            named = words.casefold()
+            return Workload(name=named, model="matrix", precision=PRODUCTS[named])
         model = shipped_zoo().get(words) if words else None
         if model is None:
             return None
@@ -114,7 +121,9 @@ class WorkChooser(QWidget):
         from rigplanner.catalog.zoo import shipped_zoo
 
         found = shipped_zoo().find(text)[:MOST_SUGGESTED] if text.strip() else []
-        self._names.setStringList([model.slug for model in found])
+        typed = text.strip().casefold()
+        plain = [name for name in PRODUCTS if typed and name.startswith(typed)]
+        self._names.setStringList([*plain, *(model.slug for model in found)][:MOST_SUGGESTED])
         if not text.strip():
             self.task.hide()
             self.changed.emit()
@@ -128,6 +137,10 @@ class WorkChooser(QWidget):
         from rigplanner.catalog.zoo import shipped_zoo
 
         words = self.field.text().strip()
+        if words.casefold() in PRODUCTS:
+            self.task.hide()
+            self.changed.emit()
+            return
         model = shipped_zoo().get(words) or next(iter(shipped_zoo().find(words)), None)
         if not words or model is None:
             if words:

@@ -83,11 +83,12 @@ class AddWorkload(QWidget):
 
         found = shipped_zoo().find(text)[:MOST_SUGGESTED] if text.strip() else []
         self._found = {_suggestion(model): model for model in found}
-        self._names.setStringList(list(self._found))
+        self._names.setStringList([*plain_names(text), *self._found][:MOST_SUGGESTED])
         self._show_presets()
 
     def _show_presets(self) -> None:
-        model = self.model_named()
+        plain = self.field.text().strip().casefold() in PLAIN_NAMES
+        model = None if plain else self.model_named()
         offered = presets(model.kind) if model else ()
         if [self.preset.itemData(n) for n in range(self.preset.count())] != list(offered):
             self.preset.clear()
@@ -147,6 +148,16 @@ class AddWorkload(QWidget):
 
     def _ask_file(self) -> None:
         ask_file(self, tr("Add a model from a file"), self.add_file, FILE_FILTER)
+
+
+def plain_names(text: str) -> list[str]:
+    """Return the jobs without a network of whose name or task a text is the beginning."""
+    typed = text.strip().casefold()
+    return [
+        name
+        for name, (kind, _) in PLAIN_NAMES.items()
+        if typed and (name.startswith(typed) or kind.startswith(typed))
+    ]
 
 
 def _suggestion(model: Model) -> str:

@@ -7,6 +7,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.evidence import Step
 from rigplanner.performance.answer import Anchor, ServingAnswer, SpeedEstimate
 from rigplanner.performance.limits.host import Epoch
+from rigplanner.performance.without_network.table import TableTimes
 from rigplanner.report.format import interval, number, percent, quantity
 from rigplanner.report.language import Words, listed, tr
 from rigplanner.report.words.workloads import LIFT_WORDS, assumed_text
@@ -55,6 +56,24 @@ def _below(speed: SpeedEstimate, memory: str, catalog: Catalog, steps: bool) -> 
         yield tr("Measured: {anchor}", anchor=text)
     if steps:
         yield from map(step_line, speed.steps)
+
+
+def table_lines(times: TableTimes) -> list[str]:
+    """Return what a pass over a table takes at least, and to bring it to the GPUs."""
+    lines = [
+        tr("One pass over it takes {time} at least, at the listed bandwidth.",
+           time=_short(times.pass_s)),
+    ]  # fmt: skip
+    if times.bring_s is not None:
+        lines.append(
+            tr("To bring it from the host's memory takes {time} at least.",
+               time=_short(times.bring_s))
+        )  # fmt: skip
+    return lines
+
+
+def _short(seconds: float) -> str:
+    return quantity(seconds, "s") if seconds >= 1 else quantity(1e3 * seconds, "ms")
 
 
 def leading_anchors(speed: SpeedEstimate | None) -> list[Anchor]:

@@ -2,6 +2,7 @@
 
 from rigplanner.report.language import Words, tr
 from rigplanner.rig.workload import Workload
+from rigplanner.workload.without_network import plain_job
 
 TASK_WORDS = Words(
     {
@@ -102,6 +103,8 @@ def title_of(workload: Workload) -> str:
     """Return a workload's name, else model and task."""
     model = workload.model or (workload.config or {}).get("model_type") or tr("network")
     task = workload.task or ""
+    if not (workload.name or task) and plain_job(workload):
+        return model
     return (
         workload.name
         or f"{model}, {TASK_WORDS.get(task, task.replace('_', ' ')) or tr('task not set')}"
