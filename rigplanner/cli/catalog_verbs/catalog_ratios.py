@@ -14,9 +14,9 @@ from rigplanner.cli.terminal import tell
 from rigplanner.errors import WorkloadFault
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.geometry.resolve import resolve_shape
-from rigplanner.performance.measured_ratios import Ratio, Ratios, Side, boards_of, ratios
 from rigplanner.performance.software.stacks import find_stack
 from rigplanner.planning.map.cards import same_kind
+from rigplanner.planning.map.measured_ratios import Ratio, Ratios, Side, boards_of, ratios
 from rigplanner.report.format import columns_of, number, padded
 from rigplanner.report.language import tr
 from rigplanner.report.words.measured_ratios import ratios_text

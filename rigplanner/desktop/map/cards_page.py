@@ -42,10 +42,10 @@ from rigplanner.desktop.map.weights import Weights
 from rigplanner.desktop.map.works import WorkChooser, Works
 from rigplanner.desktop.panels.breakdown import show_breakdown
 from rigplanner.desktop.panels.reasons import estimate_reason
-from rigplanner.performance.measured_ratios import Side, boards_of, ratios
 from rigplanner.planning.map.advice import Advice, advice
 from rigplanner.planning.map.asked import Told, growing
 from rigplanner.planning.map.cards import same_kind
+from rigplanner.planning.map.measured_ratios import Side, boards_of, ratios
 from rigplanner.planning.map.nearest import shortages
 from rigplanner.planning.map.rank import RUNS, Row
 from rigplanner.planning.map.swap import swap_edits, swapped

@@ -1,6 +1,6 @@
 """Words for measured ratios of two devices."""
 
-from rigplanner.performance.measured_ratios import Ratios
+from rigplanner.planning.map.measured_ratios import Ratios
 from rigplanner.report.format import number
 from rigplanner.report.language import tr, trn
 

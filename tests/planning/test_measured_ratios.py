@@ -5,15 +5,15 @@ import pytest
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.measured import shipped_measured
-from rigplanner.performance.measured_ratios import (
+from rigplanner.performance.predict import predict_speed
+from rigplanner.planning.map.cards import same_kind
+from rigplanner.planning.map.measured_ratios import (
     Ratios,
     Side,
     apart_measured,
     boards_of,
     ratios,
 )
-from rigplanner.performance.predict import predict_speed
-from rigplanner.planning.map.cards import same_kind
 
 TABLE = "jcjohnson/cnn-benchmarks/README.md"
 XEONS = Side(cpu="intel.xeon.e5-2630-v3", count=2, stack="torch7")
