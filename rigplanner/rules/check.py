@@ -107,6 +107,7 @@ def _waiting_too(first: Finding, other: Finding) -> Finding:
     return replace(
         first,
         subjects=tuple(dict.fromkeys((*first.subjects, *other.subjects))),
+        at_worst=first.at_worst and other.at_worst,
         values=first.values | ({"rules": list(rules)} if len(rules) > 1 else {}),
         fixes=first.fixes or other.fixes,
     )

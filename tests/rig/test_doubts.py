@@ -32,6 +32,10 @@ def read(text: str) -> list[tuple[int, str]]:
         ("Case: Corsair 5000D", "corsair.5000d.5000d-airflow"),
         ("Power supply: Corsair RM1000x", "corsair.rmx.rm1000x-2021"),
         (
+            "Asus ROG Strix B550-F Gaming (WIFI)",
+            "asus.rog-strix.rog-strix-b550-f-gaming-wifi-ii",
+        ),
+        (
             "2x Thermaltake riser cable 30cm gen 4",
             "cooler-master.riser.masteraccessory-pcie-4-0-riser-300-mm",
         ),
@@ -91,6 +95,27 @@ def test_a_name_in_full_is_no_guess(line: str) -> None:
         (
             "- AMD Threadripper 2950X\n- CPU Cooler: Noctua NH-U14S",
             [(1, "amd.threadripper.2950x"), (1, "noctua.nh-u14s.nh-u14s-tr4-sp3")],
+        ),
+        (
+            "Asus Pro WS X570-ACE | 5950X | 128GB ECC | 2x A4000",
+            [
+                (1, "asus.pro-ws.x570-ace"),
+                (1, "amd.ryzen.9-5950x"),
+                (1, "?"),
+                (2, "nvidia.rtx.a4000"),
+            ],
+        ),
+        (
+            "`精粤 X99M GAMING D4` motherboard, X99 chipset, DDR4, LGA2011, PCIe 3.0 x16 - 275 yuan",
+            [(1, "?")],
+        ),
+        (
+            "Motherboard: Gigabyte Technology Co., Ltd. B850 AI TOP  (system: B850 AI TOP)",
+            [(1, "gigabyte.ai-top.b850-ai-top")],
+        ),
+        (
+            "Data (VM): Crucial MX500 SATA SSD 1TB",
+            [(1, "crucial.mx500.1-tb")],
         ),
         (
             "ASUS ROG STRIX Z270E GAMING LGA1151 DDR4 M.2 ATX Motherboard and USB 3.1",

@@ -74,6 +74,17 @@ def test_a_wish_that_is_no_severity_is_passed_over() -> None:
     assert [f.severity for f in judge(rig, LONG).findings if f.code == "SPC001"] == ["error"]
 
 
+def test_a_question_that_no_answer_makes_worse_than_a_warning_is_one() -> None:
+    """A cooler's heat decides between silence and a warning, a card's length between silence and
+    an error."""
+    heat = judge(RIG, bench_catalog({"cooler.air": {"rated_w": None, "height_mm": 120}}))
+    assert [f.at_worst for f in heat.findings if f.severity == "unknown"] == ["warning"]
+    assert heat.verdict() == "warning"
+    length = judge(RIG, bench_catalog({"gpu.card": {"length_mm": None}}))
+    assert [f.at_worst for f in length.findings if f.severity == "unknown"] == [None]
+    assert length.verdict() == "unknown"
+
+
 def test_the_worst_comes_first() -> None:
     changes = {"gpu.card": {"length_mm": 500, "tdp_w": None}, "cooler.air": {"rated_w": 10}}
     ranks = [ORDER[finding.severity] for finding in judge(RIG, bench_catalog(changes)).findings]

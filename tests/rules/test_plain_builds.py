@@ -145,3 +145,35 @@ def test_supplies_and_towers_are_asked_about_no_more(kind: str) -> None:
         asked += [part.id] if report.count("unknown") else []
     assert tried > 10
     assert len(asked) <= TOWERS_ASKED_AT_MOST * tried, asked
+
+
+def test_server_supplies_feed_cards_in_an_open_frame() -> None:
+    """Through the 6-pin sockets of their breakout boards, lying where there is room."""
+    rig, report = judged(
+        "generic.open-frame.8-gpu",
+        "hpe.common-slot.hp-1600w-platinum-server-psu-with-breakout-board",
+        "nvidia.geforce.rtx-3090",
+    )
+    texts = {f.code: f.severity for f in report.findings if f.code in ("PWR005", "SPC005")}
+    assert texts == {"SPC005": "info"}, rig
+
+
+def test_two_thirds_of_twelve_channels_are_a_remark() -> None:
+    parts = ("amd.epyc.9554", "asus.k14.k14pa-u12")
+    kit = "samsung.server.m321r4ga3bb6-cqk"
+    found = {}
+    for count in (7, 8):
+        items = [Item(uid=f"p{n}", part=part) for n, part in enumerate(parts)]
+        rig = Rig(name="x", items=(*items, Item(uid="m", part=kit, quantity=count)))
+        findings = assess(rig, shipped_catalog()).report.findings
+        found[count] = [f.severity for f in findings if f.code == "MEM005"]
+    assert found == {7: ["warning"], 8: ["info"]}
+
+
+def test_a_cooler_that_touches_a_shroud_is_told() -> None:
+    cpu, kit = "intel.core.i7-12700k", "corsair.vengeance-lpx.cmk32gx4m2d3600c18"
+    board = "asus.rog-strix.rog-strix-z690-a-gaming-wifi-d4"
+    for cooler, told in (("noctua.nh-u12a.nh-u12a", 1), ("noctua.nh-d15s.nh-d15s", 0)):
+        _, report = judged(cpu, board, kit, cooler)
+        keys = [f.values.get("key") for f in report.findings if f.code == "KNO001"]
+        assert keys.count("noctua-rog-strix-z690") == told

@@ -66,7 +66,9 @@ def is_guess(part: Part, text: str, others: tuple[Part, ...], index: PartIndex) 
         kinds = {(a or f"ddr{b}").casefold() for a, b in _MEMORY_TYPE.findall(text)}
         if kinds and part.layout.memory_type and part.layout.memory_type.casefold() not in kinds:
             return True
-        return bool((told - _own_words(part) - _PLAIN) & (_board_words(index) | _VARIANTS))
+        more = (told - _own_words(part) - _PLAIN) & (_board_words(index) | _VARIANTS)
+        names = (part.name, *part.aliases)
+        return bool(more) or all(_VARIANTS & _letters(name) - told for name in names)
     if isinstance(part, Chassis | Cooler):
         least = min(
             (_letters(name) - _letters(text) - _PLAIN for name in (part.name, *part.aliases)),

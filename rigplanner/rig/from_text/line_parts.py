@@ -11,7 +11,7 @@ from rigplanner.catalog.schema.parts import GPU, Bridge, Part, kind_of
 from rigplanner.rig.from_text.from_words import Wish, counted, is_named, read_wish
 
 _BETWEEN = re.compile(
-    r"(?P<more>\s+(?:\+|&|(?-i:plus)|and|und|et|·|•)\s+|;\s+)|(?P<list>\s+[/|]\s+|,\s+(?!or\s|oder\s|ou\s)|\s+with\s+|\s+w/\s*)"
+    r"(?P<more>\s+(?:\+|&|(?-i:plus)|and|und|et|·|•)\s+|;\s+)|(?P<list>\s+[/|]\s+|,\s+(?!or\s|oder\s|ou\s)|\s+with\s+|\s+w/\s*|\s+on\s+)"
     r"|(?P<other>,?\s+(?:or|oder|ou|instead of)\s+)",
     re.IGNORECASE,
 )
@@ -19,10 +19,11 @@ _BETWEEN = re.compile(
 choice."""
 _FEATURES = re.compile(
     r"[\W\d]*(?:(?:on-?board|ready|usb|hdmi|dp|dvi|wi-?fi|bluetooth|lan|audio|sli|crossfire|eps12v"
-    r"|atx12v|type-c|thunderbolt|aura|rgb|power supply)[\W\d]*)+",
+    r"|atx12v|type-c|thunderbolt|aura|rgb|power supply|pci-?e(?:xpress)?|pci|gen|x\d{1,2}|ddr\d"
+    r"|lga|am\d|socket|chipset|yuan|rmb)[\W\d]*)+",
     re.IGNORECASE,
 )
-"""A piece that names what a part has, and no part: "USB 3.1", "EPS12V SLI"."""
+"""A piece that names what a part has, and no part: "USB 3.1", "PCIe 3.0 x16"."""
 _SUM = re.compile(r"\s+=\s.*$")
 """What the parts of a line come to: "... = 128GB total GPU memory"."""
 _ASIDE = re.compile(

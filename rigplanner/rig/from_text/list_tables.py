@@ -91,6 +91,7 @@ WORDS_OF_KIND = {
         "boot drive",
         "system drive",
         "data drive",
+        "data",
     ),
     "gpu": (
         "video card",

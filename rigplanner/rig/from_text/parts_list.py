@@ -33,7 +33,7 @@ from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
 from rigplanner.rig.from_text.doubts import capacities_gb, is_contradicted, is_guess
 from rigplanner.rig.from_text.examples import example_in
 from rigplanner.rig.from_text.from_words import Wish, counted, is_named, read_wish
-from rigplanner.rig.from_text.line_parts import COUNTED, pieces_of, read_wishes
+from rigplanner.rig.from_text.line_parts import COUNTED, SURE_LETTERS, pieces_of, read_wishes
 from rigplanner.rig.from_text.list_tables import (
     Columns,
     Row,
@@ -100,6 +100,8 @@ _LABEL_MARK = re.compile(r"\s*:\s*|\s+[-–—=]\s+")
 _RANGE = re.compile(r"\d\s*[-–]\s*(?:NT\$|US\$|[$€£¥₹])\s?\d|[$€£¥₹]\s?[\d,]+\s?[-–]\s?\d")
 _JOINTS = {"": "", "more": " + ", "list": ", ", "other": " or "}
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)(?:\{:[^}]*\})?")
+_ASIDE = re.compile(r"\s*\([^()]*\)\s*$")
+"""What a label adds in brackets: "Data (VM)"."""
 _BOLD_LABEL = re.compile(r"\W*?\*\*[^*|]+\*\*\s*\|\s*[^*\s|]")
 """A row whose first cell alone is bold: that cell says what the second one is."""
 _MONEY = re.compile(
@@ -311,7 +313,16 @@ def _without_markup(text: str) -> str:
     return _BREAK.sub("\n", text)
 
 
+_COMPANY = re.compile(
+    r"(?:\s+(?:Technology|International|COMPUTER))?,?\s+(?:Co\.,?\s*Ltd\.?|Inc\.|Corp\.)(?=\s|$)"
+    r"|(?<=ASUSTeK) COMPUTER INC\.",
+    re.IGNORECASE,
+)
+"""What firmware adds to a maker's name: "Gigabyte Technology Co., Ltd."."""
+
+
 def _cells(line: str) -> list[str]:
+    line = _COMPANY.sub(" ", line)
     line = _EMPHASIS.sub(" ", _TIMES.sub("×", unescape(_LINK.sub(r"\1", line)))).strip()
     return [cell.strip() for cell in line.removeprefix("|").removesuffix("|").split("|")]
 
@@ -474,13 +485,14 @@ def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> li
     """Return the entries of a line that stands in no table with a heading; none for a sum or a
     label alone."""
     cells = [cell for cell in _cells(_MARKS.sub("", line)) if cell]
-    if _each_is_labelled(cells):
+    if _each_is_labelled(cells) or _each_is_a_part(cells, index):
         return [entry for cell in cells for entry in _entries(cell, index, day, known)]
     if len(cells) > 2 and cells[0].isdigit() and is_label(cells[1]):
         cells = cells[1:]
     if not cells:
         return []
     label, mark, rest = _labelled(cells[0].lstrip("# "))
+    label = _ASIDE.sub("", label)
     times, label = counted_label(label)
     labelled = bool(mark) and is_label(label)
     if _NOISE.match(cells[0].lstrip("# ")) or (cells[0].startswith("#") and not labelled):
@@ -517,6 +529,16 @@ def _each_is_labelled(cells: list[str]) -> bool:
     """Say whether a line is a whole list: "MB: Z370-E | CPU: i5-9400 | RAM: 16GB"."""
     labels = [_labelled(cell)[:2] for cell in cells]
     return sum(bool(mark) and is_label(label) for label, mark in labels) > 1
+
+
+def _each_is_a_part(cells: list[str], index: PartIndex) -> bool:
+    """Say whether the cells of a line without a heading are parts of different kinds: "Pro WS
+    X570-ACE | 5950X | 2x A4000"."""
+    if len(cells) < 2 or is_label(counted_label(cells[0])[1]) or cells[0].isdigit():
+        return False
+    wishes = [read_wish(cell, index) for cell in cells]
+    kinds = [kind_of(wish.parts[0]) for wish in wishes if is_named(wish, SURE_LETTERS)]
+    return len(kinds) > 1 and len(set(kinds)) == len(kinds)
 
 
 def _labelled(cell: str) -> tuple[str, str, str]:

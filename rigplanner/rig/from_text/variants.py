@@ -48,6 +48,8 @@ def is_another(part: Part, words: str) -> bool:
     """Say whether words that fit a part yet mean another: a drive's "970 EVO" is no EVO Plus, a
     Platinum supply none of Gold, an O11 Air no O11 Air Mini, a card of 25 Gbit/s none of 100, and a
     RAID controller's H200 is no GPU."""
+    if _has_longer_number(part, words):
+        return True
     held = {piece for word in words_of(words) for piece in (word, *_LETTERS.findall(word))}
     unsaid = (
         set(words_of(part.name)) - held
@@ -76,6 +78,19 @@ def is_another(part: Part, words: str) -> bool:
     if isinstance(part, NetworkCard) and (told := speeds_told(words)):
         return part.port_gbps is not None and part.port_gbps not in told
     return isinstance(part, GPU) and _NO_CARD.search(words) is not None
+
+
+def _has_longer_number(part: Part, words: str) -> bool:
+    """Say whether a number of the words is but the beginning of one in the part's names: "RX 570"
+    is no RX 5700."""
+    own = " ".join((part.name, *part.aliases))
+    return any(
+        len(number) > 2
+        and not re.search(rf"(?<!\d){number}(?!\d)", own)
+        and re.search(rf"(?<!\d){number}\d", own)
+        for number in words_of(words)
+        if number.isdigit()
+    )
 
 
 def speeds_told(text: str) -> set[float]:

@@ -27,7 +27,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     """`needed` and `actual` in `unit`; `subjects` are pieces ("gpu.0"), places ("PCIE2") or
     workloads ("workload.0"); `missing` names the fields ("asrock.deskmini.250:cooler_height_mm")
     that an unknown waits for; `values` fill the words; `rated` is the rule's own severity where the
-    rig gives it another; it `rests` on these figures that nobody verified."""
+    rig gives it another; an unknown is this `at_worst`, where the class of a part bounds what is
+    missing; it `rests` on these figures that nobody verified."""
 
     code: str
     severity: Severity
@@ -40,7 +41,14 @@ class Finding(Struct, frozen=True, kw_only=True):
     fixes: tuple[Fix, ...] = ()
     waived_by: str | None = None
     rated: Severity | None = None
+    at_worst: Severity | None = None
     rests: tuple[Figure, ...] = ()
+
+    @property
+    def weight(self) -> Severity:
+        """What the finding counts in the verdict."""
+        mild = self.severity == "unknown" and self.at_worst in ("warning", "info")
+        return "warning" if mild else self.severity
 
     @property
     def told_as(self) -> Severity:
@@ -72,10 +80,11 @@ class CheckReport(Struct, frozen=True, kw_only=True):
 
     def verdict(self) -> Severity | Literal["ok"]:
         """Return the worst of error, unknown, warning; "ok" when none of them is there, "unknown"
-        when no rule judged anything."""
+        when no rule judged anything. A question that no answer makes worse than a warning is one:
+        the machine runs either way."""
         if not self.ran:
             return "unknown"
-        found = {finding.severity for finding in self.findings}
+        found = {finding.weight for finding in self.findings}
         for severity in ("error", "unknown", "warning"):
             if severity in found:
                 return severity

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.schema.parts import DrivePort, Part, Slot
 from rigplanner.rig.document import Site
@@ -169,10 +170,13 @@ def _within_bounds(
     bounds = entry.bound(context, case, tuple(missing)) if entry.bound else None
     if bounds is None:
         return [entry.unknown(case, *missing.values())]
-    if not any(map(_is_loud, entry.judge(context, bounds.worst))):
+    worst = [finding for finding in entry.judge(context, bounds.worst) if _is_loud(finding)]
+    if not worst:
         return []
     certain = [finding for finding in entry.judge(context, bounds.best) if _is_loud(finding)]
-    return certain or [entry.unknown(case, *(bounds.asked or missing.values()))]
+    asked = entry.unknown(case, *(bounds.asked or missing.values()))
+    mild = all(finding.severity == "warning" for finding in worst)
+    return certain or [replace(asked, at_worst="warning") if mild else asked]
 
 
 def _is_loud(finding: Finding) -> bool:

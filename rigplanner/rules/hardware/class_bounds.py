@@ -51,30 +51,42 @@ HEAT_BY_HEIGHT_W: tuple[tuple[float, Range], ...] = (
     (1000.0, (180.0, 500.0)),
 )
 """Air coolers up to this height in mm move so much heat."""
-LARGE_SOCKETS: dict[str, Range] = {
-    **dict.fromkeys(("TR4", "sTRX4", "sWRX8", "SP3"), (180.0, 280.0)),
-    **dict.fromkeys(("sTR5", "SP6", "SP5"), (225.0, 350.0)),
-    **dict.fromkeys(("LGA3647", "LGA4189", "LGA4677", "LGA4710", "LGA7529"), (165.0, 270.0)),
+LARGE_SOCKETS: dict[str, tuple[float, float, float]] = {
+    **dict.fromkeys(("TR4", "sTRX4", "sWRX8", "SP3"), (180.0, 225.0, 280.0)),
+    **dict.fromkeys(("sTR5", "SP6", "SP5"), (225.0, 280.0, 350.0)),
+    **dict.fromkeys(("LGA3647", "LGA4189", "LGA4677", "LGA4710", "LGA7529"), (165.0, 205.0, 270.0)),
 }
-"""What a cooler that is made for sockets of workstations and servers alone moves at least, below
-and above TALL_MM in height: what the CPUs need for which the lists of Noctua and Supermicro name
-such coolers (recalled, unverified)."""
-TALL_MM = 164.0
+"""What a cooler that is made for sockets of workstations and servers alone moves at least: low
+ones, towers of racks (UPRIGHT_COOLER_MM), and tall ones (TALL_MM) or liquid ones of two fans: what
+the CPUs need for which the lists of Noctua and Supermicro name such coolers (recalled,
+unverified)."""
+UPRIGHT_COOLER_MM, TALL_MM = 120.0, 164.0
+TWO_FANS_MM = 240
 
 
 def cooler_heat_w(cooler: Cooler) -> Range | None:
     """Return the least and the most heat that a cooler of its kind and size moves, in W."""
     if cooler.type == "liquid":
         size = cooler.radiator_mm
-        return None if size is None else next(r for most, r in HEAT_BY_RADIATOR_W if size <= most)
+        if size is None:
+            return None
+        least, most = next(heat for limit, heat in HEAT_BY_RADIATOR_W if size <= limit)
+        made_for = _least_for_sockets(cooler, 2) if size >= TWO_FANS_MM else 0.0
+        return max(least, made_for), max(most, made_for)
     height = cooler.height_mm
     if height is None or cooler.type == "passive":
         return None
     least, most = next(heat for limit, heat in HEAT_BY_HEIGHT_W if height <= limit)
-    large = [LARGE_SOCKETS.get(socket) for socket in cooler.sockets]
-    if large and None not in large:
-        least = max(least, min(heat[height >= TALL_MM] for heat in large if heat))
+    size = (height >= UPRIGHT_COOLER_MM) + (height >= TALL_MM)
+    least = max(least, _least_for_sockets(cooler, size))
     return least, max(least, most)
+
+
+def _least_for_sockets(cooler: Cooler, size: int) -> float:
+    """Return what a cooler moves at least that is made for sockets of workstations and servers
+    alone, 0 for others."""
+    large = [LARGE_SOCKETS.get(socket) for socket in cooler.sockets]
+    return min((heat[size] for heat in large if heat), default=0.0) if None not in large else 0.0
 
 
 COOLER_OVER_CARD_MM = 5.0
@@ -143,19 +155,26 @@ def slot_columns(board: Motherboard | System, slot: Slot) -> tuple[int, int] | N
     if len(known) > 1:
         return _between_known(series if known[0] < known[-1] else series[::-1], slot, count)
     low, high = _between_known(series, slot, count)
-    if desktop or known or "X16" in slot.id.upper():
+    counted = _stem(slot) == "SLOT" and not board.layout.remote_management
+    if desktop or known or counted or "X16" in slot.id.upper():
         wide = next((each for each in board.layout.slots if each.mechanical == 16), None)
         return low, max(low, min(high, FIRST_COLUMN)) if slot is wide else high
     other = _between_known(series[::-1], slot, count)
     return min(low, other[0]), max(high, other[1])
 
 
+def _stem(slot: Slot) -> str:
+    """Return a slot's name without its number: slots of boards for the desk whose names no manual
+    was read for are called SLOT1 and so on from the CPU."""
+    return SERIES.sub("", slot.id)
+
+
 def _series(board: Motherboard | System, slot: Slot) -> list[Slot]:
     """Return the slots that are counted like one, by their numbers; where names tell widths
     ("PCIEX16", "PCIEX4"), the long ones in the order of the layout."""
-    stem = SERIES.sub("", slot.id)
+    stem = _stem(slot)
     every = [each for each in board.layout.slots if each.kind == "pcie"]
-    alike = [each for each in every if SERIES.sub("", each.id) == stem]
+    alike = [each for each in every if _stem(each) == stem]
     if stem.endswith("X"):
         return [each for each in alike if each.mechanical == 16]
     return sorted(alike, key=lambda each: int("0" + each.id[len(stem) :].strip("_ ")))

@@ -17,6 +17,7 @@ from rigplanner.catalog.schema.parts import (
 from rigplanner.machine.model import DriveUse, Machine
 from rigplanner.machine.pcie import coded_gbs
 from rigplanner.machine.placement.placeables import PORTS_OF, drive_of
+from rigplanner.rules.core.bounds import Bounds
 from rigplanner.rules.core.context import Context, is_built_in
 from rigplanner.rules.core.finding import Finding, Fix, Named
 from rigplanner.rules.core.fixes import fix, move
@@ -94,12 +95,20 @@ def _takes(port: DrivePort, drive: Storage) -> bool:
     )
 
 
+def _one_drive(context: Context, case: Homeless, missing: tuple[str, ...]) -> Bounds | None:
+    """A computer that is sold whole holds one drive at least."""
+    if not isinstance(case.board, System) or sum(1 for _ in port_seekers(context)) > 1:
+        return None
+    return Bounds(replace(case, problem=None), replace(case, problem=None))
+
+
 @rule(
     "M2001",
     "No port is left for a drive",
     "error",
     over=port_seekers,
     needs=("board.layout.drives",),
+    bound=_one_drive,
     reason="Each drive takes one living port of its kind.",
     source=MANUAL,
 )
@@ -156,6 +165,7 @@ def _has_backplane(case: Homeless) -> bool:
     "error",
     over=port_seekers,
     needs=("board.layout.drives",),
+    bound=_one_drive,
     reason="A wished place must be one of the board's.",
     source=MANUAL,
 )
@@ -170,6 +180,7 @@ def port_missing(context: Context, case: Homeless) -> Iterator[Finding]:
     "error",
     over=port_seekers,
     needs=("board.layout.drives",),
+    bound=_one_drive,
     reason="An M.2 socket holds one drive, a block of SATA ports as many as it has.",
     source=MANUAL,
 )
@@ -184,6 +195,7 @@ def port_taken(context: Context, case: Homeless) -> Iterator[Finding]:
     "error",
     over=port_seekers,
     needs=("board.layout.drives",),
+    bound=_one_drive,
     reason="Other places, or the class of CPU, take the lanes of some ports away.",
     source=MANUAL,
 )
@@ -198,6 +210,7 @@ def port_disabled(context: Context, case: Homeless) -> Iterator[Finding]:
     "error",
     over=port_seekers,
     needs=("board.layout.drives",),
+    bound=_one_drive,
     reason="Some M.2 sockets carry only NVMe, some only SATA.",
     source=MANUAL,
 )

@@ -331,6 +331,15 @@ def capacity(context: Context, case: Bank) -> Iterator[Finding]:
 
 HALF_ENOUGH = 2
 """Channels beyond which an evenly filled half is only told: it is how servers are sold."""
+EVEN_OF_TWELVE = (6, 8, 10)
+"""Modules over which EPYC of twelve channels interleaves (AMD's population guidelines for EPYC
+9004, recalled)."""
+
+
+def _evenly(modules: int, channels: int) -> bool:
+    return (channels > HALF_ENOUGH and 2 * modules == channels) or (
+        channels == 12 and modules in EVEN_OF_TWELVE
+    )
 
 
 @rule(
@@ -343,7 +352,8 @@ HALF_ENOUGH = 2
     source="CPU makers' memory population rules",
 )
 def channels(context: Context, case: Bank) -> Iterator[Finding]:
-    """Compare the modules with the channels of CPUs and board; a remark where half are filled."""
+    """Compare the modules with the channels of CPUs and board; a remark where half are
+    filled, or as many as memory interleaves over."""
     memory = case.cpu.memory
     wired = case.board.layout.memory_channels
     per_cpu = (
@@ -355,7 +365,7 @@ def channels(context: Context, case: Bank) -> Iterator[Finding]:
     if 0 < case.modules < needed:
         yield channels.finding(
             case,
-            "info" if needed > HALF_ENOUGH and 2 * case.modules == needed else None,
+            "info" if _evenly(case.modules, needed) else None,
             needed=needed,
             actual=case.modules,
             unit="channels",

@@ -169,6 +169,11 @@ def essential(context: Context, demand: PlugDemand) -> int:
     return cards + min(board, wanted)
 
 
+BREAKOUT = "CRPS"
+"""Units of servers feed cards through a breakout board, whose 6-pin sockets take cables with a
+6-pin plug at one end and an 8-pin (6+2) plug at the other."""
+
+
 def offers(context: Context) -> tuple[Offer, Offer]:
     """Return the plugs of all supplies by type: the fewest and the most, alike where every list is
     known."""
@@ -178,6 +183,8 @@ def offers(context: Context) -> tuple[Offer, Offer]:
         known = {} if supply.plugs is None else {plug.type: 0 for plug in supply.plugs}
         for plug in supply.plugs or ():
             known[plug.type] += plug.count
+        if isinstance(part, PowerSupply) and part.form_factor == BREAKOUT:
+            known["pcie8"] = known.get("pcie8", 0) + known.pop("pcie6", 0)
         low, high = plugs(part, supply) if supply.plugs is None else (known, known)
         for total, given in ((fewest, low), (most, high)):
             for kind, count in given.items():

@@ -372,14 +372,14 @@ bracket)."""
 )
 def psu_form(context: Context, case: SupplyInCase) -> Iterator[Finding]:
     """Compare labels; a small unit goes into a larger place with a bracket, which is a remark:
-    most come with one."""
+    most come with one. On an open frame a unit of another form lies or hangs: a remark, too."""
     accepted = _space(case.chassis).psu_form_factors
     larger = LARGER.get(case.psu.form_factor or "", ())
     if case.psu.form_factor not in accepted:
         fixes = swap(context, "other-case", case.case_name, lambda other: holds(other, context))
         yield psu_form.finding(
             case,
-            "info" if set(larger) & set(accepted) else "error",
+            "info" if set(larger) & set(accepted) or _is_open(case.chassis) else "error",
             needed=" / ".join(accepted),
             actual=case.psu.form_factor,
             fixes=fixes,
