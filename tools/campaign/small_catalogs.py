@@ -2,12 +2,21 @@
 
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog, shipped_catalog
-from rigplanner.catalog.schema.parts import CPU, GPU, AnyPart, MemoryKit, Motherboard, Price
+from rigplanner.catalog.schema.parts import (
+    CPU,
+    GPU,
+    AnyPart,
+    Chassis,
+    MemoryKit,
+    Motherboard,
+    Price,
+)
 from rigplanner.planning.best.goals import near
 from rigplanner.planning.best.question import Objective, Question, Want
 from rigplanner.planning.best.reads import refuses
@@ -67,7 +76,9 @@ POOL = {
         "be-quiet.straight-power-12.1500w",
     ),
 }
-FEWEST = {"gpu": 2, "storage": 1, "chassis": 2, "psu": 2}
+FEWEST = {"gpu": 1, "storage": 1, "chassis": 1, "psu": 1}
+MOST = {"gpu": 2, "storage": 1, "chassis": 2, "psu": 2}
+"""So few of each kind that all rigs of a case are looked at in about a second."""
 KINDS = ("gpu", "motherboard", "cpu", "memory", "storage", "chassis", "cooler", "psu")
 WORKS = (
     Workload(model="resnet50", task="train", precision="amp", batch_per_gpu=64, image_size=224),
@@ -109,10 +120,11 @@ def random_case(seed: int) -> tuple[Catalog, Question]:
     rng, shipped = random.Random(seed), shipped_catalog()
     parts: dict[str, AnyPart] = {}
     chosen: list[str] = []
-    for board, cpus, kits, cooler in rng.sample(PLATFORMS, 2):
-        chosen += [board, *rng.sample(cpus, min(2, len(cpus))), rng.choice(kits), cooler]
+    for board, cpus, kits, cooler in rng.sample(PLATFORMS, rng.randint(1, 2)):
+        few = rng.randint(1, min(2, len(cpus)))
+        chosen += [board, *rng.sample(cpus, few), rng.choice(kits), cooler]
     for kind, ids in POOL.items():
-        chosen += rng.sample(ids, rng.randint(FEWEST[kind], FEWEST[kind] + 1))
+        chosen += rng.sample(ids, rng.randint(FEWEST[kind], MOST[kind]))
     for part_id in dict.fromkeys(chosen):
         amount = round(rng.choice((40, 150, 400, 1000)) * rng.uniform(0.5, 2.0), 2)
         price = Price(amount=amount, currency="USD", day=TODAY, source="A shop")
@@ -152,13 +164,16 @@ def every_rig(catalog: Catalog, question: Question) -> Iterator[tuple[float, flo
                     continue
                 if kit.type != board.layout.memory_type:
                     continue
-                rest = (kinds[kind] for kind in ("storage", "chassis", "cooler", "psu"))
-                for others in itertools.product(*rest):
+                if kits * kit.modules > (board.layout.memory_slots or 0):
+                    continue
+                rest = (kinds[kind] for kind in ("storage", "chassis", "cooler"))
+                for others in _with_supplies(itertools.product(*rest), kinds["psu"]):
+                    *others, supplies = others
                     items = [("board", board, 1), ("cpu", cpu, 1), ("memory", kit, kits)]
                     items += [
-                        (k, p, 1)
-                        for k, p in zip(("ssd", "chassis", "cooler", "psu"), others, strict=True)
+                        (k, p, 1) for k, p in zip(("ssd", "chassis", "cooler"), others, strict=True)
                     ]
+                    items.append(("psu", *supplies))
                     if gpu is not None:
                         items.insert(0, ("gpu", gpu, count))
                     price = sum(n * part.prices[0].amount for _, part, n in items)
@@ -171,6 +186,17 @@ def every_rig(catalog: Catalog, question: Question) -> Iterator[tuple[float, flo
                         )  # fmt: skip
                         if found is not None:
                             yield round(price, 2), *found
+
+
+def _with_supplies(
+    rest: Iterable[tuple[AnyPart, ...]], psus: list[AnyPart]
+) -> Iterator[tuple[Any, ...]]:
+    """Each choice of drive, case and cooler with one supply, in an open frame with two as well."""
+    for others in rest:
+        case = others[1]
+        assert isinstance(case, Chassis)
+        for many in (1, 2) if case.enclosure.airflow == "open" else (1,):
+            yield from ((*others, (psu, many)) for psu in psus)
 
 
 _seen: dict[str, tuple[float, Score] | None] = {}

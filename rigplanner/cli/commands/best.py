@@ -1,6 +1,7 @@
 """`rigplanner best`: the best rig for some work and some money, with its proof."""
 
 import argparse
+import re
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.imports.user_catalog import newest_rates
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.prices.exchange import ExchangeRates, convert, with_rate
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.cli.asked import works_asked
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import open_catalog
@@ -26,7 +28,7 @@ from rigplanner.planning.best.certificate import as_json
 from rigplanner.planning.best.choices import front, knee, rivals
 from rigplanner.planning.best.hire import hired
 from rigplanner.planning.best.nearest import changes
-from rigplanner.planning.best.question import Objective, Question, Size, Want
+from rigplanner.planning.best.question import Objective, Owned, Question, Size, Want
 from rigplanner.planning.best.upgrade import RESALE, from_rig, sold, worth
 from rigplanner.planning.best.verify import read_certificate, verify
 from rigplanner.report.format import money
@@ -60,7 +62,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--growth", type=int, default=0, help="slots for cards to come (0 to 4)")
     parser.add_argument("--maker", action="append", default=[], help="maker of the GPUs' chips")
     parser.add_argument("--not-maker", action="append", default=[], help="maker to leave out")
-    parser.add_argument("--pin", action="append", default=[], metavar="PART", help="a must")
+    parser.add_argument(
+        "--pin", action="append", default=[], metavar="[N×]PART", help="a must; of cards at least N"
+    )
+    parser.add_argument(
+        "--own", action="append", default=[], metavar="[N×]PART", help="is there, costs nothing"
+    )
+    parser.add_argument("--circuit", default="", metavar="230V16A", help="the circuit it hangs on")
+    parser.add_argument("--price-age", type=int, default=730, help="oldest price in days")
     parser.add_argument("--cards", type=int, default=16, help="most cards (default: 16)")
     parser.add_argument("--cores", type=int, default=6, help="least processor cores")
     parser.add_argument("--ram", type=float, default=32, help="least RAM, GiB")
@@ -144,14 +153,19 @@ def _question(args: argparse.Namespace, catalog: Catalog, today: str) -> Questio
         raise InputFault(
             f"--currency: no rate leads from USD to {currency}; give one: --rate USD=<amount>."
         )
-    for name, value, most in (("growth", args.growth, 4), ("cards", args.cards, 16)):
+    for name, value, most in (
+        ("growth", args.growth, 4),
+        ("cards", args.cards, 16),
+        ("price-age", args.price_age, 36500),
+    ):
         if not 0 <= value <= most:
             raise InputFault(f"--{name}: expected 0 to {most}, found {value}.")
+    pinned = [_counted(words, "--pin", catalog) for words in args.pin]
     return Question(
         wants=wants_of(args.works),
         objective="fastest" if args.objective == "front" else args.objective,
         currency=currency,
-        site=site_of(args.country),
+        site=_site(args.country, args.circuit),
         rates=rates,
         used=args.used,
         tight=args.tight,
@@ -160,7 +174,10 @@ def _question(args: argparse.Namespace, catalog: Catalog, today: str) -> Questio
         growth=args.growth,
         makers=tuple(args.maker),
         not_makers=tuple(args.not_maker),
-        pinned=tuple(_part(words, catalog) for words in args.pin),
+        pinned=tuple(part for part, _ in pinned),
+        least_cards=max((n for part, n in pinned if _is_card(part, catalog)), default=0),
+        owned=tuple(_owned(words, catalog) for words in args.own),
+        price_age_days=args.price_age,
         most_cards=args.cards,
         cores=args.cores,
         ram_gib=args.ram,
@@ -211,13 +228,37 @@ def site_of(country: str) -> Site:
     return Site(country=code, volts=volts, breaker_a=amperes)
 
 
-def _part(text: str, catalog: Catalog) -> str:
-    if catalog.get(text) is not None:
-        return text
-    found = PartIndex(catalog.parts.values()).find(text)
-    if not found:
-        raise InputFault(f"--pin: no part is called {text!r}.")
-    return found[0].id
+def _site(country: str, circuit: str) -> Site:
+    site = site_of(country)
+    if not circuit:
+        return site
+    told = re.fullmatch(r"(\d{2,3}(?:\.\d+)?)\s*V\s*(\d{1,3}(?:\.\d+)?)\s*A", circuit, re.I)
+    if told is None:
+        raise InputFault(f"--circuit: expected volts and amperes as 230V16A, found {circuit!r}.")
+    return replace(site, volts=float(told[1]), breaker_a=float(told[2]))
+
+
+def _counted(text: str, option: str, catalog: Catalog) -> tuple[str, int]:
+    """Return a part and how many of it words mean."""
+    told = re.fullmatch(r"(?:(\d{1,2})\s*[x×*]\s*)?(\S.*)", text.strip())
+    if told is None:
+        raise InputFault(f"{option}: expected a part, found {text!r}.")
+    words, many = told[2], int(told[1] or 1)
+    if catalog.get(words) is not None:
+        return words, many
+    found = PartIndex(catalog.parts.values()).find(words)
+    if not found or not many:
+        raise InputFault(f"{option}: no part is called {text!r}.")
+    return found[0].id, many
+
+
+def _is_card(part_id: str, catalog: Catalog) -> bool:
+    return isinstance(catalog.get(part_id), GPU)
+
+
+def _owned(text: str, catalog: Catalog) -> Owned:
+    part, many = _counted(text, "--own", catalog)
+    return Owned(part=part, quantity=many)
 
 
 def _upgraded(
@@ -306,7 +347,7 @@ def _tell(answer: Answer, seeker: Seeker, question: Question) -> None:
         tell(line)
     if text := words.price_text(answer.best, seeker.market):
         tell(text)
-    if question.owned:
+    if worth(question.owned):
         _tell_sold(question, answer, seeker)
     if answer.gap is None:
         tell(words.counts_text(answer))

@@ -175,10 +175,10 @@ class Seeker:
 
     def _by_speed(self, most: float, count: int | None = None) -> tuple[CardSet, ...]:
         """Sets of (so many) cards that the money reaches, the one that may be fastest first."""
+        bounds = self.search.bounds
         every = (c for c in self._sets if count is None or c.count == count)
-        reached = [c for c in every if self.search.least(c) <= most]
-        told = [(cards, self.search.bounds.ceiling(cards)) for cards in reached
-                if self.search.bounds.has_slots(cards)]  # fmt: skip
+        reached = [c for c in every if bounds.has_slots(c) and self.search.least(c) <= most]
+        told = [(cards, bounds.ceiling(cards)) for cards in reached]
         fast = [(score.value, cards) for cards, score in told if isinstance(score, Score)]
         fast.sort(key=lambda pair: (-pair[0], pair[1].cost, pair[1].gpu, pair[1].count))
         return tuple(cards for _, cards in fast)
@@ -229,6 +229,7 @@ class Seeker:
         claim = None
         if best is not None and top is not None:
             cards, chosen = book.numbers(best.cards, best.choices)
+            top_cards, top_chosen = book.numbers(top.cards, top.choices)
             claim = Claim(
                 cards=cards,
                 chosen=chosen,
@@ -236,6 +237,8 @@ class Seeker:
                 watts=best.watts,
                 score=best.score.value,
                 top=top.score.value,
+                top_cards=top_cards,
+                top_chosen=top_chosen,
             )
         return Certificate(
             day=self.today,

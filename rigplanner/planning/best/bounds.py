@@ -22,9 +22,11 @@ from rigplanner.machine.power.power import rating_w
 from rigplanner.planning.best.judge import Chosen, Judge, card_items
 from rigplanner.planning.best.relaxed import FURNITURE, MEMORY, alike, ideal_host, memory_for
 from rigplanner.planning.best.score import Score, leans_on_host, score_of
-from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space
+from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space, is_frame
 from rigplanner.planning.best.twins import apart, spec_of
 from rigplanner.rig.document import Item, Rig
+from rigplanner.rules.core.context import Context
+from rigplanner.rules.jobs.vram import offloading
 
 OF_MEMORY = ("memory", "tight")
 """Faults that another host does not mend: what cards hold does not rest on their links to it."""
@@ -52,6 +54,8 @@ class Bounds:
         self._leasts: dict[object, float] = {}
         self._ceilings: dict[object, Score | str] = {}
         self._sitting: dict[object, Score | str] = {}
+        self._furnished: dict[object, Score | str] = {}
+        self._ram: dict[object, float] = {}
         self._specs: dict[str, int] = {}
         self._classes: dict[str, list[tuple[Option, list[Option]]]] = {}
         self._plausible: dict[object, Plausible] = {}
@@ -158,11 +162,42 @@ class Bounds:
         return score_of(self.question, assemble(rig, self.catalog), cards.way, self.strict)
 
     def furnished(self, cards: CardSet, chosen: Chosen) -> Score | str:
-        """Return what a set of cards does with this board, processor, memory and drive."""
+        """Return what a set of cards does with this board, processor and memory, and this drive;
+        where none is chosen yet, with the fastest one."""
         kinds = ("motherboard", "cpu", "memory", "storage")
         part = {kind: chosen[kind] for kind in kinds if kind in chosen}
-        rig = self.judge.rig_of(cards, part)
-        return score_of(self.question, assemble(rig, self.catalog), cards.way, self.strict)
+        key = (
+            self._alike(cards),
+            (cards.count, cards.way, cards.cap_w, cards.bridge),
+            *(self._spec(option.part) for option in part.values()),
+            *(option.quantity for option in part.values()),
+        )
+        if key not in self._furnished:
+            rig = self.judge.rig_of(cards, part)
+            if "storage" not in part:
+                rig = self.judge.with_items((*rig.items, FURNITURE[1]), False)
+                rig = _with_parts(rig, (self._ideal.drive,))
+            machine = assemble(rig, self.catalog)
+            self._furnished[key] = score_of(self.question, machine, cards.way, self.strict)
+        return self._furnished[key]
+
+    def least_ram(self, cards: CardSet) -> float:
+        """Return the RAM that a host of these cards has at least, GiB: as much as they have
+        together, and what the works keep in it because the cards do not hold it. The latter is not
+        asked of cards that are too dear by themselves, or for which no board has the slots."""
+        budget = self.question.budget
+        if (budget is not None and cards.cost > budget) or not self.has_slots(cards):
+            return least_gib(self.judge.gpu(cards), cards)
+        key = (self._alike(cards), cards.count, cards.way)
+        if key not in self._ram:
+            kept = self._kept_in_ram(cards) if self.leans_on_host else 0.0
+            self._ram[key] = max(least_gib(self.judge.gpu(cards), cards), kept)
+        return self._ram[key]
+
+    def _kept_in_ram(self, cards: CardSet) -> float:
+        for rig, machine in self._free(cards):
+            return ram_asked(self.judge.context(rig, machine, cards))
+        return 0.0
 
     def plausible(self, kind: str, cards: CardSet, chosen: Chosen) -> Plausible:
         """Return the choices of a kind that plain relations leave beside those made before."""
@@ -225,11 +260,14 @@ class Bounds:
                 least_cores(self.question.cores, cards),
             )
         if kind == "memory":
-            return (board.layout.memory_type if board else None, least_gib(gpu, cards))
+            return (board.layout.memory_type if board else None, self.least_ram(cards))
         if kind == "cooler":
             cpu = self.catalog.get(chosen["cpu"].part) if "cpu" in chosen else None
             return (cpu.socket if isinstance(cpu, CPU) else None,)
-        return (card_watts(gpu, cards),) if kind == "psu" else ()
+        if kind == "psu":
+            case = self.catalog.get(chosen["chassis"].part) if "chassis" in chosen else None
+            return (card_watts(gpu, cards), case is None or is_frame(case))
+        return ()
 
     def _relates(self, kind: str, option: Option, asked: tuple[object, ...]) -> bool:
         part = self.catalog.get(option.part)
@@ -245,6 +283,8 @@ class Bounds:
         if isinstance(part, Cooler):
             return asked[0] is None or not part.sockets or asked[0] in part.sockets
         if isinstance(part, PowerSupply):
+            if option.quantity > 1 and not asked[1]:
+                return False
             given = rating_w(part.supply, self.question.site)
             return given is None or option.quantity * given >= asked[0]  # type: ignore[operator]
         return True
@@ -254,7 +294,7 @@ class Bounds:
         watts what they draw."""
         gpu = self.judge.gpu(cards)
         board, cpu = chosen.get("motherboard"), chosen.get("cpu")
-        asked = (cards.count, least_gib(gpu, cards), card_watts(gpu, cards))
+        asked = (cards.count, self.least_ram(cards), card_watts(gpu, cards))
         key = (level, by_watts, asked, board and board.part, cpu and cpu.part)
         if key not in self._leasts:
             self._leasts[key] = self._rest(level, cards, chosen, by_watts)
@@ -268,6 +308,12 @@ class Bounds:
                 return float("inf")
             total += min(option.watts for option in options) if by_watts else options[0].cost
         return total
+
+
+def ram_asked(context: Context) -> float:
+    """Return the GiB that the works of a context keep in the memory of the host: what rule MEM009
+    asks of it, which rests on cards and works alone."""
+    return max((case.host_gib for case in offloading(context)), default=0.0)
 
 
 def least_gib(gpu: GPU | None, cards: CardSet) -> float:

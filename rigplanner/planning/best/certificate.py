@@ -10,7 +10,7 @@ from rigplanner.planning.best.question import Question
 from rigplanner.planning.best.reads import Strictness
 from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Family(Struct, frozen=True, omit_defaults=True):
@@ -29,7 +29,8 @@ class Family(Struct, frozen=True, omit_defaults=True):
 
 class Claim(Struct, frozen=True, kw_only=True):
     """The rig that is claimed to be the best: its cards and choices by number, price, draw and
-    score. `top` is the score of the fastest rig, which it nears."""
+    score. `top` is the score of the fastest rig, which it nears; `top_cards` and `top_chosen` name
+    that rig, so that nobody can claim to be near what does not exist."""
 
     cards: int
     chosen: tuple[int, ...]
@@ -37,6 +38,8 @@ class Claim(Struct, frozen=True, kw_only=True):
     watts: float
     score: float
     top: float
+    top_cards: int
+    top_chosen: tuple[int, ...]
 
 
 class Certificate(Struct, frozen=True, kw_only=True):

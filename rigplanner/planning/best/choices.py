@@ -2,26 +2,35 @@
 rivals and why they lost, and the price at which one would win."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rigplanner.catalog.schema.parts import GPU
+from rigplanner.catalog.schema.parts import GPU, System
+from rigplanner.machine.assemble import assemble
+from rigplanner.memory.usable_memory import unified
+from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.planning.best.answer import Answer, Seeker
 from rigplanner.planning.best.goals import Least
+from rigplanner.planning.best.score import Score, score_of
 from rigplanner.planning.best.search import Candidate, NoLedger, Stopped
 from rigplanner.planning.best.space import CardSet
+from rigplanner.rig.document import Item
 
 MOST_POINTS = 10
-MOST_RIVALS, MOST_USED = 4, 2
+MOST_RIVALS, MOST_USED = 4, 1
+NAMED = ("RTX 3090", "RTX 5090")
+"""Cards that people name whatever is asked (r/LocalLLaMA, r/MachineLearning): used and cheap, new
+and fast. What is said of them is worked out as of any other."""
 LEAST_STEP = 0.01
 """Points of a front whose price is less than this share below the last one's say nothing new."""
 
 
 class Rival(Struct, frozen=True, kw_only=True):
-    """Cards that somebody would name, and why they are not the answer: `price` is what the cheapest
-    rig with them costs, `score` what they do at most, both None where it was not worked out.
+    """Cards that somebody would name, or a complete machine, and why they are not the answer:
+    `price` is what the cheapest rig with them costs, `score` what they do at most, both None where
+    it was not worked out.
     `wins_below`: what one card would have to cost for its rig to come within the budget; `sways`
     says that this lies within the interval of its price."""
 
@@ -67,37 +76,94 @@ def knee(points: list[Candidate]) -> int | None:
 
 def rivals(seeker: Seeker, answer: Answer) -> list[Rival]:
     """Return cards whose rigs cost about as much or may be faster, and why each lost: the cheapest
-    rig of each is built, whatever it costs. Where only new parts count, used cards stand beside."""
+    rig of each is built, whatever it costs. Cards that people always name come first, used ones
+    where only new parts count; machines with one memory for all come last."""
     best = answer.best
     chosen = best.cards.gpu if best is not None and best.cards else ""
     told: dict[object, Rival | None] = {_chip(seeker, chosen): None}
-    _tell(seeker, answer, told, MOST_RIVALS, False)
+    named = [_chip(seeker, find_gpu(name).id) for name in NAMED]
+    _tell(seeker, answer, told, len(named), False, named)
+    _tell(seeker, answer, told, MOST_RIVALS - len(named), False)
     if not seeker.question.used:
         with_used = replace(seeker.question, used=True)
         other = Seeker(with_used, seeker.catalog, seeker.today, seeker.strictness, seeker.go_on)
+        _tell(other, answer, told, len(named), True, named)
         _tell(other, answer, told, MOST_USED, True)
-    return [rival for rival in told.values() if rival is not None and rival.why != "no-rig"]
+    for name, chip in zip(NAMED, named, strict=True):
+        if chip not in told:
+            told[chip] = Rival(gpu=find_gpu(name).id, count=1, why="no-price")
+    found = [rival for rival in told.values() if rival is not None and rival.why != "no-rig"]
+    found.sort(key=lambda rival: _chip(seeker, rival.gpu) not in named)
+    return [*found, *_with_one_memory(seeker, answer)]
 
 
 def _tell(
-    seeker: Seeker, answer: Answer, told: dict[object, Rival | None], most: int, used: bool
+    seeker: Seeker,
+    answer: Answer,
+    told: dict[object, Rival | None],
+    most: int,
+    used: bool,
+    wanted: Container[object] | None = None,
 ) -> None:
-    """Add rivals, of which so many have a rig."""
+    """Add rivals, of which so many have a rig; only `wanted` ones where these are given."""
     added = 0
     for cards in _singles(seeker, answer):
         part = seeker.catalog.get(cards.gpu)
         offer = seeker.market.offer(part) if part is not None else None
         kind = _chip(seeker, cards.gpu)
-        if kind in told or added >= most or (used and not (offer and offer.price.used)):
+        if kind in told or added >= most or (wanted is not None and kind not in wanted):
+            continue
+        if used and not (offer and offer.price.used):
             continue
         rival = _rival(seeker, cards, answer)
-        told[kind] = replace(rival, used=used) if rival else None
+        told[kind] = replace(rival, used=bool(offer and offer.price.used)) if rival else None
         added += rival is not None and rival.why != "no-rig"
+
+
+def _with_one_memory(seeker: Seeker, answer: Answer) -> list[Rival]:
+    """Return of each maker's complete machines whose GPU shares the memory of the computer the one
+    that does the works fastest, priced or not; where none does, why the largest does not."""
+    best, found = answer.best, dict[str, tuple[float, Rival]]()
+    mine = best.choices["system"].part if best is not None and "system" in best.choices else ""
+    for part in seeker.catalog.of_kind("system"):
+        if not isinstance(part, System) or part.role != "complete" or part.status != "current":
+            continue
+        told = _of_machine(seeker, part)
+        if told is None:
+            continue
+        rank, maker, rival = told
+        if maker not in found or rank > found[maker][0]:
+            found[maker] = rank, rival
+    return [rival for _, rival in found.values() if rival.gpu != mine]
+
+
+def _of_machine(seeker: Seeker, part: System) -> tuple[float, str, Rival] | None:
+    """Rank, maker of the chip and rival of a complete machine; None of one with memory apart."""
+    items = (Item(uid="system", part=part.id),)
+    rig = seeker.judge.with_items(items, False)
+    machine = assemble(rig, seeker.catalog)
+    if not machine.gpus or not all(unified(node.gpu) for node in machine.gpus):
+        return None
+    strict = seeker.strictness != "open"
+    score = score_of(seeker.question, machine, "copies", strict)
+    offer = seeker.market.offer(part) if seeker.market.is_todays(part) else None
+    gpu = machine.gpus[0].gpu
+    rank = score.value if isinstance(score, Score) else -1 / (1 + (gpu.memory_gib or 0.0))
+    rival = Rival(
+        gpu=part.id,
+        count=1,
+        why="speed" if isinstance(score, Score) else score,
+        price=offer.amount if offer else None,
+        score=score.value if isinstance(score, Score) else None,
+    )
+    return rank, gpu.chip_maker, rival
 
 
 def _chip(seeker: Seeker, gpu_id: str) -> object:
     part = seeker.catalog.get(gpu_id)
-    return (part.chip or part.id, part.memory_gib) if isinstance(part, GPU) else gpu_id
+    return (
+        (part.chip, part.memory_gib, part.cores) if isinstance(part, GPU) and part.chip else gpu_id
+    )
 
 
 def _singles(seeker: Seeker, answer: Answer) -> list[CardSet]:

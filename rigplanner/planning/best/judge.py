@@ -19,10 +19,10 @@ from rigplanner.planning.best.reads import (
     IN_CASE,
     OF_LOAD,
     OF_WORK,
-    RESTS_ON,
     SITTING,
     Strictness,
     refuses,
+    rests_on,
 )
 from rigplanner.planning.best.score import on_cards
 from rigplanner.planning.best.space import CardSet, Option
@@ -84,7 +84,7 @@ class Judge:
         self._groups: dict[str, list[Group]] = {
             kind: [
                 (kinds, codes, tuple(k for k in kinds if k != CARDS))
-                for kinds, codes in RESTS_ON.items()
+                for kinds, codes in rests_on().items()
                 if _last(kinds) == kind
             ]
             for kind in (CARDS, *STEMS)
@@ -156,7 +156,7 @@ class Judge:
     def works_refused(self, cards: CardSet, rig: Rig, machine: Machine) -> str | None:
         """Return the rule that refuses the works on a set of cards in a rig whose host holds
         nothing back."""
-        context = self._context(rig, machine, cards)
+        context = self.context(rig, machine, cards)
         for code in OF_WORK:
             if any(map(self._refuses, judged(RULES_BY_CODE[code], context)[0])):
                 return code
@@ -167,7 +167,7 @@ class Judge:
     ) -> str | None:
         self.asked += 1
         rig = self.rig_of(cards, chosen)
-        context = self._context(rig, self._builder(rig, cards, chosen, kind), cards)
+        context = self.context(rig, self._builder(rig, cards, chosen, kind), cards)
         try:
             for code in codes:
                 found = judged(RULES_BY_CODE[code], context)[0]
@@ -193,7 +193,8 @@ class Judge:
             self._built[key] = put_together(self.rig_of(cards, rest), self.catalog)
         return self._built[key].with_pieces(rig, pieces_of(rig, self.catalog))
 
-    def _context(self, rig: Rig, machine: Any, cards: CardSet | None) -> Context:
+    def context(self, rig: Rig, machine: Any, cards: CardSet | None) -> Context:
+        """Return what rules look at: a rig, its machine and the works on its cards."""
         works = self.works_on(cards) if cards else ()
         jobs: Any = tuple(LateJob(index, work, machine) for index, work in enumerate(works))
         return Context(

@@ -1,56 +1,175 @@
 """Where no rig does it: the least change of the question that makes one possible."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.planning.best.answer import Seeker
-from rigplanner.planning.best.question import Question
+from rigplanner.planning.best.question import MOST_CARDS, Question, Want
+from rigplanner.rig.workload import Workload
+
+LEAST_TOKENS = 512
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """A change of the question, by a code, and what the cheapest rig costs after it."""
+    """What must change of the question together, by codes, and what the cheapest rig costs then."""
 
-    code: str
+    codes: tuple[str, ...]
     price: float
+
+
+Loosening = tuple[str, Callable[[Question], Question]]
 
 
 def changes(seeker: Seeker) -> Iterator[Change]:
     """Yield the changes that make a rig possible, each by itself: more money first, then each limit
-    given up."""
-    if (price := _cheapest(seeker.question, seeker)) is not None:
-        yield Change(code="budget", price=price)
+    given up. Where no single one does, the fewest of them that do together: giving up all of them,
+    each is asked for again unless nothing is possible then. At last what must change of a work
+    that no rig holds."""
+    question = replace(seeker.question, budget=None)
+    if seeker.question.budget is not None and (price := _cheapest(question, seeker)) is not None:
+        yield Change(codes=("budget",), price=price)
         return
-    for code, question in _looser(seeker.question):
-        price = _cheapest(question, seeker)
+    some = False
+    limits = list(_limits(question))
+    for code, loosen in limits:
+        price = _cheapest(loosen(question), seeker)
         if price is not None:
-            yield Change(code=code, price=price)
+            some = True
+            yield Change(codes=(code,), price=price)
+    if not some:
+        several = _together(question, limits, seeker) if len(limits) > 1 else None
+        if several is not None:
+            yield several
+        else:
+            yield from _of_works(question, limits, seeker)
 
 
-def _looser(question: Question) -> Iterator[tuple[str, Question]]:
+def _limits(question: Question) -> Iterator[Loosening]:
+    """The limits of a question and how each is given up."""
     if not question.used:
-        yield "used", replace(question, used=True)
+        yield "used", lambda q: replace(q, used=True)
     if not question.tight:
-        yield "tight", replace(question, tight=True)
+        yield "tight", lambda q: replace(q, tight=True)
     if question.quiet:
-        yield "quiet", replace(question, quiet=False)
+        yield "quiet", lambda q: replace(q, quiet=False)
     if question.size != "any":
-        yield "size", replace(question, size="any")
+        yield "size", lambda q: replace(q, size="any")
     if question.makers or question.not_makers:
-        yield "maker", replace(question, makers=(), not_makers=())
+        yield "maker", lambda q: replace(q, makers=(), not_makers=())
     if question.growth:
-        yield "growth", replace(question, growth=0)
+        yield "growth", lambda q: replace(q, growth=0)
     if question.pinned:
-        yield "pinned", replace(question, pinned=())
+        yield "pinned", lambda q: replace(q, pinned=(), least_cards=0)
+    if question.least_cards > 1 and not question.pinned:
+        yield "least cards", lambda q: replace(q, least_cards=0)
+    if question.most_cards < MOST_CARDS:
+        yield "cards", lambda q: replace(q, most_cards=MOST_CARDS)
     if any(want.at_least for want in question.wants):
-        slow = tuple(replace(want, at_least=None) for want in question.wants)
-        yield "target", replace(question, wants=slow)
+        yield "target", _without_targets
+    if question.site.breaker_a is not None and question.site.volts is not None:
+        yield "circuit", lambda q: replace(q, site=replace(q.site, volts=None, breaker_a=None))
     if len(question.wants) > 1:
         for n in range(len(question.wants)):
-            fewer = question.wants[:n] + question.wants[n + 1 :]
-            yield f"work {n + 1}", replace(question, wants=fewer)
+            yield f"work {n + 1}", lambda q, n=n: _without(q, n)  # type: ignore[misc]
+
+
+def _without_targets(question: Question) -> Question:
+    return replace(question, wants=tuple(replace(w, at_least=None) for w in question.wants))
+
+
+def _without(question: Question, number: int) -> Question:
+    """The question without a work; with no other work the last stays."""
+    wants = question.wants[:number] + question.wants[number + 1 :]
+    return replace(question, wants=wants or question.wants)
+
+
+def _together(question: Question, limits: list[Loosening], seeker: Seeker) -> Change | None:
+    """The fewest limits, all but one of the works kept, that must be given up together: none of
+    them can be asked for again."""
+    kept = [each for each in limits if not each[0].startswith("work")]
+    price = _cheapest(_loosened(question, kept), seeker)
+    if price is None:
+        return None
+    for each in list(kept):
+        fewer = [other for other in kept if other is not each]
+        found = _cheapest(_loosened(question, fewer), seeker)
+        if found is not None:
+            kept, price = fewer, found
+    return Change(codes=tuple(code for code, _ in kept), price=price)
+
+
+def _loosened(question: Question, limits: list[Loosening]) -> Question:
+    for _, loosen in limits:
+        question = loosen(question)
+    return question
+
+
+def _of_works(question: Question, limits: list[Loosening], seeker: Seeker) -> Iterator[Change]:
+    """What must change of the works, each change by itself, then one after the other until a rig
+    does them; where that takes limits too, both are named."""
+    kept = [each for each in limits if not each[0].startswith("work")]
+    for others in ([], kept) if kept else ([],):
+        asked, codes = _loosened(question, others), tuple(code for code, _ in others)
+        for code, easier in EASIER:
+            wants = tuple(_with(want, easier) for want in question.wants)
+            if wants == question.wants:
+                continue
+            price = _cheapest(replace(asked, wants=wants), seeker)
+            if price is not None:
+                yield Change(codes=(code, *codes), price=price)
+                return
+            question = replace(question, wants=wants)
+            asked = replace(asked, wants=wants)
+
+
+def _with(want: Want, easier: Callable[[Workload], Workload]) -> Want:
+    return replace(want, workload=easier(want.workload))
+
+
+def _trains(work: Workload) -> bool:
+    return (work.task or "").startswith("train")
+
+
+def _one_at_a_time(work: Workload) -> Workload:
+    many = work.batch_per_gpu is not None and work.batch_per_gpu > 1
+    return replace(work, batch_per_gpu=1) if many else work
+
+
+def _recomputed(work: Workload) -> Workload:
+    return replace(work, gradient_checkpointing="full") if _trains(work) else work
+
+
+def _shorter(work: Workload) -> Workload:
+    short = {
+        field: LEAST_TOKENS
+        for field in ("seq_len", "input_tokens")
+        if (getattr(work, field) or 0) > LEAST_TOKENS
+    }
+    return replace(work, **short) if short else work
+
+
+def _adapted(work: Workload) -> Workload:
+    return replace(work, task="train_qlora") if work.task in ADAPTABLE else work
+
+
+def _in_ram(work: Workload) -> Workload:
+    if _trains(work) or not work.model:
+        return work
+    return replace(work, stack="llama.cpp", precision="q4_k_m", parallelism=None)
+
+
+ADAPTABLE = ("train_full", "train_lora")
+EASIER: tuple[tuple[str, Callable[[Workload], Workload]], ...] = (
+    ("batch", _one_at_a_time),
+    ("checkpointing", _recomputed),
+    ("context", _shorter),
+    ("qlora", _adapted),
+    ("in-ram", _in_ram),
+)
+"""What makes a work easier, the least change first; each is added to those before it."""
 
 
 def _cheapest(question: Question, seeker: Seeker) -> float | None:

@@ -44,7 +44,8 @@ class Question(Struct, frozen=True, kw_only=True):
     count too. `tight`: a job may reach the limit of a card's memory within the interval of its
     prediction. `quiet`: no blowers, no passive cards, no open frames, two cards at most. `growth`:
     slots that a card as thick as two columns may take later. `makers` and `not_makers` are of the
-    chips of GPUs; `pinned` parts are in every rig that counts."""
+    chips of GPUs; `pinned` parts are in every rig that counts, with so many cards as `least_cards`
+    says."""
 
     wants: tuple[Want, ...]
     objective: Objective = "fastest"
@@ -61,6 +62,7 @@ class Question(Struct, frozen=True, kw_only=True):
     not_makers: tuple[str, ...] = ()
     owned: tuple[Owned, ...] = ()
     pinned: tuple[str, ...] = ()
+    least_cards: int = 0
     most_cards: int = MOST_CARDS
     cores: int = LEAST_CORES
     ram_gib: float = LEAST_RAM_GIB

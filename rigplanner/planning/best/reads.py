@@ -1,10 +1,12 @@
 """Which parts a rule's refusal rests on: found with these kinds present, it holds for every rig
 with the same parts of these kinds, whatever else is in it."""
 
+from functools import cache
 from typing import Literal
 
 from rigplanner.rules.badges import counts
 from rigplanner.rules.core.finding import Finding
+from rigplanner.rules.hardware.known_issues import known_pairs
 
 Strictness = Literal["sound", "warned", "open"]
 """sound: no error, no deciding unknown, no warning that another part mends; warned: such warnings
@@ -122,6 +124,27 @@ RESTS_ON: dict[tuple[str, ...], tuple[str, ...]] = {
 }
 """Kinds to the codes of the rules. Rules that are not named judge whole rigs alone. Loads and plugs
 only grow with more parts: what a supply does not feed it does not feed with more beside."""
+
+
+KINDS_OF_PAIRS = {
+    "gpu": CARDS, "motherboard": "motherboard", "cpu": "cpu", "memory": "memory",
+    "storage": "storage", "chassis": "chassis", "cooler": "cooler", "psu": "psu",
+}  # fmt: skip
+"""The kinds of part in known pairs to the kinds of a choice, in their order."""
+
+
+@cache
+def rests_on() -> dict[tuple[str, ...], tuple[str, ...]]:
+    """Return kinds to codes: what is declared, and KNO001 by the kinds that its known pairs name; a
+    pair that a later processor settles rests on the processor too."""
+    found = dict(RESTS_ON)
+    for pair in known_pairs():
+        named = {pair.first.kind, pair.second.kind} | ({"cpu"} if pair.settled_since else set())
+        if named <= KINDS_OF_PAIRS.keys():
+            kinds = tuple(KINDS_OF_PAIRS[kind] for kind in KINDS_OF_PAIRS if kind in named)
+            codes = found.get(kinds, ())
+            found[kinds] = codes if "KNO001" in codes else (*codes, "KNO001")
+    return found
 
 
 def refuses(finding: Finding, strictness: Strictness) -> bool:

@@ -27,7 +27,9 @@ from rigplanner.rig.document import Item
 BOARD, PROCESSOR, MEMORY, DRIVE = "ideal.board", "ideal.cpu", "ideal.memory", "ideal.drive"
 APART = 5
 """Columns between the slots of the board: no card stands before another's fans."""
-CHANNELS, MODULE_GIB, LANES = 24, 4096.0, 1024
+MODULE_GIB, LANES = 4096.0, 1024
+SERVERS = 12
+"""Channels of one socket of a server today (EPYC 9004 and 9005)."""
 DRIVES = 4
 FURNITURE = (
     Item(uid="memory", part=MEMORY),
@@ -51,7 +53,10 @@ class IdealHost(Struct, frozen=True, kw_only=True):
     def _board(self, cards: CardSet, catalog: Catalog, own_roots: bool) -> Motherboard:
         bridge = catalog.get(cards.bridge) if cards.bridge else None
         pitch = (bridge.spacing_slots or APART) if isinstance(bridge, Bridge) else APART
-        return _ideal_board(cards.count, pitch, own_roots, self.generation, self.memory.type)
+        channels = self.memory.modules
+        return _ideal_board(
+            cards.count, pitch, own_roots, self.generation, self.memory.type, channels
+        )
 
     def items(self, furnished: bool) -> tuple[Item, ...]:
         """Return the items of the host, without cards; `furnished`: with memory and drives."""
@@ -61,7 +66,7 @@ class IdealHost(Struct, frozen=True, kw_only=True):
 
 @lru_cache(256)
 def _ideal_board(
-    count: int, pitch: int, own_roots: bool, generation: int, memory_type: str
+    count: int, pitch: int, own_roots: bool, generation: int, memory_type: str, channels: int
 ) -> Motherboard:
     """The board for so many cards: one and the same for all sets that ask for it, so that what
     stands where on it is worked out once."""
@@ -93,8 +98,8 @@ def _ideal_board(
         sockets=("ideal",),
         memory_type=memory_type,
         memory_modules=("rdimm",),
-        memory_slots=CHANNELS,
-        memory_channels=CHANNELS,
+        memory_slots=channels,
+        memory_channels=channels,
         slots=slots,
         drives=ports,
         above_4g=True,
@@ -112,6 +117,7 @@ def ideal_host(space: Space, catalog: Catalog) -> IdealHost:
     gens = [slot.gen or 5 for board in boards for slot in board.layout.slots]
     generation = max([5, *gens])
     rate = max([6400, *(kit.speed_mts or 0 for kit in kits)])
+    channels = _most_channels(cpus)
     cpu = CPU(
         id=PROCESSOR,
         name="Ideal processor",
@@ -124,7 +130,7 @@ def ideal_host(space: Space, catalog: Catalog) -> IdealHost:
         pcie_gen=generation,
         isa=("avx2", "avx512f", "amx"),
         memory=MemoryChannels(
-            channels=CHANNELS,
+            channels=channels,
             types=("DDR5",),
             modules=("rdimm",),
             speeds_mts={"1": rate, "2": rate},
@@ -136,11 +142,21 @@ def ideal_host(space: Space, catalog: Catalog) -> IdealHost:
         vendor="",
         type="DDR5",
         module="rdimm",
-        modules=CHANNELS,
+        modules=channels,
         module_gib=MODULE_GIB,
         speed_mts=rate,
     )
     return IdealHost(cpu=cpu, memory=kit, drive=_ideal_drive(drives), generation=generation)
+
+
+def _most_channels(cpus: list[CPU]) -> int:
+    """Channels of memory that any choice of processors has, all sockets together; of those that
+    nobody knows as many as any server's."""
+    told = [
+        (cpu.memory.channels if cpu.memory and cpu.memory.channels else SERVERS) * cpu.sockets_max
+        for cpu in cpus
+    ]
+    return max(told, default=SERVERS)
 
 
 def _ideal_drive(drives: list[Storage]) -> Storage:

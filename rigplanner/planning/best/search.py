@@ -22,6 +22,9 @@ TWIN = "twin"
 """Why a choice is left out that differs from a cheaper one in nothing but its name and price."""
 SITS = frozenset(("cards", "motherboard", "cpu"))
 """What speed and the least price of the rest depend on."""
+PACING = ("memory", "storage")
+"""Kinds on which the speed of works rests that lie in the host, beside cards, board and
+processor."""
 RELATES_TO: dict[str, frozenset[str]] = {
     "motherboard": frozenset(("cards",)),
     "cpu": frozenset(("cards", "motherboard")),
@@ -29,7 +32,7 @@ RELATES_TO: dict[str, frozenset[str]] = {
     "storage": NONE,
     "chassis": NONE,
     "cooler": frozenset(("cpu",)),
-    "psu": frozenset(("cards",)),
+    "psu": frozenset(("cards", "chassis")),
 }
 """What plain relations of a kind depend on: with others of these another choice of it may do."""
 WHOLE = frozenset(("cards", *HOST_KINDS))
@@ -169,7 +172,7 @@ class Search:
             least = spent[0] + self._measure(option) + rest
             if least > aim.limit(score):
                 ledger.leave(cards, chosen, kind, options[at:], "price", least)
-                blamed |= SITS
+                blamed |= self._dear(least, aim, kind)
                 break
             chosen[kind] = option
             after = self.bounds.rest(level + 1, cards, chosen, self.by_watts)
@@ -200,13 +203,13 @@ class Search:
         before = {k: o for k, o in chosen.items() if k != kind}
         if least > aim.limit(score):
             ledger.leave(cards, before, kind, (option,), "price", least)
-            return SITS
+            return self._dear(least, aim, kind)
         refusal = self.judge.refusal(cards, chosen, kind)
         if refusal is not None:
             ledger.leave(cards, before, kind, (option,), refusal.code)
             return frozenset(refusal.kinds)
         found = self._score(cards, chosen, kind)
-        blamed = SITS | (WHOLE if self.bounds.leans_on_host else SITS)
+        blamed = self._paced_by(kind, found, score)
         if isinstance(found, str):
             ledger.leave(cards, before, kind, (option,), found)
             return blamed
@@ -226,9 +229,26 @@ class Search:
         """Return a better bound of the score, where a choice of this kind tells one."""
         if kind == "cpu":
             return self.bounds.sitting(cards, chosen)
-        if kind in ("memory", "storage") and self.bounds.leans_on_host:
-            return self.bounds.furnished(cards, chosen) if kind == "storage" else None
+        if kind in PACING and self.bounds.leans_on_host:
+            return self.bounds.furnished(cards, chosen)
         return None
+
+    def _paced_by(self, kind: str, found: Score | str | None, before: float) -> frozenset[str]:
+        """Return the kinds that a bound of the score rests on. A drive that is no slower than the
+        fastest of all is none of them: with no other one it would be more."""
+        if kind not in PACING or not self.bounds.leans_on_host:
+            return SITS
+        if kind == "storage" and (not isinstance(found, Score) or found.value < before):
+            return SITS | frozenset(PACING)
+        return SITS | {"memory"}
+
+    def _dear(self, least: float, aim: Aim, kind: str) -> frozenset[str]:
+        """Return the kinds that a price rests on which is too much: where a faster rig might cost
+        it, on all that decide the speed so far."""
+        later = HOST_KINDS.index(kind) > HOST_KINDS.index(PACING[0])
+        if later and self.bounds.leans_on_host and least <= aim.limit(float("inf")):
+            return SITS | frozenset(PACING)
+        return SITS
 
     def _end(self, cards: CardSet, chosen: Chosen, price: float, aim: Aim, ledger: Ledger) -> None:
         budget = self.judge.question.budget

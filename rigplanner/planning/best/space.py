@@ -16,6 +16,7 @@ from rigplanner.catalog.schema.parts import (
     Chassis,
     MemoryKit,
     Motherboard,
+    PowerSupply,
     Storage,
     System,
     kind_of,
@@ -29,6 +30,8 @@ HOST_KINDS = ("motherboard", "cpu", "memory", "storage", "chassis", "cooler", "p
 KITS = (1, 2, 3, 4, 6, 8, 12)
 """Numbers of equal memory kits."""
 MOST_MODULES = 16
+MOST_SUPPLIES = 2
+"""Equal supplies of one rig: one for the board, one for cards."""
 CAP_SHARES = (0.85, 0.7)
 """Shares of a card's power to which it may be capped, where the circuit does not bear all of it."""
 WIDEST_MM: dict[Size, float] = {"itx": 180.0, "matx": 260.0, "atx": 320.0, "any": math.inf}
@@ -120,7 +123,8 @@ def space_of(question: Question, market: Market) -> Space:
             else:
                 left_out[cause] = left_out.get(cause, 0) + 1
     offered = _only_pinned(offered, question, market)
-    options = {kind: _options(kind, offered[kind], question, market) for kind in HOST_KINDS}
+    frames = any(map(is_frame, offered["chassis"]))
+    options = {kind: _options(kind, offered[kind], question, market, frames) for kind in HOST_KINDS}
     machines = _machines(offered, question, market)
     pinned_machine = any(kind_of(p) == "system" for p in _pinned(question, market))
     sets = () if pinned_machine else tuple(_sets(offered, question, market))
@@ -149,7 +153,7 @@ def _machines(
     offered: dict[str, list[AnyPart]], question: Question, market: Market
 ) -> tuple[Option, ...]:
     kinds = {kind_of(part) for part in _pinned(question, market)}
-    if kinds - {"system"}:
+    if kinds - {"system"} or question.least_cards:
         return ()
     found = [Option(p.id, 1, cost_of(p, 1, question, market)) for p in offered["system"]]
     return tuple(sorted(found, key=_order))
@@ -218,7 +222,7 @@ def _unsuited_card(gpu: GPU, question: Question) -> Cause | None:
 
 
 def _options(
-    kind: str, parts: list[AnyPart], question: Question, market: Market
+    kind: str, parts: list[AnyPart], question: Question, market: Market, frames: bool
 ) -> tuple[Option, ...]:
     found = [
         Option(
@@ -228,12 +232,18 @@ def _options(
             quantity * (load_w(part) or 0.0),
         )
         for part in parts
-        for quantity in _quantities(part, question)
+        for quantity in _quantities(part, question, frames)
     ]
     return tuple(sorted((each for each in found if each.cost < math.inf), key=_order))
 
 
-def _quantities(part: AnyPart, question: Question) -> Iterator[int]:
+def is_frame(part: AnyPart | None) -> bool:
+    """Say whether a case is an open frame: beside what stands in it there is room for a second
+    supply, which no catalog tells of a closed case."""
+    return isinstance(part, Chassis) and part.enclosure.airflow == "open"
+
+
+def _quantities(part: AnyPart, question: Question, frames: bool) -> Iterator[int]:
     if isinstance(part, MemoryKit):
         for kits in KITS:
             gib = kits * part.modules * part.module_gib
@@ -243,6 +253,8 @@ def _quantities(part: AnyPart, question: Question) -> Iterator[int]:
         yield 1
         if isinstance(part, CPU) and part.sockets_max > 1:
             yield 2
+        if isinstance(part, PowerSupply) and frames:
+            yield MOST_SUPPLIES
 
 
 def _sets(
@@ -252,10 +264,11 @@ def _sets(
     cards = [part for part in offered["gpu"] if isinstance(part, GPU)]
     bridges = [part for part in offered["bridge"] if isinstance(part, Bridge)]
     most = min(question.most_cards, QUIET_CARDS if question.quiet else question.most_cards)
-    if not any(kind_of(part) == "gpu" for part in _pinned(question, market)):
+    pinned = any(kind_of(part) == "gpu" for part in _pinned(question, market))
+    if not pinned and not question.least_cards:
         yield CardSet("", 0, 0.0)
     for gpu in cards:
-        for count in range(1, most + 1):
+        for count in range(max(1, question.least_cards), most + 1):
             cost = cost_of(gpu, count, question, market)
             if cost == math.inf:
                 continue

@@ -32,7 +32,8 @@ def from_rig(
         owned.append(Owned(part=part_id, quantity=many, resale=each))
     whole = worth(tuple(owned))
     budget = None if question.budget is None else question.budget + whole
-    return replace(question, owned=tuple(owned), budget=budget)
+    kept = [each for each in question.owned if each.part not in counts]
+    return replace(question, owned=(*owned, *kept), budget=budget)
 
 
 def worth(owned: tuple[Owned, ...]) -> float:

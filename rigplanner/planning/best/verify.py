@@ -13,16 +13,18 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import (
     CPU,
     GPU,
+    Chassis,
     Cooler,
     MemoryKit,
     Motherboard,
     PowerSupply,
+    System,
 )
 from rigplanner.decoding import read_json
 from rigplanner.machine.assemble import assemble
 from rigplanner.machine.power.loads import load_w
 from rigplanner.machine.power.power import rating_w
-from rigplanner.planning.best.certificate import Certificate, Family
+from rigplanner.planning.best.certificate import FORMAT, Certificate, Claim, Family
 from rigplanner.planning.best.goals import NEAR, near
 from rigplanner.planning.best.market import Market
 from rigplanner.planning.best.reads import (
@@ -31,15 +33,18 @@ from rigplanner.planning.best.reads import (
     NO_CASE,
     OF_LOAD,
     OF_WORK,
-    RESTS_ON,
     refuses,
+    rests_on,
 )
 from rigplanner.planning.best.relaxed import FURNITURE, MEMORY, ideal_host, memory_for
 from rigplanner.planning.best.score import Score, leans_on_host, on_cards, score_of
-from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space
+from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space, space_of
 from rigplanner.planning.best.twins import spec_of
 from rigplanner.rig.document import Item, Rig
 from rigplanner.rules.assess import assess
+from rigplanner.rules.badges import LateJob
+from rigplanner.rules.core.context import Context
+from rigplanner.rules.jobs.vram import offloading
 
 UIDS = ("board", "cpu", "memory", "ssd", "chassis", "cooler", "psu")
 SITS = frozenset((CARDS, "motherboard", "cpu"))
@@ -52,7 +57,7 @@ RELATES_TO = {
     "storage": frozenset[str](),
     "chassis": frozenset[str](),
     "cooler": frozenset(("cpu",)),
-    "psu": frozenset((CARDS,)),
+    "psu": frozenset((CARDS, "chassis")),
 }
 """The kinds that `_relates` looks at beside each kind."""
 
@@ -100,8 +105,16 @@ class _Check:
         self.strict = certificate.strictness != "open"
         self.budget = math.inf if self.question.budget is None else self.question.budget
         self._said: dict[object, Any] = {}
+        self._top: Score | None = None
 
     def faults(self) -> Iterator[str]:
+        if self.made.format != FORMAT:
+            yield f"format: expected {FORMAT}, found {self.made.format}"
+            return
+        if not self._names_what_is_there():
+            yield "families: a number of a choice that is not there"
+            return
+        yield from self._asked_space()
         yield from self._prices()
         yield from self._claim()
         yield from self._whole_space()
@@ -109,7 +122,38 @@ class _Check:
             if (fault := self._family(family)) is not None:
                 yield f"families[{number}]: {fault}"
 
-    # prices and numbers
+    def _names_what_is_there(self) -> bool:
+        made, claim = self.made, self.made.claim
+        named = [(f.cards, f.chosen, f.options) for f in made.families]
+        if claim is not None:
+            named += [(claim.cards, claim.chosen, ()), (claim.top_cards, claim.top_chosen, ())]
+        sizes = [len(made.options.get(kind, ())) for kind in HOST_KINDS]
+        for cards, chosen, options in named:
+            asked = [len(made.machines)] if cards == -1 else sizes
+            here = asked[len(chosen)] if len(chosen) < len(asked) else 0
+            if not -1 <= cards < len(made.sets) or len(chosen) > len(asked):
+                return False
+            if not all(0 <= n < size for n, size in zip(chosen, asked, strict=False)):
+                return False
+            if not all(0 <= n < here for n in options):
+                return False
+        return claim is None or all(
+            len(chosen) == (1 if cards == -1 else len(sizes))
+            for cards, chosen, _ in named[len(made.families) :]
+        )
+
+    # the space, prices and numbers
+
+    def _asked_space(self) -> Iterator[str]:
+        """Choices, sets of cards and machines are those of the question, none is missing."""
+        asked, made = space_of(self.question, self.market), self.made
+        for kind in HOST_KINDS:
+            yield from _other(kind, asked.options[kind], made.options.get(kind, ()))
+        yield from _other("cards", asked.sets, made.sets)
+        yield from _other("machines", asked.machines, made.machines)
+        left = {str(cause): n for cause, n in asked.left_out.items()}
+        if left != made.left_out:
+            yield "left_out: other parts are left out"
 
     def _prices(self) -> Iterator[str]:
         every = [*self.made.machines, *(o for each in self.made.options.values() for o in each)]
@@ -193,6 +237,23 @@ class _Check:
             yield f"claim: costs {price:g}"
         if abs(score.value / claim.score - 1) > EQUAL or abs(watts - claim.watts) > 0.1:
             yield f"claim: does {score.value:g} at {watts:g} W"
+        yield from self._claimed_top(claim, score)
+
+    def _claimed_top(self, claim: Claim, score: Score) -> Iterator[str]:
+        """The fastest rig does what is claimed within the budget, and the best one nears it; where
+        another objective is asked the two are one."""
+        found = self._judged(claim.top_cards, claim.top_chosen)
+        if isinstance(found, str):
+            yield f"claim.top: refused ({found})"
+            return
+        self._top = found[0]
+        if abs(self._top.value / claim.top - 1) > EQUAL:
+            yield f"claim.top: does {self._top.value:g}"
+        if self._price(claim.top_cards, claim.top_chosen) > self.budget + CENT:
+            yield "claim.top: above the budget"
+        same = (claim.cards, claim.chosen) == (claim.top_cards, claim.top_chosen)
+        if not same and (self.question.objective != "fastest" or not near(self._top, score)):
+            yield "claim: not near the fastest"
 
     def _price(self, cards: int, chosen: tuple[int, ...]) -> float:
         if cards < 0:
@@ -267,21 +328,25 @@ class _Check:
             return self._twins(family, kind)
         if family.reason == NO_CASE:
             return None if self._caseless(cards) else "a case takes the cards"
-        if family.reason in {code for codes in RESTS_ON.values() for code in codes}:
+        if family.reason in {code for codes in rests_on().values() for code in codes}:
             bad = [
                 o for o in options if not self._rests_on(family.reason, cards, {**before, kind: o})
             ]
             return f"{family.reason} does not refuse it" if bad or not options else None
-        ceiling = self._speed(cards, {**before, kind: options[0]} if options else {})
-        if isinstance(ceiling, str):
-            return None
-        if family.reason == "speed":
-            return None if self._hopeless(ceiling.value, 0.0) else "it may be fast enough"
-        return f"does {ceiling.value:g}, not refused by {family.reason}"
+        for ceiling in [self._speed(cards, {**before, kind: o}) for o in options] or [
+            self._speed(cards, {})
+        ]:
+            if isinstance(ceiling, str):
+                continue
+            if family.reason != "speed":
+                return f"does {ceiling.value:g}, not refused by {family.reason}"
+            if not self._hopeless(ceiling.value, 0.0):
+                return "it may be fast enough"
+        return None
 
     def _examined(self, family: Family) -> str | None:
         if family.reason == "role":
-            return None
+            return None if self._only_runs(family) else "the machine suits the works"
         if family.reason == "twin":
             option = self.made.machines[family.chosen[0]]
             return None if self._earlier("system")[option] else f"{option.part} has no cheaper twin"
@@ -299,18 +364,25 @@ class _Check:
         if (family.cards, family.chosen) == (claim.cards, claim.chosen):
             return None
         if self.question.objective == "fastest":
-            top = replace(score, value=claim.top)
             slower = score.value <= claim.top * (1 + EQUAL)
-            far = score.value < (1 - NEAR) * claim.top or not near(score, top)
+            far = self._top is not None and not near(self._top, score)
             return None if slower and (far or price >= claim.price - CENT) else "is better"
         return None if self._hopeless(score.value, measure) else "is better"
+
+    def _only_runs(self, family: Family) -> bool:
+        """Say whether a family is a development board and a work trains."""
+        if family.cards >= 0:
+            return False
+        part = self.catalog.get(self.made.machines[family.chosen[0]].part)
+        trains = any((w.workload.task or "").startswith("train") for w in self.question.wants)
+        return trains and isinstance(part, System) and part.role != "complete"
 
     def _hopeless(self, score: float, measure: float) -> bool:
         """Say whether no rig of at most this speed and at least this price (or draw) beats the
         claim."""
         claim, objective = self.made.claim, self.question.objective
         if claim is None:
-            return measure > self.budget
+            return False
         if objective == "fastest":
             if score < (1 - NEAR) * claim.top:
                 return True
@@ -366,8 +438,7 @@ class _Check:
             sockets = board.layout.sockets
             return many == len(sockets) and (part.socket is None or part.socket in sockets)
         if isinstance(part, MemoryKit):
-            video = cards.count * (gpu.memory_gib or 0) * gpu.dies if isinstance(gpu, GPU) else 0
-            if many * part.modules * part.module_gib < video:
+            if many * part.modules * part.module_gib < self._least_ram(cards):
                 return False
             wanted = board.layout.memory_type if isinstance(board, Motherboard) else None
             return wanted is None or part.type == wanted
@@ -376,10 +447,35 @@ class _Check:
             socket = cpu.socket if isinstance(cpu, CPU) else None
             return socket is None or not part.sockets or socket in part.sockets
         if isinstance(part, PowerSupply):
+            case = self.catalog.get(chosen["chassis"].part) if "chassis" in chosen else None
+            closed = isinstance(case, Chassis) and case.enclosure.airflow != "open"
+            if many > 1 and closed:
+                return False
             each = cards.cap_w or (gpu.tdp_w if isinstance(gpu, GPU) else None) or 0.0
             given = rating_w(part.supply, self.question.site)
             return given is None or many * given >= each * cards.count
         return True
+
+    def _least_ram(self, cards: CardSet) -> float:
+        """GiB that the cards have together, or that the works keep beside them."""
+        key = ("ram", cards.gpu, cards.count, cards.way)
+        if key not in self._said:
+            gpu = self.catalog.get(cards.gpu)
+            video = cards.count * (gpu.memory_gib or 0) * gpu.dies if isinstance(gpu, GPU) else 0
+            kept = 0.0
+            if leans_on_host(self.question) and cards.cost <= self.budget:
+                parts = {p.id: p for p in self._ideal.parts(cards, self.catalog, False)}
+                items = (*self._items(cards, {}), *self._ideal.items(True))
+                works = tuple(
+                    on_cards(want, cards.count, cards.way) for want in self.question.wants
+                )
+                rig = replace(self._rig(items, works), snapshot=parts)
+                machine = assemble(rig, self.catalog)
+                jobs: Any = tuple(LateJob(n, work, machine) for n, work in enumerate(works))
+                context = Context(rig=rig, catalog=self.catalog, machine=machine, jobs=jobs)
+                kept = max((case.host_gib for case in offloading(context)), default=0.0)
+            self._said[key] = max(video, kept)
+        return float(self._said[key])
 
     def _parts(self, kind: str) -> list[Any]:
         return [self.catalog.get(option.part) for option in self.made.options[kind]]
@@ -390,7 +486,7 @@ class _Check:
         self, code: str, cards: CardSet, chosen: dict[str, Option]
     ) -> frozenset[str] | None:
         """Return the fewest kinds with which a rule refuses, None where it does not."""
-        for kinds, codes in RESTS_ON.items():
+        for kinds, codes in rests_on().items():
             if code not in codes or any(k != CARDS and k not in chosen for k in kinds):
                 continue
             part = {k: chosen[k] for k in kinds if k != CARDS}
@@ -442,7 +538,7 @@ class _Check:
         twin = self._earlier("chassis")
         cases = [case for case in self.made.options["chassis"] if not twin[case]]
         return bool(cases) and all(
-            any(self._refused(code, cards, {"chassis": case}) for code in RESTS_ON[IN_CASE])
+            any(self._refused(code, cards, {"chassis": case}) for code in rests_on()[IN_CASE])
             for case in cases
         )
 
@@ -487,7 +583,7 @@ class _Check:
         sits = "motherboard" in chosen and "cpu" in chosen
         named = (cards.gpu, cards.count, cards.way, cards.cap_w, cards.bridge)
         key = ("speed", named, *((chosen["motherboard"], chosen["cpu"]) if sits else ()))
-        key = (*key, *((chosen["memory"], chosen["storage"]) if "storage" in chosen else ()))
+        key = (*key, *(chosen[kind] for kind in ("memory", "storage") if kind in chosen))
         if key not in self._said:
             self._said[key] = self._sits(cards, chosen) if sits else self._free(cards)
         found: Score | str = self._said[key]
@@ -515,11 +611,13 @@ class _Check:
         free = self._free_of(cards)
         if isinstance(free, str):
             return free
-        kinds = ("motherboard", "cpu", "memory", "storage")
-        whole = all(kind in chosen for kind in kinds)
-        some = {k: chosen[k] for k in (kinds if whole else kinds[:2])}
+        leans = leans_on_host(self.question)
+        kinds = ("motherboard", "cpu", "memory", "storage")[: 4 if leans else 2]
+        some = {k: chosen[k] for k in kinds if k in chosen}
         items, parts = self._items(cards, some), {}
-        if not whole and leans_on_host(self.question):
+        if leans and "memory" in some and "storage" not in some:
+            items, parts = (*items, FURNITURE[1]), {self._ideal.drive.id: self._ideal.drive}
+        if leans and "memory" not in some:
             cpu = self.catalog.get(chosen["cpu"].part)
             assert isinstance(cpu, CPU)
             every = self.made.options["memory"]
@@ -570,6 +668,20 @@ class _Check:
                 found.setdefault((family.cards, family.chosen[:at]), []).append(family)
         return found
 
+    def _dear_at_any_speed(self, family: Family, sibling: int, at: int) -> bool:
+        """Say whether each choice of a family costs too much, however fast it were."""
+        kind = HOST_KINDS[len(family.chosen)] if family.options else ""
+        cards = self.made.sets[family.cards]
+        chosen = dict(zip(HOST_KINDS, self._options(family.chosen), strict=False))
+        numbers = (sibling,) if len(family.chosen) == at and kind else family.options
+        some = [chosen | {kind: self.made.options[kind][n]} for n in numbers] or [chosen]
+        by_watts = self.question.objective == "least-watts"
+        return all(
+            self._least(cards, one, False) > self.budget
+            or self._hopeless(math.inf, self._least(cards, one, by_watts))
+            for one in some
+        )
+
     def _reasons(self, family: Family, at: int, sibling: int) -> frozenset[str]:
         """Return the kinds that the reason of a family rests on."""
         if family.whole:
@@ -578,7 +690,7 @@ class _Check:
             return frozenset()
         if family.reason == "relation":
             return RELATES_TO[HOST_KINDS[len(family.chosen)]]
-        if family.reason == "price":
+        if family.reason == "price" and self._dear_at_any_speed(family, sibling, at):
             return SITS
         chosen = dict(zip(HOST_KINDS, self._options(family.chosen), strict=False))
         kind = HOST_KINDS[len(family.chosen)]
@@ -588,8 +700,28 @@ class _Check:
         found = self._rests_on(family.reason, cards, chosen)
         if found is not None:
             return found
-        leans = len(family.chosen) >= 2
-        return frozenset((CARDS, *HOST_KINDS)) if leans else SITS
+        if len(family.chosen) < 2 or not leans_on_host(self.question):
+            return SITS
+        if "storage" not in chosen:
+            return SITS | {"memory"}
+        measure = 0.0
+        if family.reason == "price":
+            measure = self._least(cards, chosen, self.question.objective == "least-watts")
+        fastest = {k: option for k, option in chosen.items() if k != "storage"}
+        ceiling = self._speed(cards, fastest)
+        slow = isinstance(ceiling, str) or (
+            family.reason in ("speed", "price") and self._hopeless(ceiling.value, measure)
+        )
+        return SITS | {"memory"} if slow else SITS | {"memory", "storage"}
+
+
+def _other(name: str, asked: tuple[Any, ...], made: tuple[Any, ...]) -> Iterator[str]:
+    """Name a choice that the question asks for and nobody looked at, or the other way round."""
+    if asked == made:
+        return
+    one = next(iter(set(asked) ^ set(made)), None)
+    which = getattr(one, "part", getattr(one, "gpu", "another order"))
+    yield f"{name}: not the choices of this question and catalog ({which})"
 
 
 def _asked_by(found: Any, code: str) -> set[str]:

@@ -92,6 +92,7 @@ WHY = {
     "target": "too slow for what was asked",
     "stack": "the software does not run it on this card",
     "no-rig": "no rig with it passes all checks",
+    "no-price": "the catalog has no price of it that counts",
 }
 
 EXCLUDED = {
@@ -130,6 +131,34 @@ CHANGES = {
     "growth": "Without slots for growth it is possible from {price}.",
     "pinned": "Without the parts that must be in it, it is possible from {price}.",
     "target": "Without the least speeds it is possible from {price}.",
+    "cards": "With more cards it is possible from {price} (--cards).",
+    "least cards": "With fewer cards it is possible from {price}.",
+    "circuit": "On a stronger circuit it is possible from {price}.",
+    "batch": "With batches of one it is possible from {price} (batch_per_gpu=1).",
+    "checkpointing": "With recomputed activations it is possible from {price}"
+    " (gradient_checkpointing=full).",
+    "context": "With 512 tokens at once it is possible from {price}.",
+    "qlora": "With QLoRA it is possible from {price} (task=train_qlora).",
+    "in-ram": "With 4-bit weights and what the cards do not hold in RAM it is possible from {price}"
+    " (stack=llama.cpp precision=q4_k_m).",
+}
+GIVEN_UP = {
+    "used": "used parts",
+    "tight": "memory that may just hold it",
+    "quiet": "a loud place",
+    "size": "a larger case",
+    "maker": "cards of any maker",
+    "growth": "no slots for growth",
+    "pinned": "without the parts that must be in it",
+    "target": "without the least speeds",
+    "cards": "more cards",
+    "least cards": "fewer cards",
+    "circuit": "a stronger circuit",
+    "batch": "batches of one",
+    "checkpointing": "recomputed activations",
+    "context": "512 tokens at once",
+    "qlora": "QLoRA",
+    "in-ram": "4-bit weights, in RAM what the cards do not hold",
 }
 REASONS = {
     "gpu": "The job needs {needed} on each card; it has {capacity}.",
@@ -342,6 +371,13 @@ def rival_text(rival: Rival, answer: Answer, catalog: Catalog) -> str:
     name = part.name if part else rival.gpu
     if rival.used:
         name = tr("{name}, used", name=name)
+    if rival.price is None and rival.score is not None and best is not None:
+        share = rival.score / best.score.value - 1
+        return tr(
+            "{name}: {speed}; the catalog has no price of it that counts.",
+            name=name,
+            speed=_apart_text(share),
+        )
     if rival.price is None or rival.score is None:
         return tr("{name}: {why}.", name=name, why=tr(WHY.get(rival.why, rival.why)))
     price = money(rival.price, currency)
@@ -360,20 +396,25 @@ def rival_text(rival: Rival, answer: Answer, catalog: Catalog) -> str:
     if best is None:
         return tr("{name}: {price}.", name=name, price=price)
     ratio = rival.score / best.score.value - 1
-    speed = (
-        tr("{share} slower", share=percent(-ratio))
-        if ratio < 0
-        else tr("{share} faster", share=percent(ratio))
-    )
-    return tr("{name}: {price}, {speed}.", name=name, price=price, speed=speed)
+    return tr("{name}: {price}, {speed}.", name=name, price=price, speed=_apart_text(ratio))
+
+
+def _apart_text(ratio: float) -> str:
+    if ratio < 0:
+        return tr("{share} slower", share=percent(-ratio))
+    return tr("{share} faster", share=percent(ratio))
 
 
 def change_text(change: Change, currency: str) -> str:
-    """Return a change of the question that makes a rig possible."""
+    """Return what must change of the question to make a rig possible."""
     price = money(change.price, currency)
-    if change.code in CHANGES:
-        return tr(CHANGES[change.code], price=price)
-    return tr("Without {work} it is possible from {price}.", work=change.code, price=price)
+    if len(change.codes) > 1:
+        together = listed(tr(GIVEN_UP[code]) for code in change.codes)
+        return tr("Only with {changes} together: from {price}.", changes=together, price=price)
+    (code,) = change.codes
+    if code in CHANGES:
+        return tr(CHANGES[code], price=price)
+    return tr("Without {work} it is possible from {price}.", work=code, price=price)
 
 
 def hire_texts(hires: Iterable[Rented], best: Candidate | None) -> list[str]:
