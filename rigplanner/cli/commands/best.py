@@ -329,8 +329,7 @@ def _write(args: argparse.Namespace, answer: Answer, catalog: Catalog) -> None:
 def _tell(answer: Answer, seeker: Seeker, question: Question) -> None:
     tell(words.headline(answer))
     if answer.best is None:
-        possible = [words.change_text(each, question.currency) for each in changes(seeker)]
-        for line in possible or [tr("No single change of the question makes it possible.")]:
+        for line in words.possible_texts(changes(seeker), seeker):
             tell(line)
         for line in words.left_out_texts(answer):
             tell(f"  {line}")

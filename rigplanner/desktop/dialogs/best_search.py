@@ -49,7 +49,7 @@ def finding(
     if answer is None or not go_on():
         return
     if answer.best is None:
-        possible = [words.change_text(each, question.currency) for each in changes(seeker)]
+        possible = words.possible_texts(changes(seeker), seeker)
         yield Found(answer, seeker, why=tuple(possible), whole=True)
         return
     points: list[Candidate] = [answer.best]

@@ -23,7 +23,7 @@ from rigplanner.workload.resolved import in_one_format
 NOT_IN_SPACE = (
     "cards of different kinds together",
     "risers, switches and docks",
-    "several supplies",
+    "two supplies in a closed case",
     "several drives",
     "barebones and baseboards",
     "parts without a price that counts",

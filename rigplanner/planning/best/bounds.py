@@ -20,7 +20,14 @@ from rigplanner.machine.assemble import assemble
 from rigplanner.machine.model import Machine
 from rigplanner.machine.power.power import rating_w
 from rigplanner.planning.best.judge import Chosen, Judge, card_items
-from rigplanner.planning.best.relaxed import FURNITURE, MEMORY, alike, ideal_host, memory_for
+from rigplanner.planning.best.relaxed import (
+    FURNITURE,
+    MEMORY,
+    alike,
+    host_of_socket,
+    ideal_host,
+    memory_for,
+)
 from rigplanner.planning.best.score import Score, leans_on_host, score_of
 from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space, is_frame
 from rigplanner.planning.best.twins import apart, spec_of
@@ -54,6 +61,7 @@ class Bounds:
         self._leasts: dict[object, float] = {}
         self._ceilings: dict[object, Score | str] = {}
         self._sitting: dict[object, Score | str] = {}
+        self._on_socket: dict[object, Score | str] = {}
         self._furnished: dict[object, Score | str] = {}
         self._ram: dict[object, float] = {}
         self._specs: dict[str, int] = {}
@@ -125,6 +133,10 @@ class Bounds:
                 kept.append((rig, assemble(rig, self.catalog)))
             yield kept[at]
 
+    def free_machine(self, cards: CardSet) -> Machine:
+        """Return the machine of these cards in a host that holds nothing back."""
+        return next(iter(self._free(cards)))[1]
+
     def sitting(self, cards: CardSet, chosen: Chosen) -> Score | str:
         """Return what a set of cards does at most on this board with this processor: with all the
         memory and the drives that could be wished for."""
@@ -160,6 +172,32 @@ class Bounds:
             )
             rig = _with_parts(rig, (memory_for(cpu, kits), *ideal[3:]))
         return score_of(self.question, assemble(rig, self.catalog), cards.way, self.strict)
+
+    def on_socket(self, cards: CardSet, chosen: Chosen) -> Score | str:
+        """Return what a set of cards does at most on any board with the socket and the type of
+        memory of this one."""
+        board = self._board(chosen["motherboard"])
+        assert board is not None
+        kind = (board.layout.sockets, board.layout.memory_type)
+        key = (self._alike(cards), (cards.count, cards.way, cards.cap_w, cards.bridge), kind)
+        if key not in self._on_socket:
+            cpus = [self.catalog.get(o.part) for o in self.plausible("cpu", cards, chosen).firsts]
+            kits = [
+                self.catalog.get(o.part) for o in self.plausible("memory", cards, chosen).firsts
+            ]
+            host = host_of_socket(
+                self._ideal,
+                [cpu for cpu in cpus if isinstance(cpu, CPU)],
+                [kit for kit in kits if isinstance(kit, MemoryKit)],
+            )
+            found: Score | str = "not-predicted"
+            for own_roots in (False, True) if cards.count > 1 else (False,):
+                rig = self.judge.with_items((*card_items(cards), *host.items(True)), False)
+                rig = _with_parts(rig, host.parts(cards, self.catalog, own_roots))
+                machine = assemble(rig, self.catalog)
+                found = faster(found, score_of(self.question, machine, cards.way, self.strict))
+            self._on_socket[key] = found
+        return self._on_socket[key]
 
     def furnished(self, cards: CardSet, chosen: Chosen) -> Score | str:
         """Return what a set of cards does with this board, processor and memory, and this drive;
@@ -308,6 +346,13 @@ class Bounds:
                 return float("inf")
             total += min(option.watts for option in options) if by_watts else options[0].cost
         return total
+
+
+def faster(one: Score | str, other: Score | str) -> Score | str:
+    """Return the faster of two scores, one of them before a fault."""
+    if isinstance(one, Score) and isinstance(other, Score):
+        return max(one, other, key=lambda score: score.value)
+    return one if isinstance(one, Score) else other
 
 
 def ram_asked(context: Context) -> float:

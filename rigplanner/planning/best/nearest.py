@@ -6,9 +6,13 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rigplanner.memory.usable_memory import usable_gib
 from rigplanner.planning.best.answer import Seeker
+from rigplanner.planning.best.bounds import least_gib
 from rigplanner.planning.best.question import MOST_CARDS, Question, Want
+from rigplanner.planning.best.score import on_cards
 from rigplanner.rig.workload import Workload
+from rigplanner.rules.assess import memory_on
 
 LEAST_TOKENS = 512
 
@@ -18,6 +22,46 @@ class Change(Struct, frozen=True, kw_only=True):
 
     codes: tuple[str, ...]
     price: float
+
+
+class Shortage(Struct, frozen=True, kw_only=True):
+    """What a work takes of all cards of a set together, GiB, and what these have: of all sets the
+    one that lacks least."""
+
+    work: int
+    gpu: str
+    count: int
+    needed_gib: float
+    room_gib: float
+
+
+MOST_TRIED = 6
+"""Sets of cards, the largest memory first, whose lack is worked out."""
+
+
+def shortage(seeker: Seeker) -> Shortage | None:
+    """Return the work that the largest sets of cards do not hold and what they lack least, None
+    where they hold all works."""
+    bounds = seeker.search.bounds
+    sets = [cards for cards in seeker.space.sets if cards.count and bounds.has_slots(cards)]
+    sets.sort(key=lambda cards: -least_gib(seeker.judge.gpu(cards), cards))
+    found: list[Shortage] = []
+    for cards in sets[:MOST_TRIED]:
+        machine = bounds.free_machine(cards)
+        rooms = [usable_gib(node.gpu) or 0.0 for node in machine.gpus]
+        for number, want in enumerate(seeker.question.wants):
+            needs, _ = memory_on(on_cards(want, cards.count, cards.way), machine)
+            each = max((need.device_gib for need in needs), default=0.0)
+            if each > min(rooms, default=0.0):
+                lack = Shortage(
+                    work=number,
+                    gpu=cards.gpu,
+                    count=cards.count,
+                    needed_gib=cards.count * each,
+                    room_gib=sum(rooms),
+                )
+                found.append(lack)
+    return min(found, key=lambda one: one.needed_gib - one.room_gib, default=None)
 
 
 Loosening = tuple[str, Callable[[Question], Question]]
@@ -32,19 +76,30 @@ def changes(seeker: Seeker) -> Iterator[Change]:
     if seeker.question.budget is not None and (price := _cheapest(question, seeker)) is not None:
         yield Change(codes=("budget",), price=price)
         return
-    some = False
+    some = any_at_all = False
     limits = list(_limits(question))
     for code, loosen in limits:
         price = _cheapest(loosen(question), seeker)
         if price is not None:
-            some = True
+            any_at_all = True
+            some = some or not _gives_up_a_wish(code)
             yield Change(codes=(code,), price=price)
-    if not some:
-        several = _together(question, limits, seeker) if len(limits) > 1 else None
-        if several is not None:
-            yield several
-        else:
+    if some:
+        return
+    lighter = [each for each in limits if not _gives_up_a_wish(each[0])]
+    several = _together(question, lighter, seeker) if len(lighter) > 1 else None
+    if several is None and not any_at_all:
+        whole = [each for each in limits if not each[0].startswith("work")]
+        several = _together(question, whole, seeker) if len(whole) > len(lighter) else None
+        if several is None:
             yield from _of_works(question, limits, seeker)
+    if several is not None:
+        yield several
+
+
+def _gives_up_a_wish(code: str) -> bool:
+    """Say whether a change leaves out what was asked for by name: a part or a work."""
+    return code == "pinned" or code.startswith("work")
 
 
 def _limits(question: Question) -> Iterator[Loosening]:
@@ -87,9 +142,8 @@ def _without(question: Question, number: int) -> Question:
 
 
 def _together(question: Question, limits: list[Loosening], seeker: Seeker) -> Change | None:
-    """The fewest limits, all but one of the works kept, that must be given up together: none of
-    them can be asked for again."""
-    kept = [each for each in limits if not each[0].startswith("work")]
+    """The fewest limits that must be given up together: none of them can be asked for again."""
+    kept = list(limits)
     price = _cheapest(_loosened(question, kept), seeker)
     if price is None:
         return None

@@ -55,7 +55,12 @@ class IdealHost(Struct, frozen=True, kw_only=True):
         pitch = (bridge.spacing_slots or APART) if isinstance(bridge, Bridge) else APART
         channels = self.memory.modules
         return _ideal_board(
-            cards.count, pitch, own_roots, self.generation, self.memory.type, channels
+            cards.count,
+            pitch,
+            own_roots,
+            self.generation,
+            (self.memory.type, self.memory.module or "udimm"),
+            channels,
         )
 
     def items(self, furnished: bool) -> tuple[Item, ...]:
@@ -66,10 +71,16 @@ class IdealHost(Struct, frozen=True, kw_only=True):
 
 @lru_cache(256)
 def _ideal_board(
-    count: int, pitch: int, own_roots: bool, generation: int, memory_type: str, channels: int
+    count: int,
+    pitch: int,
+    own_roots: bool,
+    generation: int,
+    memory: tuple[str, str],
+    channels: int,
 ) -> Motherboard:
     """The board for so many cards: one and the same for all sets that ask for it, so that what
     stands where on it is worked out once."""
+    memory_type, module = memory
     slots = tuple(
         Slot(
             id=f"S{n}",
@@ -97,7 +108,7 @@ def _ideal_board(
     layout = Layout(
         sockets=("ideal",),
         memory_type=memory_type,
-        memory_modules=("rdimm",),
+        memory_modules=(module,),
         memory_slots=channels,
         memory_channels=channels,
         slots=slots,
@@ -147,6 +158,28 @@ def ideal_host(space: Space, catalog: Catalog) -> IdealHost:
         speed_mts=rate,
     )
     return IdealHost(cpu=cpu, memory=kit, drive=_ideal_drive(drives), generation=generation)
+
+
+def host_of_socket(ideal: IdealHost, cpus: list[CPU], kits: list[MemoryKit]) -> IdealHost:
+    """Return a host that has the best of each field of the processors of a socket, as many as a
+    board takes, and of the memory that goes with it: no board of this socket does more."""
+    channels, first = _most_channels(cpus), next(iter(kits), None)
+    rate = max((kit.speed_mts or 0 for kit in kits), default=0)
+    kind, module = (first.type, first.module or "udimm") if first else ("DDR5", "rdimm")
+    cpu = replace(
+        ideal.cpu,
+        cores=max(((cpu.cores or 64) * cpu.sockets_max for cpu in cpus), default=64),
+        memory=MemoryChannels(
+            channels=channels,
+            types=(kind,),
+            modules=(module,),
+            speeds_mts={"1": rate, "2": rate} if rate else {},
+        ),
+    )
+    memory = replace(
+        ideal.memory, type=kind, module=module, modules=channels, speed_mts=rate or None
+    )
+    return IdealHost(cpu=cpu, memory=memory, drive=ideal.drive, generation=ideal.generation)
 
 
 def _most_channels(cpus: list[CPU]) -> int:

@@ -229,6 +229,8 @@ class Search:
         """Return a better bound of the score, where a choice of this kind tells one."""
         if kind == "cpu":
             return self.bounds.sitting(cards, chosen)
+        if kind == "motherboard" and self.bounds.leans_on_host:
+            return self.bounds.on_socket(cards, chosen)
         if kind in PACING and self.bounds.leans_on_host:
             return self.bounds.furnished(cards, chosen)
         return None

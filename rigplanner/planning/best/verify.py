@@ -36,7 +36,13 @@ from rigplanner.planning.best.reads import (
     refuses,
     rests_on,
 )
-from rigplanner.planning.best.relaxed import FURNITURE, MEMORY, ideal_host, memory_for
+from rigplanner.planning.best.relaxed import (
+    FURNITURE,
+    MEMORY,
+    host_of_socket,
+    ideal_host,
+    memory_for,
+)
 from rigplanner.planning.best.score import Score, leans_on_host, on_cards, score_of
 from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space, space_of
 from rigplanner.planning.best.twins import spec_of
@@ -581,6 +587,8 @@ class _Check:
         """Return what cards do at most with these choices of a board and a processor, else with
         any."""
         sits = "motherboard" in chosen and "cpu" in chosen
+        if "motherboard" in chosen and not sits and leans_on_host(self.question):
+            return self._on_socket(cards, chosen)
         named = (cards.gpu, cards.count, cards.way, cards.cap_w, cards.bridge)
         key = ("speed", named, *((chosen["motherboard"], chosen["cpu"]) if sits else ()))
         key = (*key, *(chosen[kind] for kind in ("memory", "storage") if kind in chosen))
@@ -606,6 +614,38 @@ class _Check:
             elif not isinstance(best, Score):
                 best = score
         return best
+
+    def _on_socket(self, cards: CardSet, chosen: dict[str, Option]) -> Score | str:
+        board = self.catalog.get(chosen["motherboard"].part)
+        assert isinstance(board, Motherboard)
+        kind = (board.layout.sockets, board.layout.memory_type)
+        key = ("socket", cards.gpu, cards.count, cards.way, cards.cap_w, cards.bridge, kind)
+        if key not in self._said:
+            some = {
+                kind: [
+                    self.catalog.get(option.part)
+                    for option in self.made.options[kind]
+                    if self._relates(kind, option, cards, chosen)
+                ]
+                for kind in ("cpu", "memory")
+            }
+            host = host_of_socket(
+                self._ideal,
+                [part for part in some["cpu"] if isinstance(part, CPU)],
+                [part for part in some["memory"] if isinstance(part, MemoryKit)],
+            )
+            found: Score | str = "not-predicted"
+            for own_roots in (False, True):
+                parts = {p.id: p for p in host.parts(cards, self.catalog, own_roots)}
+                rig = self._rig((*self._items(cards, {}), *host.items(True)))
+                machine = assemble(replace(rig, snapshot=parts), self.catalog)
+                score = score_of(self.question, machine, cards.way, self.strict)
+                value = score.value if isinstance(score, Score) else -1.0
+                if value >= (found.value if isinstance(found, Score) else -1.0):
+                    found = score
+            self._said[key] = found
+        told: Score | str = self._said[key]
+        return told
 
     def _sits(self, cards: CardSet, chosen: dict[str, Option]) -> Score | str:
         free = self._free_of(cards)

@@ -17,7 +17,7 @@ from rigplanner.planning.best.choices import Rival
 from rigplanner.planning.best.goals import near
 from rigplanner.planning.best.hire import Rented, hours_for
 from rigplanner.planning.best.market import Market
-from rigplanner.planning.best.nearest import Change
+from rigplanner.planning.best.nearest import Change, shortage
 from rigplanner.planning.best.question import Objective, Want
 from rigplanner.planning.best.score import score_of
 from rigplanner.planning.best.search import Candidate
@@ -232,8 +232,8 @@ def also_texts(best: Candidate, aims: Iterable[Aim], seeker: Seeker) -> list[str
 def outside_text() -> str:
     """Return which rigs are not among those that were looked at."""
     return tr(
-        "Not looked at: cards of different kinds together, risers, switches and docks, several"
-        " supplies or drives, barebones."
+        "Not looked at: cards of different kinds together, risers, switches and docks, two"
+        " supplies in a closed case, several drives, barebones."
     )
 
 
@@ -415,6 +415,28 @@ def change_text(change: Change, currency: str) -> str:
     if code in CHANGES:
         return tr(CHANGES[code], price=price)
     return tr("Without {work} it is possible from {price}.", work=code, price=price)
+
+
+def possible_texts(changed: Iterable[Change], seeker: Seeker) -> list[str]:
+    """Return what would make a rig possible; where nothing does, what the cards lack."""
+    told = [change_text(each, seeker.question.currency) for each in changed]
+    if told:
+        return told
+    lack = shortage(seeker)
+    if lack is None:
+        return [tr("No change of the question makes it possible with the parts that have a price.")]
+    part = seeker.catalog.get(lack.gpu)
+    return [
+        tr(
+            "No cards hold work {number}: {count} × {name} together have {room}, it takes {needed}."
+            " A smaller model, or one divided among several machines, is the least change.",
+            number=lack.work + 1,
+            count=lack.count,
+            name=part.name if part else lack.gpu,
+            room=quantity(lack.room_gib, "GiB", 0),
+            needed=quantity(lack.needed_gib, "GiB", 0),
+        )
+    ]
 
 
 def hire_texts(hires: Iterable[Rented], best: Candidate | None) -> list[str]:
