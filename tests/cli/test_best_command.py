@@ -107,6 +107,9 @@ def test_a_kept_part_costs_what_selling_it_would_bring(
         (["--growth", "9"], "--growth"),
         (["--pin", "no such part anywhere"], "--pin"),
         (["--rate", "USD"], "--rate"),
+        (["--own", "no such part anywhere"], "--own"),
+        (["--circuit", "strong"], "--circuit"),
+        (["--price-age", "-1"], "--price-age"),
     ],
 )
 def test_bad_input_is_named(
@@ -123,6 +126,27 @@ def test_where_nothing_does_it_the_least_change_is_named(
     assert "With a larger budget it is possible from" in capsys.readouterr().out
     assert main(["best", f"{WORK} min=999999"]) == 1
     assert "Without the least speeds it is possible from" in capsys.readouterr().out
+
+
+def test_what_is_owned_costs_nothing_and_so_many_cards_may_be_asked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = ["best", WORK, "--used", "--json", "--objective", "cheapest"]
+    assert main([*asked, "--pin", "RTX 3090"]) == 0
+    bought = json.loads(capsys.readouterr().out)["best"]
+    assert main([*asked, "--pin", "RTX 3090", "--own", "2x RTX 3090"]) == 0
+    owned = json.loads(capsys.readouterr().out)["best"]
+    assert owned["price"] < bought["price"] - 500
+    assert main([*asked, "--pin", "8x RTX 3090"]) == 1
+    assert json.loads(capsys.readouterr().out)["best"] is None
+
+
+def test_cards_that_people_name_and_machines_with_one_memory_say_why_they_lost(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["best", WORK, "--budget", "4500", "--country", "US", "--used"]) == 0
+    said = capsys.readouterr().out.split("Why not the others")[1]
+    assert re.search(r"RTX 3090, used: \$", said) and "rtx-5090: " in said
 
 
 def test_a_rate_by_hand_counts_other_money(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,13 +10,28 @@ from msgspec.structs import replace
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.planning.best.certificate import Book, Certificate, Claim
-from rigplanner.planning.best.goals import Fastest, Least, NearlyAsFast, PerMoney, ProofOfFastest
+from rigplanner.planning.best.goals import (
+    Fastest,
+    Least,
+    NearlyAsFast,
+    PerMoney,
+    ProofOfFastest,
+)
 from rigplanner.planning.best.judge import Judge
 from rigplanner.planning.best.market import Market
 from rigplanner.planning.best.question import Question
 from rigplanner.planning.best.reads import Strictness
 from rigplanner.planning.best.score import Score
-from rigplanner.planning.best.search import TWIN, Aim, Candidate, Ledger, NoLedger, Search, Stopped
+from rigplanner.planning.best.search import (
+    NO_MONEY,
+    TWIN,
+    Aim,
+    Candidate,
+    Ledger,
+    NoLedger,
+    Search,
+    Stopped,
+)
 from rigplanner.planning.best.space import CardSet, Space, space_of
 from rigplanner.workload.resolved import in_one_format
 
@@ -81,7 +96,7 @@ class Seeker:
         """Yield what is the best so far each time that it changes, at last with its proof."""
         self.judge.question = replace(self.question, budget=budget)
         self.search.bounds.question = self.judge.question
-        most = math.inf if budget is None else budget
+        most = math.inf if budget is None else budget + NO_MONEY
         if self.question.objective == "fastest":
             yield from self._fastest(most, keep)
         else:

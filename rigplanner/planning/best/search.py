@@ -16,6 +16,8 @@ from rigplanner.rig.document import Item, Rig
 from rigplanner.rules.assess import Assessment
 
 NOTHING = float("-inf")
+NO_MONEY = 1e-6
+"""So much above a budget is the noise of adding, not money."""
 CENT = 0.005
 NONE: frozenset[str] = frozenset()
 TWIN = "twin"
@@ -121,7 +123,7 @@ class Search:
         least, budget = self.least(cards), self.judge.question.budget
         if not self.bounds.has_slots(cards):
             return ledger.leave(cards, {}, "", (), "slots")
-        if budget is not None and self._price_least(cards) > budget:
+        if budget is not None and self._price_least(cards) > budget + NO_MONEY:
             return ledger.leave(cards, {}, "", (), "price", self._price_least(cards))
         if least > aim.limit(float("inf")):
             return ledger.leave(cards, {}, "", (), "price", least)

@@ -358,7 +358,7 @@ class _Check:
             return None if self._earlier("system")[option] else f"{option.part} has no cheaper twin"
         price = self._price(family.cards, family.chosen)
         if family.reason == "price":
-            return None if price > self.budget else f"costs {price:g}"
+            return None if price > self.budget + EQUAL else f"costs {price:g}"
         found = self._judged(family.cards, family.chosen)
         if isinstance(found, str):
             return None
@@ -403,7 +403,7 @@ class _Check:
         some: list[Option | None] = [*options] or [None]
         for option in some:
             chosen = {**before, kind: option} if option else before
-            if self._least(cards, chosen, False) > self.budget:
+            if self._least(cards, chosen, False) > self.budget + EQUAL:
                 continue
             measure = self._least(cards, chosen, self.question.objective == "least-watts")
             if self._hopeless(math.inf, measure):
@@ -717,7 +717,7 @@ class _Check:
         some = [chosen | {kind: self.made.options[kind][n]} for n in numbers] or [chosen]
         by_watts = self.question.objective == "least-watts"
         return all(
-            self._least(cards, one, False) > self.budget
+            self._least(cards, one, False) > self.budget + EQUAL
             or self._hopeless(math.inf, self._least(cards, one, by_watts))
             for one in some
         )

@@ -9,15 +9,25 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog, shipped_catalog
-from rigplanner.catalog.schema.parts import kind_of
+from rigplanner.catalog.schema.parts import Price, kind_of
 from rigplanner.planning.best.answer import Answer, Seeker
 from rigplanner.planning.best.certificate import Certificate, as_json
-from rigplanner.planning.best.reads import refuses
+from rigplanner.planning.best.question import Question, Want
+from rigplanner.planning.best.reads import refuses, rests_on
 from rigplanner.planning.best.space import HOST_KINDS
 from rigplanner.planning.best.verify import read_certificate, verify
 from rigplanner.report.words.best import excluded_text
 from rigplanner.rules.assess import assess
-from tools.campaign.small_catalogs import TODAY, best_of, every_rig, random_case
+from tools.campaign.small_catalogs import (
+    PLATFORMS,
+    POOL,
+    SITES,
+    TODAY,
+    WORKS,
+    best_of,
+    every_rig,
+    random_case,
+)
 
 ENUMERATED = range(8)
 """Catalogs of which every rig is tried; the campaign tries five hundred."""
@@ -181,6 +191,49 @@ def test_cards_that_no_case_cools_are_left_out_whole() -> None:
     *_, answer = Seeker(question, small, TODAY).answers(None, True)
     assert answer.counts["no-case"] > 0
     assert answer.certificate is not None and verify(answer.certificate, small).faults == ()
+
+
+def at_one_price(*names: str) -> Catalog:
+    """The shipped parts of these names, each for 100 USD."""
+    shipped = shipped_catalog()
+    price = Price(amount=100.0, currency="USD", day=TODAY, source="A shop")
+    parts = {name: replace(shipped.parts[name], prices=(price,)) for name in names}
+    return replace(shipped, parts=parts)
+
+
+@pytest.mark.parametrize("case", ["aaawave.sluice.sluice-v2-12-gpu", "antec.c8.c8"])
+def test_two_supplies_feed_what_one_does_not_in_an_open_frame_alone(case: str) -> None:
+    board, cpus, kits, cooler = PLATFORMS[0]
+    catalog = at_one_price(
+        board, cpus[0], kits[0], cooler, POOL["storage"][0], case,
+        "nvidia.geforce.rtx-3090", "cooler-master.mwe-gold.850-v2",
+    )  # fmt: skip
+    question = Question(wants=(Want(workload=WORKS[0]),), site=SITES[1], least_cards=2)
+    *_, answer = Seeker(question, catalog, TODAY).answers(None, True)
+    if case != "antec.c8.c8":
+        assert answer.best is not None and answer.best.choices["psu"].quantity == 2
+    else:
+        assert answer.best is None
+    assert answer.certificate is not None and verify(answer.certificate, catalog).faults == ()
+
+
+def test_a_known_pair_rests_on_the_kinds_that_it_names() -> None:
+    named = {kinds for kinds, codes in rests_on().items() if "KNO001" in codes}
+    assert named and all(kinds in named for kinds in (("motherboard", "cpu"), ("cpu", "cooler")))
+    assert ("motherboard", "cpu", "memory") in named
+
+
+def test_memory_that_a_work_keeps_in_ram_bounds_the_kits() -> None:
+    """An 8B model lies on a card of 24 GB, a 70B model mostly beside it."""
+    catalog, _ = random_case(first_seeds(has_cards)[0])
+    asked = []
+    for work in WORKS[2:4]:
+        seeker = Seeker(Question(wants=(Want(workload=work),)), catalog, TODAY)
+        cards = next(each for each in seeker.space.sets if each.count == 1)
+        asked.append(seeker.search.bounds.least_ram(cards))
+    gpu = seeker.judge.gpu(cards)
+    assert gpu is not None and gpu.memory_gib is not None
+    assert asked[0] == gpu.memory_gib and 40 - gpu.memory_gib < asked[1] < 50
 
 
 def broken(certificate: Certificate, how: str) -> Certificate:
