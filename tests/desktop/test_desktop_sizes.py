@@ -1,6 +1,7 @@
 """Size of text and of paper, and the menu of recent rigs."""
 
 import io
+import math
 
 import pytest
 from desktop_waiting import settled_session
@@ -14,6 +15,7 @@ from rigplanner.desktop.document.exports import copy_findings, paper_of, quote_b
 from rigplanner.desktop.document.preferences import TEXT_SIZES, PreferenceStore
 from rigplanner.desktop.look import icons
 from rigplanner.desktop.look.theme import look, row_px, text_px
+from rigplanner.desktop.panels.message_bar import MessageBar
 from rigplanner.desktop.parts.model import NAME
 from rigplanner.desktop.parts.view import LEAST_NAME
 from rigplanner.desktop.window import TABS, Window
@@ -192,3 +194,16 @@ def test_findings_are_copied_with_what_to_do_and_what_was_not_checked(
     )
     assert "PWR012" in text and "What to do: Cap each GPU" in text and "not checked" in text
     assert all(finding.code in text for finding in window.session.assessment.report.findings)
+
+
+@pytest.mark.parametrize("text", ["It is done.", "a longer message of many words " * 12])
+def test_a_message_takes_no_more_lines_than_its_text(window: Window, text: str) -> None:
+    """The bar is as high as its text at the width of the window, not at the narrowest."""
+    window.resize(1280, 768)
+    bar = window.findChild(MessageBar)
+    assert bar is not None
+    window.session.tell(text, "warning")
+    shown = QFontMetrics(bar.text.font()).horizontalAdvance(text) / (bar.width() - 120)
+    lines = 1 + math.floor(shown)
+    assert bar.height() <= (lines + 1) * row_px()
+    assert bar.geometry().bottom() == bar.parentWidget().rect().bottom()

@@ -70,7 +70,7 @@ class MessageBar(QFrame):
 
     def _place(self) -> None:
         width = self._below.width()
-        height = max(self.heightForWidth(width), self.sizeHint().height())
+        height = self.heightForWidth(width)  # a size hint would be that of the narrowest text
         self.setGeometry(0, self._below.height() - height, width, height)
         self.raise_()
 
