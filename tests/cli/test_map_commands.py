@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -102,3 +103,18 @@ def test_what_a_machine_runs(capsys: pytest.CaptureFixture[str], samples: list[P
     made = json.loads(capsys.readouterr().out)
     assert {run["purpose"] for run in made} == {"speech"}
     assert sum(run["best"] for run in made) == 1
+
+
+def test_what_a_machine_runs_is_drawn(tmp_path: Path, samples: list[Path]) -> None:
+    """A bar a model and a heading a purpose; the page holds picture and table without scripts."""
+    dual = str(next(path for path in samples if path.stem == "dual-rtx-3090"))
+    asked = ["runs", dual, "--purpose", "speech", "--purpose", "video", "--most", "4"]
+    assert main([*asked, "--format", "svg", "-o", str(tmp_path / "runs.svg")]) == 0
+    drawing = ElementTree.parse(tmp_path / "runs.svg").getroot()
+    words = [each.text or "" for each in drawing.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"Speech and sound", "Films"} <= set(words)
+    assert main([*asked, "--format", "html", "-o", str(tmp_path / "runs.html")]) == 0
+    page = (tmp_path / "runs.html").read_text("utf-8")
+    assert "<svg" in page and "80 % interval" in page and "<script" not in page
+    rated = [word for word in words if word.endswith("/s")]
+    assert 2 <= len(rated) <= 8, "at most four bars of each purpose"

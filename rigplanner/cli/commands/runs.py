@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from datetime import date
 from pathlib import Path
 
 from rigplanner.catalog.schema.parts import GPU
@@ -23,10 +24,12 @@ from rigplanner.planning.map.runs import (
     runs,
 )
 from rigplanner.planning.model_files import works_of_folder
+from rigplanner.report.language import tr
 from rigplanner.report.map import models
+from rigplanner.report.map.table import note
 from rigplanner.rig.workload import Hardware
 
-FORMATS = ("text", "csv", "json")
+FORMATS = ("text", "csv", "json", "svg", "html")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,12 +66,7 @@ def run(args: argparse.Namespace) -> int:
     zoo = shipped_zoo()
     if args.task == "inference":
         found = _deepened(found, gpus, zoo, args.most if args.format == "text" else len(found))
-    if args.format == "csv":
-        content = models.csv_text(found)
-    elif args.format == "json":
-        content = models.json_text(found)
-    else:
-        content = "\n".join(models.text(found, args.most)) + "\n"
+    content = _content(args, found, place)
     if args.output is None and args.format == "text":
         tell_columns(content.rstrip("\n"))
     elif args.output is None:
@@ -112,6 +110,30 @@ def _deepened(found: Sequence[Run], gpus: Sequence[GPU], zoo: Zoo, most: int) ->
         seen[run.purpose] = seen.get(run.purpose, 0) + 1
         made.append(deepened(run, gpus, zoo) if seen[run.purpose] <= most else run)
     return made
+
+
+def _content(args: argparse.Namespace, found: Sequence[Run], place: Place) -> str:
+    if args.format == "csv":
+        return models.csv_text(found)
+    if args.format == "json":
+        return models.json_text(found)
+    lines = models.text(found, args.most)
+    if args.format == "text":
+        return "\n".join(lines) + "\n"
+    from rigplanner.report.map import picture
+    from rigplanner.report.map.runs_chart import runs_chart
+
+    scene = runs_chart(found, _title(place), note(date.today().isoformat()), args.most)
+    if args.format == "svg":
+        return picture.svg(scene)
+    return picture.page_html([scene], scene.title, lines)
+
+
+def _title(place: Place) -> str:
+    """What the machine is called: its GPUs, or the host alone."""
+    gpus = place.gpus or ((place.gpu,) * place.count if place.gpu else ())
+    counts = {gpu.name: [each.name for each in gpus].count(gpu.name) for gpu in gpus}
+    return ", ".join(f"{count} × {name}" for name, count in counts.items()) or tr("CPU")
 
 
 def _place(args: argparse.Namespace) -> Place:

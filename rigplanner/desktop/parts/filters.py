@@ -10,7 +10,7 @@ from rigplanner.desktop.controls.widgets import button, clear, label, panel, row
 from rigplanner.desktop.look.theme import row_px
 from rigplanner.desktop.parts.columns import FACETS, spans_of
 from rigplanner.desktop.parts.model import PartsModel
-from rigplanner.desktop.words import number
+from rigplanner.desktop.words import cell, number
 from rigplanner.report.format import MM_PER_INCH, as_wished
 from rigplanner.report.language import tr
 
@@ -113,7 +113,7 @@ class Filters(QWidget):
             box.clear()
             box.addItem(tr("{title}: all", title=tr(title)), None)
             for value, count in self._model.facet_counts(title):
-                box.addItem(f"{value} ({number(count)})", value)
+                box.addItem(f"{cell(value)} ({number(count)})", value)
             box.setCurrentIndex(max(0, box.findData(chosen)) if chosen else 0)
             box.blockSignals(False)
 

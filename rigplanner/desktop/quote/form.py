@@ -91,7 +91,7 @@ class QuoteForm(QWidget):
         self._setters.append(
             lambda: self.shape.setCurrentIndex(self.shape.findData(self._quote().form))
         )
-        rig.addRow(tr("Form"), narrowing(self.shape))
+        rig.addRow(tr("Quote form"), narrowing(self.shape))
         self._text(
             rig,
             tr("Rig name"),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.planning.best.search import Candidate
-from rigplanner.report.format import money
+from rigplanner.report.format import money, unit_text
 from rigplanner.report.language import tr
 from rigplanner.report.map.scatter import Axis, Point, scatter, short
 from rigplanner.report.map.scene import Measure, Scene, letters
@@ -40,7 +40,7 @@ def front_scene(
     return scatter(
         made,
         Axis(name=tr("price, {currency}", currency=currency)),
-        Axis(name=unit if single else tr("mean speed")),
+        Axis(name=unit_text(unit) if single else tr("mean speed")),
         tr("Price and speed of the best rigs"),
         tr("80 % intervals; no rig is faster for the same money."),
         width=width,

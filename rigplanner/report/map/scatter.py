@@ -161,9 +161,13 @@ def _ends(values: Sequence[float], log: bool) -> tuple[float, float]:
     return low - room, high + room
 
 
+FEWEST_TICKS, FINE = 3, (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
+"""Ticks below which a logarithmic scale cannot be read, and the steps that it has then."""
+
+
 def ticks(low: float, high: float, axis: Axis) -> list[float]:
     """Return round values between two ends: powers of two, or 1, 2 and 5 times powers of ten, fewer
-    where that would be many; of a linear scale whole numbers."""
+    where that would be many and more where it would be few; of a linear scale whole numbers."""
     if axis.doubling:
         powers = range(math.ceil(math.log2(low)), math.floor(math.log2(high)) + 1)
         return [2.0**power for power in powers]
@@ -171,11 +175,14 @@ def ticks(low: float, high: float, axis: Axis) -> list[float]:
         step = max(1, math.ceil((high - low) / 10))
         return [float(n) for n in range(math.ceil(low), math.floor(high) + 1) if n % step == 0]
     many = math.log10(high / low) > 3
-    found = [
-        base * 10.0**power
-        for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        for base in ((1,) if many else (1, 2, 5))
-    ]
+    found = _decades(low, high, (1.0,) if many else (1.0, 2.0, 5.0))
+    return found if len(found) >= FEWEST_TICKS else _decades(low, high, FINE)
+
+
+def _decades(low: float, high: float, bases: Sequence[float]) -> list[float]:
+    """Return the bases times powers of ten that lie between two ends."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    found = (base * 10.0**power for power in powers for base in bases)
     return [tick for tick in found if low <= tick <= high]
 
 
