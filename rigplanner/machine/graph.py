@@ -123,7 +123,8 @@ def pairs_between(graph: Graph, devices: Sequence[Node]) -> Pairs:
     the PCIe tree."""
     import networkx as nx
 
-    tree, linked = only(graph, TREE).copy(), links_between(graph)
+    tree = nx.Graph([(a, b) for a, b, kind in graph.edges(keys=True) if kind in TREE])
+    linked = links_between(graph)
     order = {device: n for n, device in enumerate(devices)}
     rows = [[Pair()] * len(devices) for _ in devices]
     for a, n in order.items():

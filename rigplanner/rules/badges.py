@@ -7,9 +7,10 @@ quick asks nothing of a rule:
 - the rig without the candidate is checked once;
 - the machine and the jobs are worked out only as far as rules look at them;
 - where a rule says no, the rest is not asked;
-- candidates that take no place stand in one machine whose places are settled once."""
+- candidates alike in what decides their places (see `stand_of`) stand in one machine whose
+  places are settled once, and share the answers of rules that see them alike (see `READS`)."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from functools import cached_property
 from typing import Any, Literal
 
@@ -17,13 +18,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.schema.parts import AnyPart, kind_of
+from rigplanner.catalog.schema.parts import (
+    AnyPart,
+    kind_of,
+)
 from rigplanner.garbage import collector_paused
 from rigplanner.machine.assemble import assemble, put_together
 from rigplanner.machine.pieces import pieces_of
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.performance.answer import SpeedEstimate
-from rigplanner.rig.document import Rig
+from rigplanner.rig.document import Rig, part_of
 from rigplanner.rig.edits import Edit, apply
 from rigplanner.rig.workload import Workload
 from rigplanner.rules.assess import facts_of, job_on, memory_on, speed_on, unfed_speed
@@ -32,6 +36,15 @@ from rigplanner.rules.core.context import Context
 from rigplanner.rules.core.finding import Finding
 from rigplanner.rules.core.registry import Rule, judged
 from rigplanner.rules.cures import cure_of
+from rigplanner.rules.shared_answers import (
+    FEEDING,
+    PLACEABLE,
+    READS,
+    about,
+    alike,
+    read_of,
+    stand_of,
+)
 from rigplanner.rules.topics import RULES_BY_CODE
 
 Badge = Literal["fits", "warns", "no", "unknown"]
@@ -79,9 +92,6 @@ REMARKS = ("RIG003", "DSK001", "HST003")
 """Rules that only remark: what they find, or lack, decides nothing, unless the rig rates them."""
 
 Key = tuple[str, str, tuple[str, ...]]
-UNPLACED = ("cooler", "psu")
-"""Kinds on which no place, no link and no speed of a machine depends: those of the first candidate
-serve all."""
 Brought = tuple[tuple[str, str], ...]
 """Severity and code of what a candidate brings."""
 
@@ -176,7 +186,14 @@ class Trial:
         codes = tuple(sorted(codes, key=lambda code: not _is_final(RULES_BY_CODE[code], kind)))
         idle = {*rig.ignored, *(code for code in REMARKS if code not in rig.severities)}
         self.rules = [RULES_BY_CODE[code] for code in codes if code not in idle]
-        self._first: Any = None
+        self.fields = [read_of(kind, rule.topic) for rule in self.rules]
+        self._placeable = [
+            item.part
+            for item in rig.items
+            if isinstance(part_of(rig, catalog, item.part), PLACEABLE)
+        ]
+        self._placed: dict[Hashable, Context] = {}
+        self._answers: dict[Hashable, tuple[str, list[Finding]]] = {}
         without = apply(rig, Edit("remove_item", {"uid": self.uid})) if self.uid else rig
         context = self._context(without, catalog)
         found = [each for rule in self.rules for each in judged(rule, context)[0]]
@@ -212,14 +229,24 @@ class Trial:
         """Ask rule by rule until one says no: first those that nothing cures, so a "no" that can be
         cured is known for one. The views of the context, which point back at it, go at once: the
         collector would have to find them."""
-        context = self._candidate(part)
+        context: Context | None = None
+        stand = stand_of(part, self._placeable)
         brought: dict[tuple[str, str], Finding] = {}
-        for rule in self.rules:
-            for finding in self._new(rule, context):
-                brought.setdefault((finding.severity, finding.code), finding)
+        for rule, fields in zip(self.rules, self.fields, strict=True):
+            key = alike(rule.code, stand, part, fields)
+            known = self._answers.get(key) if key else None
+            if known is None:
+                context = context or self._candidate(part, stand)
+                known = part.id, self._new(rule, context)
+                if key:
+                    self._answers[key] = known
+            for finding in known[1]:
+                own = about(finding, known[0], part.id)
+                brought.setdefault((finding.severity, finding.code), own)
             if any(severity == "error" for severity, _ in brought):
                 break
-        vars(context).clear()
+        if context is not None:
+            vars(context).clear()
         return brought
 
     def _new(self, rule: Rule, context: Context) -> list[Finding]:
@@ -231,16 +258,20 @@ class Trial:
             if counts(finding) and _key(finding) not in self.before
         ]
 
-    def _candidate(self, part: AnyPart) -> Context:
+    def _candidate(self, part: AnyPart, stand: Hashable) -> Context:
         """Return what the rules look at after the choice of a part."""
         rig, catalog = self.with_part(part), self.listing(part)
-        if self.kind not in UNPLACED:
+        if self.kind not in READS:
             return self._context(rig, catalog)
-        if self._first is None:
-            self._first = self._context(rig, catalog)
-        first: Context = self._first
-        machine: Any = self._first.machine.with_pieces(rig, pieces_of(rig, catalog))
-        return replace(first, rig=rig, catalog=catalog, machine=machine)
+        if stand not in self._placed:
+            self._placed[stand] = self._context(rig, catalog)
+        first: Any = self._placed[stand]
+        machine = first.machine.with_pieces(rig, pieces_of(rig, catalog))
+        jobs = tuple(
+            [job.on(machine) for job in first.jobs] if self.kind in FEEDING else first.jobs
+        )
+        context: Context = replace(first, rig=rig, catalog=catalog, machine=machine, jobs=jobs)
+        return context
 
     def _context(self, rig: Rig, catalog: Catalog) -> Context:
         """Return what the rules look at: as in `assess`, each field worked out when it is asked
@@ -265,6 +296,12 @@ class LateJob:
     @cached_property
     def _need(self) -> tuple[tuple[MemoryEstimate, ...], str | None]:
         return memory_on(self.workload, self._machine)
+
+    def on(self, machine: Any) -> "LateJob":
+        """Return the job on a machine with the same GPUs, linked alike, where it needs as much."""
+        other = LateJob(self.index, self.workload, machine)
+        vars(other)["_need"] = self._need
+        return other
 
     @property
     def memory(self) -> tuple[MemoryEstimate, ...]:

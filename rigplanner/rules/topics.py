@@ -82,5 +82,6 @@ TOPICS = (
     wording,
 )
 """The rule modules in the order in which a person builds."""
+TOPIC_NAMES = frozenset(topic.__name__.rpartition(".")[2] for topic in TOPICS)
 
 RULES_BY_CODE: dict[str, Rule] = dict(sorted(RULES.items()))

@@ -5,22 +5,27 @@ import gc
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.schema.parts import GPU, KINDS, AnyPart, Doubt
+from rigplanner.catalog.schema.parts import GPU, KINDS, AnyPart, Doubt, NetworkCard, Storage
 from rigplanner.data import data_path
+from rigplanner.machine import pieces
 from rigplanner.machine.assemble import assemble
+from rigplanner.machine.model import Piece
 from rigplanner.rig.document import Item, Rig
 from rigplanner.rig.edits import Edit, apply
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import assess
-from rigplanner.rules.badges import BADGES, REMARKS, UNPLACED, Trial, brings, counts, fits
+from rigplanner.rules.badges import BADGES, REMARKS, Trial, brings, counts, fits
 from rigplanner.rules.core.context import Context
 from rigplanner.rules.core.finding import Finding
-from rigplanner.rules.core.registry import RULES, rule
+from rigplanner.rules.core.registry import RULES, judged, rule
+from rigplanner.rules.shared_answers import READS, stand_of
 from rigplanner.rules.topics import RULES_BY_CODE
 
 SAMPLES = sorted((data_path("resources") / "samples").glob("*.rig"))
@@ -117,14 +122,77 @@ def test_a_rule_that_knows_nothing_of_badges_is_asked_like_any_other(catalog: Ca
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
-def test_what_takes_no_place_changes_no_place(path: Path, catalog: Catalog) -> None:
-    """The machine of a candidate that is put together in the places of another is its own."""
-    for kind in UNPLACED:
-        own, trial = catalog.of_kind(kind), Trial(read_rig(path), catalog, kind)
-        for part in (own[0], own[-1]):
-            chosen = trial.with_part(part)
-            context = trial._candidate(part)
-            assert context.machine.machine() == assemble(chosen, catalog), part.id  # type: ignore[attr-defined]
+def test_a_machine_with_the_places_of_another_is_its_own(path: Path, catalog: Catalog) -> None:
+    """Candidates alike in what decides their places take them over; all else is theirs."""
+    for kind in READS:
+        trial = Trial(read_rig(path), catalog, kind)
+        alike: dict[object, list[AnyPart]] = {}
+        for part in catalog.of_kind(kind):
+            alike.setdefault(stand_of(part, trial._placeable), []).append(part)
+        for stand, (first, *others) in sorted(alike.items(), key=lambda one: len(one[1]))[-2:]:
+            trial._candidate(first, stand)
+            for part in others[-1:]:
+                machine = trial._candidate(part, stand).machine.machine()  # type: ignore[attr-defined]
+                assert machine == assemble(trial.with_part(part), catalog), part.id
+
+
+def _noting(part: AnyPart, read: set[str]) -> AnyPart:
+    """Return a part that notes which of its fields are looked at."""
+    kind = type(part)
+    fields = kind.__struct_fields__
+
+    def look(self: AnyPart, name: str) -> object:
+        if name in fields:
+            read.add(name)
+        return object.__getattribute__(self, name)
+
+    noting = type(Struct)(
+        kind.__name__,
+        (kind,),
+        {"__getattribute__": look},
+        frozen=True,
+        kw_only=True,
+        tag=kind.__struct_config__.tag,
+    )
+    return cast(AnyPart, noting(**{name: getattr(part, name) for name in fields}))
+
+
+@pytest.mark.parametrize("name", ["hgx-h100", "quad-rtx-4090", "titan-x-server"])
+def test_candidates_share_the_answers_of_rules_that_read_no_more_of_them(
+    name: str, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The turn of a part goes by its id, and what it lacks is named by it: neither counts."""
+    rig, read, turn = _sample(name), set[str](), pieces._turn
+    hungry = replace(rig.workloads[0], dataset_gb=4000.0, flags=("gds",))
+    rig = replace(rig, workloads=(*rig.workloads, hungry))
+
+    def unread(piece: Piece) -> tuple[object, ...]:
+        before = set(read)
+        found = turn(piece)
+        read.intersection_update(before)
+        return found
+
+    monkeypatch.setattr(pieces, "_turn", unread)
+    for kind, reads in READS.items():
+        trial = Trial(rig, catalog, kind, today=TODAY)
+        for part in random.Random(name).sample(catalog.of_kind(kind), 2):
+            noting, stand = _noting(part, read), stand_of(part, trial._placeable)
+            trial._candidate(noting, stand)
+            own = {"id", *_stands_by(part)}
+            for rule_, fields in zip(trial.rules, trial.fields, strict=True):
+                context = trial._candidate(noting, stand)
+                read.clear()
+                judged(rule_, context)
+                if fields is not None:
+                    assert read <= {*own, *fields}, (kind, rule_.code, reads.get(rule_.topic))
+
+
+def _stands_by(part: AnyPart) -> tuple[str, ...]:
+    if isinstance(part, Storage):
+        return "form_factor", "interface", "gen", "width"
+    if isinstance(part, NetworkCard):
+        return "form_factor", "edge_gen", "edge_width", "ports", "port_gbps", "protocol", "rdma"
+    return ()
 
 
 def test_remarks_decide_nothing_unless_the_rig_rates_them(

@@ -12,7 +12,7 @@ from rigplanner.machine.placement.bridging import LooseBridge, bridge_problem, b
 from rigplanner.machine.placement.lanes import Offer, Seating
 from rigplanner.machine.placement.placeables import Card, Drive, enters, speaks
 from rigplanner.machine.placement.placement import STEPS, STEPS_OF_ALL, Standing, in_the_way, search
-from rigplanner.machine.placement.ports import capacity, protocols_of
+from rigplanner.machine.placement.ports import capacity, protocols_of, sought_by
 
 _NUMBERED = re.compile(r"(.*?)(\d+)")
 _BLOCK = re.compile(r"(.*?)(\d+)-(\d+)")
@@ -52,9 +52,8 @@ def settle(
         )
         for card in cards
     ]
-    others: list[Drive | LooseBridge] = [*drives, *bridges]
-    wanted = [(each.name, id(each.part), each.wish) for each in others]
-    key = (id(seating), *fitted, *wanted, *plugged.items(), steps, columns)
+    wanted = [(each.name, id(each.part), each.wish) for each in bridges]
+    key = (id(seating), *fitted, *sought_by(drives), *wanted, *plugged.items(), steps, columns)
     return _settlements.get(
         key,
         (seating, seekers),
@@ -63,8 +62,8 @@ def settle(
 
 
 _settlements: IdentityCache[Settled] = IdentityCache(64)
-"""Cards that want the same of a board find the same places: without bridges only which of them are
-of one model counts, not which model that is."""
+"""Cards and drives that want the same of a board find the same places: only which of them are of
+one model counts, not which model that is; with bridges the cards' models do."""
 
 
 def _settled(

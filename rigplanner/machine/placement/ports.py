@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from rigplanner.catalog.schema.parts import DrivePort, Storage
+from rigplanner.catalog.schema.parts import DrivePort
 from rigplanner.machine.cache import IdentityCache
 from rigplanner.machine.pcie import LANE_GBS
 from rigplanner.machine.placement.lanes import Offer, Seating
@@ -29,15 +29,24 @@ def place_drives(
     without a port, others move aside for it; where it still does, or costs the cards something, the
     drives are tried in other orders, and without each port that switches something off. Without
     lane modes the cards do not matter."""
-    if seating.touched or any(type(drive.part) is not Storage for drive in drives):
+    if seating.touched:
         return _plugged(seating, drives, used, placed, cost)
-    key = (
-        id(seating),
-        *((drive.name, id(drive.part), drive.wish) for drive in drives),
-        *placed.items(),
-    )
-    return _found.get(
-        key, (seating, tuple(drives)), lambda: _plugged(seating, drives, used, placed, cost)
+    key = (id(seating), *sought_by(drives), *placed.items())
+    return _found.get(key, seating, lambda: _plugged(seating, drives, used, placed, cost))
+
+
+def sought_by(drives: list[Drive]) -> tuple[object, ...]:
+    """Return all that decides which ports drives get: what each of them plugs into and how fast,
+    and which of them are of one model."""
+    models = [drive.part.id for drive in drives]
+    return tuple(
+        [
+            (
+                *(drive.name, drive.wish, drive.kinds, drive.part.interface),
+                *(drive.part.gen, drive.part.width, models.index(drive.part.id)),
+            )
+            for drive in drives
+        ]
     )
 
 
