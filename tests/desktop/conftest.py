@@ -9,20 +9,25 @@ import logging
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
+import msgspec
 import pytest
 from PySide6.QtCore import QEvent, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
 from rigplanner.catalog.find.find import PartIndex
-from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.load import Catalog, shipped_catalog
+from rigplanner.catalog.schema.parts import AnyPart
 from rigplanner.data import data_path
 from rigplanner.desktop.document import catalog_store
 from rigplanner.desktop.document.preferences import PreferenceStore
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.look.theme import look
 from rigplanner.desktop.window import Window
+from rigplanner.rig.document import Rig
+from rigplanner.rules.badges import Fitting, Trial, item_for
 
 TODAY = "2026-11-21"
 
@@ -51,6 +56,35 @@ def one_index(catalog: Catalog, shared_index: PartIndex, monkeypatch: pytest.Mon
         catalog_store, "index_of", lambda asked: shared_index if asked is catalog else made(asked)
     )
     monkeypatch.setattr(catalog_store, "spare_the_living", lambda: None)
+
+
+class RememberedTrial(Trial):
+    """Candidates of the shipped catalog, judged once for all windows that show them for the same
+    rig: `tests/rules` prove the judgement, windows show it."""
+
+    known: ClassVar[dict[object, dict[str, Fitting]]] = {}
+
+    def __init__(
+        self, rig: Rig, catalog: Catalog, kind: str, uid: str | None = None, today: str = ""
+    ) -> None:
+        self.rig, self.catalog, self.kind, self.today = rig, catalog, kind, today
+        self.uid = item_for(rig, catalog, kind) if uid is None else uid or None
+        self.answers: dict[str, Fitting] = {}
+        if catalog is shipped_catalog():
+            key = (msgspec.json.encode(rig), kind, self.uid, today)
+            self.answers = self.known.setdefault(key, self.answers)
+        self.own: Trial | None = None
+
+    def fitting(self, part: AnyPart) -> Fitting:
+        if part.id not in self.answers:
+            self.own = self.own or Trial(self.rig, self.catalog, self.kind, self.uid, self.today)
+            self.answers[part.id] = self.own.fitting(part)
+        return self.answers[part.id]
+
+
+@pytest.fixture(autouse=True)
+def badges_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rigplanner.rules.badges.Trial", RememberedTrial)
 
 
 @pytest.fixture

@@ -6,13 +6,12 @@ from desktop_waiting import settled_session
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QPushButton, QWidget
-from test_desktop_languages import DIALOGS, _cut
+from test_desktop_languages import DIALOGS
 from test_desktop_window import _spoken, open_sample
 
 from rigplanner.desktop.actions import COMMANDS
 from rigplanner.desktop.dialogs.best import BestDialog
 from rigplanner.desktop.window import TABS
-from rigplanner.report.language import LANGUAGES, use_language
 
 
 def show(qtbot, window, command: str) -> QDialog:
@@ -32,27 +31,6 @@ def judged_window(window, sample_folder):
     return window
 
 
-@pytest.mark.parametrize("command", DIALOGS)
-def test_a_dialog_names_everything_with_focus_and_tab_reaches_it(qtbot, judged_window, command):
-    dialog = show(qtbot, judged_window, command)
-    focusable = [
-        each
-        for each in dialog.findChildren(QWidget)
-        if each.focusPolicy() & Qt.FocusPolicy.TabFocus and each.isVisible()
-    ]
-    assert [type(each).__name__ for each in focusable if not _spoken(each)] == []
-    assert dialog.windowTitle()
-    reached, each = set(), dialog.nextInFocusChain()
-    for _ in range(500):
-        reached.add(each)
-        each = each.nextInFocusChain()
-    assert [
-        type(each).__name__ for each in focusable if each.isEnabled() and each not in reached
-    ] == []
-    dialog.close()
-    settled_session(qtbot, judged_window.session)
-
-
 def test_tab_goes_through_a_view_before_the_panels(qtbot, judged_window):
     window = judged_window
     for title in TABS[1:]:
@@ -69,63 +47,55 @@ def test_tab_goes_through_a_view_before_the_panels(qtbot, judged_window):
         assert window.focusWidget() is seen[-2]
 
 
-@pytest.mark.parametrize("command", DIALOGS)
-def test_a_dialog_fits_a_small_screen_and_cuts_no_word(qtbot, judged_window, command):
-    dialog = show(qtbot, judged_window, command)
-    assert dialog.width() <= 1366
-    assert dialog.height() <= 768
-    shown = [
+def test_every_dialog_is_whole_and_reached_by_keys(qtbot, judged_window):
+    """Each fits a small screen, cuts no word, names what takes focus, is walked by Tab, and goes by
+    Escape and by its button."""
+    for command in DIALOGS:
+        dialog, gone = show(qtbot, judged_window, command), []
+        assert dialog.windowTitle(), command
+        assert (dialog.width() <= 1366, dialog.height() <= 768) == (True, True), command
+        assert small_or_cut(dialog) == [], command
+        assert unnamed_or_unreached(dialog) == [], command
+        dialog.finished.connect(gone.append)
+        qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+        assert gone, command
+        dialog = show(qtbot, judged_window, command)
+        dialog.finished.connect(gone.append)
+        buttons = dialog.findChildren(QPushButton)
+        next(each for each in buttons if each.accessibleName() == "Close").click()
+        assert len(gone) == 2, command
+    settled_session(qtbot, judged_window.session)
+
+
+def small_or_cut(dialog: QDialog) -> list[str]:
+    labels = [
         each
         for each in dialog.findChildren(QLabel)
         if each.isVisible() and each.text() and not each.toolTip()
     ]
-    assert [
+    return [
         each.text()
-        for each in shown
-        if not each.wordWrap() and each.width() < each.sizeHint().width() - 1
-    ] == []
-    assert [each.text() for each in shown if each.fontInfo().pixelSize() < 11] == []
-    dialog.close()
-    settled_session(qtbot, judged_window.session)
+        for each in labels
+        if each.fontInfo().pixelSize() < 11
+        or (not each.wordWrap() and each.width() < each.sizeHint().width() - 1)
+    ]
 
 
-@pytest.mark.parametrize("code", [code for code in LANGUAGES if code != "en"])
-def test_dialogs_cut_no_word_in_any_language(qtbot, judged_window, code):
-    use_language(code)
-    try:
-        for command in DIALOGS:
-            dialog = show(qtbot, judged_window, command)
-            assert dialog.width() <= 1366, command
-            assert dialog.height() <= 768, command
-            assert [text for each in dialog.findChildren(QWidget) if (text := _cut(each))] == [], (
-                command
-            )
-            dialog.close()
-    finally:
-        use_language("en")
-    settled_session(qtbot, judged_window.session)
-
-
-def test_escape_closes_every_dialog(qtbot, judged_window):
-    for command in DIALOGS:
-        dialog = show(qtbot, judged_window, command)
-        gone: list = []
-        dialog.finished.connect(gone.append)
-        qtbot.keyClick(dialog, Qt.Key.Key_Escape)
-        assert gone, command
-    settled_session(qtbot, judged_window.session)
-
-
-def test_close_buttons_close(qtbot, judged_window):
-    for command in DIALOGS:
-        dialog = show(qtbot, judged_window, command)
-        gone: list = []
-        dialog.finished.connect(gone.append)
-        next(
-            each for each in dialog.findChildren(QPushButton) if each.accessibleName() == "Close"
-        ).click()
-        assert gone, command
-    settled_session(qtbot, judged_window.session)
+def unnamed_or_unreached(dialog: QDialog) -> list[str]:
+    reached, each = set(), dialog.nextInFocusChain()
+    for _ in range(500):
+        reached.add(each)
+        each = each.nextInFocusChain()
+    focusable = [
+        each
+        for each in dialog.findChildren(QWidget)
+        if each.focusPolicy() & Qt.FocusPolicy.TabFocus and each.isVisible()
+    ]
+    return [
+        type(each).__name__
+        for each in focusable
+        if not _spoken(each) or (each.isEnabled() and each not in reached)
+    ]
 
 
 def picture(widget: QWidget) -> QImage:

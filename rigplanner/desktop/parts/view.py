@@ -8,6 +8,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt, QTimer
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFontMetrics,
+    QHideEvent,
     QKeyEvent,
     QPaintEvent,
     QResizeEvent,
@@ -480,6 +481,11 @@ class PartsView(QWidget):
             self._stale = False
             self._row_changed(self.table.currentIndex(), QModelIndex())
         self.make_badges()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Leave the badges that nobody sees; the next sight of the table asks for them again."""
+        super().hideEvent(event)
+        self._session.tasks.cancel("badges")
 
     def make_badges(self) -> None:
         """Ask the worker for the badges that are missing, rows in sight first."""

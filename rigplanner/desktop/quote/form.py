@@ -246,75 +246,47 @@ class QuoteForm(QWidget):
     def _costs(self) -> QWidget:
         """What years cost."""
         costs = QFormLayout()
-        self._number(
-            costs,
-            tr("Energy"),
-            self._site_amount("energy_per_kwh"),
-            self._site_price("energy_per_kwh", "own tariff"),
-            4,
-            100,
-            tr("a kWh"),
-            tr("not set"),
-        )
-        self._number(
-            costs,
-            tr("Hours of use"),
-            lambda: self._session.rig.site.hours_per_day or 0,
-            self._site_edit("hours_per_day"),
-            1,
-            24,
-            tr("h per day"),
-            tr("not set"),
-        )
-        self._number(
-            costs,
+
+        def row(
+            name: str,
+            value: Callable[[], float],
+            edit: Callable[[float], Edit],
+            digits: int = 2,
+            most: float = 1e7,
+            unit: str = "",
+        ) -> None:
+            self._number(costs, name, value, edit, digits, most, unit, tr("not set"))
+
+        tariff = self._site_price("energy_per_kwh", "own tariff")
+        row(tr("Energy"), self._site_amount("energy_per_kwh"), tariff, 4, 100, tr("a kWh"))
+        hours = self._site_value("hours_per_day"), self._site_edit("hours_per_day")
+        row(tr("Hours of use"), *hours, 1, 24, tr("h per day"))
+        row(
             tr("Resale"),
             lambda: self._quote().resale_percent or 0,
             lambda share: self._quote_edit("resale_percent")(share or None),
-            1,
-            100,
-            "%",
-            tr("not set"),
+            *(1, 100, "%"),
         )
-        self._number(
-            costs,
-            tr("Rig's speed over the hire's"),
-            lambda: self._session.rig.site.hire_speed_ratio or 0,
-            lambda ratio: Edit("change_site", {"hire_speed_ratio": ratio or None}),
-            2,
-            1e6,
-            "×",
-            tr("not set"),
-        )
+        ratio = self._site_value("hire_speed_ratio"), self._site_edit("hire_speed_ratio")
+        row(tr("Rig's speed over the hire's"), *ratio, 2, 1e6, "×")
         for field, name in (
             ("hire_per_hour", tr("Rent per hour")),
             ("hire_per_month", tr("Rent per month")),
             ("api_input_per_million", tr("API, million tokens in")),
             ("api_output_per_million", tr("API, million tokens out")),
         ):
-            self._number(
-                costs,
-                name,
-                self._site_amount(field),
-                self._site_price(field, "own offer"),
-                2,
-                1e7,
-                "",
-                tr("not set"),
-            )
-        self._number(
-            costs,
+            row(name, self._site_amount(field), self._site_price(field, "own offer"))
+        row(
             tr("Answers a day"),
-            lambda: (self._session.rig.site.tokens_per_day or 0) / 1e6,
-            lambda millions: Edit(
-                "change_site", {"tokens_per_day": millions * 1e6 if millions else None}
-            ),
-            2,
-            1e6,
-            tr("million tokens"),
-            tr("not set"),
+            lambda: self._site_value("tokens_per_day")() / 1e6,
+            lambda millions: self._site_edit("tokens_per_day")(millions * 1e6),
+            most=1e6,
+            unit=tr("million tokens"),
         )
         return _group(tr("Costs"), costs)
+
+    def _site_value(self, field: str) -> Callable[[], float]:
+        return lambda: getattr(self._session.rig.site, field) or 0
 
     def _site_amount(self, field: str) -> Callable[[], float]:
         return lambda: _amount(getattr(self._session.rig.site, field))

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import (
@@ -248,8 +247,3 @@ def alike(gpu: GPU) -> tuple[object, ...]:
     models read of a card; a card without a chip is alone."""
     named = () if gpu.chip else (gpu.id,)
     return named + tuple(repr(getattr(gpu, field)) for field in _ALIKE)
-
-
-def without_places(item: Item) -> Item:
-    """Return an item whose pieces stand where the solver puts them."""
-    return replace(item, places=())

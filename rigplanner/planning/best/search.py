@@ -6,7 +6,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from rigplanner.catalog.schema.parts import GPU, System, kind_of
+from rigplanner.catalog.schema.parts import GPU, System
 from rigplanner.planning.best.bounds import Bounds, card_watts
 from rigplanner.planning.best.judge import Chosen, Judge
 from rigplanner.planning.best.reads import NO_CASE
@@ -324,12 +324,6 @@ def _suits(system: System, judge: Judge) -> bool:
     """A development board suits what is to run, not what is to be trained."""
     trains = any((w.workload.task or "").startswith("train") for w in judge.question.wants)
     return system.role == "complete" or not trains
-
-
-def has_gpu(rig: Rig, judge: Judge) -> bool:
-    """Return whether a card is among the items of a rig."""
-    parts = (judge.catalog.get(item.part) for item in rig.items)
-    return any(part is not None and kind_of(part) == "gpu" for part in parts)
 
 
 def card_name(judge: Judge, cards: CardSet) -> str:

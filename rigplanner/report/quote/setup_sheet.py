@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import CPU, GPU, Layout, MemoryKit, Motherboard, System
-from rigplanner.evidence import Source
 from rigplanner.machine.displays import taken_of
 from rigplanner.report import format as fmt
 from rigplanner.report.language import tr
@@ -14,10 +13,6 @@ from rigplanner.report.quote.machine import places_text
 from rigplanner.rules.assess import Assessment
 from rigplanner.rules.core.finding import Finding
 from rigplanner.rules.software.tables import (
-    Container,
-    CudaRelease,
-    RocmTarget,
-    TorchBuild,
     between,
     cuda_release,
     image_rows,
@@ -416,17 +411,3 @@ def _rocm_rows(targets: list[str]) -> Iterator[SetupRow]:
             value=value,
             why="" if row else tr("no listed release"),
         )
-
-
-def software_sources(assessment: Assessment) -> list[Source]:
-    """Return the sources of the rows that name drivers and frameworks."""
-    gpus = [gpu.gpu for gpu in assessment.machine.gpus]
-    if any(gpu.form_factor == "embedded" or gpu.compute_capability is None for gpu in gpus):
-        return []
-    rows: list[CudaRelease | TorchBuild | RocmTarget | Container] = []
-    if any(_is_cuda(gpu) for gpu in gpus):
-        rows += [*software().pytorch[-4:], *software().cuda, *software().containers]
-    elif gpus:
-        rows += software().rocm
-    keys = {row.source for row in rows}
-    return [source for key, source in software().sources.items() if key in keys]
