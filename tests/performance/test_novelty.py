@@ -48,12 +48,13 @@ def test_the_answer_says_how_near_its_evidence_is(
 
 
 def test_what_shares_less_is_told_wider() -> None:
-    model, widths = speed_model(), []
-    for near in ("one source", "network", "stack"):
-        widths.append(model.half_width(near, 0.15, "train"))  # type: ignore[arg-type]
-        known = model.novelty.get(near, 1.0)
-        assert known == (1.3 if near in ("network", "stack") else 1.0)
+    model = speed_model()
+    steps = ("GPU", "one source", "network", "stack")
+    assert [model.novelty.get(near, 1.0) for near in steps] == [1.0, 1.05, 1.08, 1.1]
+    widths = [model.half_width(near, 0.15, "train") for near in steps[1:]]  # type: ignore[arg-type]
     assert widths == sorted(widths)
+    served = model.half_width("network", 0.15, "serve") / model.certain["serve"]
+    assert served > model.half_width("network", 0.15, "train")
     far = speed("GB300", **NET, stack="pytorch-ngc")
     near_by = speed("RTX 3090", **NET, stack="pytorch-ngc")
     assert math.log(far.high / far.low) > math.log(near_by.high / near_by.low)
