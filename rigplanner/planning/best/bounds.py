@@ -333,7 +333,8 @@ class Bounds:
         gpu = self.judge.gpu(cards)
         board, cpu = chosen.get("motherboard"), chosen.get("cpu")
         asked = (cards.count, self.least_ram(cards), card_watts(gpu, cards))
-        key = (level, by_watts, asked, board and board.part, cpu and cpu.part)
+        closed = "chassis" in chosen and not is_frame(self.catalog.get(chosen["chassis"].part))
+        key = (level, by_watts, asked, board and board.part, cpu and cpu.part, closed)
         if key not in self._leasts:
             self._leasts[key] = self._rest(level, cards, chosen, by_watts)
         return self._leasts[key]

@@ -220,7 +220,7 @@ class Search:
             slow = aim.limit(score) == NOTHING
             reason, bound = ("speed", score) if slow else ("price", least)
             ledger.leave(cards, before, kind, (option,), reason, bound)
-            return blamed
+            return blamed if slow else blamed | self._dear(least, aim, kind)
         paid = (spent[0] + self._measure(option), spent[1] + option.cost)
         if level + 1 < len(HOST_KINDS):
             return self._descend(cards, chosen, paid, score, level + 1, aim, ledger)
@@ -248,11 +248,13 @@ class Search:
 
     def _dear(self, least: float, aim: Aim, kind: str) -> frozenset[str]:
         """Return the kinds that a price rests on which is too much: where a faster rig might cost
-        it, on all that decide the speed so far."""
+        it, on all that decide the speed so far; before a supply is chosen, on the case, which says
+        how many supplies there may be."""
+        rests = SITS | {"chassis"} if kind in ("chassis", "cooler") else SITS
         later = HOST_KINDS.index(kind) > HOST_KINDS.index(PACING[0])
         if later and self.bounds.leans_on_host and least <= aim.limit(float("inf")):
-            return SITS | frozenset(PACING)
-        return SITS
+            return rests | frozenset(PACING)
+        return rests
 
     def _end(self, cards: CardSet, chosen: Chosen, price: float, aim: Aim, ledger: Ledger) -> None:
         budget = self.judge.question.budget

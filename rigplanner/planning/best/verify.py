@@ -730,8 +730,11 @@ class _Check:
             return frozenset()
         if family.reason == "relation":
             return RELATES_TO[HOST_KINDS[len(family.chosen)]]
+        housed: frozenset[str] = frozenset()
+        if family.reason == "price" and HOST_KINDS[len(family.chosen)] in ("chassis", "cooler"):
+            housed = frozenset(("chassis",))
         if family.reason == "price" and self._dear_at_any_speed(family, sibling, at):
-            return SITS
+            return SITS | housed
         chosen = dict(zip(HOST_KINDS, self._options(family.chosen), strict=False))
         kind = HOST_KINDS[len(family.chosen)]
         number = sibling if len(family.chosen) == at else family.options[0]
@@ -741,7 +744,7 @@ class _Check:
         if found is not None:
             return found
         if len(family.chosen) < 2 or not leans_on_host(self.question):
-            return SITS
+            return SITS | housed
         if "storage" not in chosen:
             return SITS | {"memory"}
         measure = 0.0
@@ -752,7 +755,7 @@ class _Check:
         slow = isinstance(ceiling, str) or (
             family.reason in ("speed", "price") and self._hopeless(ceiling.value, measure)
         )
-        return SITS | {"memory"} if slow else SITS | {"memory", "storage"}
+        return (SITS | {"memory"} if slow else SITS | {"memory", "storage"}) | housed
 
 
 def _other(name: str, asked: tuple[Any, ...], made: tuple[Any, ...]) -> Iterator[str]:

@@ -29,8 +29,9 @@ from tools.campaign.small_catalogs import (
     random_case,
 )
 
-ENUMERATED = range(8)
-"""Catalogs of which every rig is tried; the campaign tries five hundred."""
+ENUMERATED = (*range(8), 8000)
+"""Catalogs of which every rig is tried; the campaign tries five hundred. In 8000 a case decides how
+many supplies there may be."""
 CERTIFIED = range(40)
 FED_FROM_ABOVE = ("antec.c8.c8", "cooler-master.masterbox.q300l")
 
