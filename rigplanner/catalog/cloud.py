@@ -57,11 +57,13 @@ class CloudInstance(
 
 
 class CloudOffer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One file: the machines of a provider and where their figures come from."""
+    """One file: the machines of a provider and where their figures come from. `unlisted`: providers
+    of whom no machine can be listed, each with the reason."""
 
     family: str
     sources: dict[str, Source]
     instances: tuple[CloudInstance, ...]
+    unlisted: dict[str, str] = {}
 
 
 class Cloud(Struct, frozen=True):
@@ -69,6 +71,16 @@ class Cloud(Struct, frozen=True):
 
     instances: dict[str, CloudInstance]
     sources: dict[str, Source]
+    unlisted: dict[str, str] = {}
+
+    def told_of(self, words: Iterable[str]) -> list[str]:
+        """Return of the providers that the words name why no machine of theirs is listed."""
+        wanted = "".join(words).casefold()
+        return [
+            f"{name}: {reason}"
+            for name, reason in self.unlisted.items()
+            if wanted and wanted in name.casefold().replace(" ", "")
+        ]
 
     def found(self, words: Iterable[str]) -> list[CloudInstance]:
         """Return the machines whose provider, name, GPU and terms ("free", "spot", "monthly") hold
@@ -124,17 +136,19 @@ def read_cloud(folder: Path) -> Cloud:
     """Read every provider's file in `folder`; raise CatalogFault with path and field."""
     instances: dict[str, CloudInstance] = {}
     sources: dict[str, Source] = {}
+    unlisted: dict[str, str] = {}
     for path in sorted(folder.glob("*.json")):
         try:
             offer = read_json(path.read_bytes(), CloudOffer)
         except JsonFault as fault:
             raise CatalogFault(f"{path}: {fault}") from fault
         sources.update(offer.sources)
+        unlisted.update(offer.unlisted)
         for machine in offer.instances:
             if machine.id in instances:
                 raise CatalogFault(f"{path}: the id {machine.id} is used twice.")
             instances[machine.id] = machine
-    return Cloud(instances, sources)
+    return Cloud(instances, sources, unlisted)
 
 
 @cache

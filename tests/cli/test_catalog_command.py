@@ -102,3 +102,13 @@ def test_a_hire_names_what_its_gpu_needs_and_an_hour_of_work(
 def test_nothing_that_is_free_is_an_offer(catalog: Catalog) -> None:
     free = [each for each in shipped_cloud().instances.values() if each.limits and each.limits.free]
     assert all(not each.on_demand and not each.spot and not each.monthly for each in free)
+
+
+@pytest.mark.parametrize("verb", [["list", "--cloud"], ["show"]])
+def test_a_provider_without_machines_is_told_why(
+    verb: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["catalog", *verb, "SONM"]) != 0
+    assert "a market of private machines" in capsys.readouterr().err
+    assert main(["catalog", *verb, "nobody-at-all"]) != 0
+    assert "a market of private machines" not in capsys.readouterr().err

@@ -49,6 +49,16 @@ BACKPLANE = bench_rig(
 )
 
 WORKING = bench_rig(jobs=(JOB,))
+DOUBLED = bench_rig(jobs=(replace(JOB, precision="fp64"),))
+CHECKED = bench_rig(jobs=(replace(JOB, flags=["ecc"]),))
+GAME_CARD: dict[str, dict[str, object]] = {
+    "gpu.card": {
+        "name": "GeForce X",
+        "released": "2020-01-01",
+        "ecc": False,
+        "dense_tflops": Rates(fp32=16.0, fp64=0.5),
+    }
+}
 WORK_CARD = {
     "gpu.card": {"name": "Quadro X", "released": "2020-01-01"},
     "gpu.other": {
@@ -350,6 +360,15 @@ CASES = (
         {**WORK_CARD, "gpu.other": {"name": "GeForce X", "memory_gib": 1}},
     ),
     case("GPU003", "silent", bench_rig(jobs=(replace(JOB, precision="fp64"),)), WORK_CARD),
+    case("GPU004", "fires", DOUBLED, GAME_CARD),
+    case("GPU004", "fires", CHECKED, GAME_CARD),
+    case(
+        "GPU004",
+        "limit",
+        DOUBLED,
+        {"gpu.card": {**GAME_CARD["gpu.card"], "dense_tflops": Rates(fp32=16.0, fp64=2.0)}},
+    ),
+    case("GPU004", "silent", WORKING, GAME_CARD),
     case("DSP002", "fires", _with_role(None), {"gpu.card": {"display_outputs": 1}}),
     case("DSP002", "limit", _with_role(None), {"gpu.card": {"display_outputs": 2}}),
     case("DSP002", "silent", DESK_RIG),

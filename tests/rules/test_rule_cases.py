@@ -42,6 +42,7 @@ NEVER_UNKNOWN = {
     "M2007": "a remark decides nothing",
     "DSP005": "a remark decides nothing",
     "GPU003": "a remark decides nothing",
+    "GPU004": "a remark decides nothing",
     "GPU002": "ids are always known",
     "KNO001": "a pair is known or it is not listed",
     "MIG002": "degrees of parallelism have defaults",

@@ -216,6 +216,8 @@ def _list_cloud(args: argparse.Namespace) -> int:
             print(hire_table(found, open_catalog()))
         near = cloud.nearest(" ".join(args.words)) if args.words and not found else []
         hint = f"; the nearest are {', '.join(near)}" if near else ""
+        for sentence in cloud.told_of(args.words) if not found else ():
+            print(sentence, file=sys.stderr)
         print(f"{len(found)} of {len(cloud.instances)} machines to rent{hint}", file=sys.stderr)
     return FINE if found else FINDINGS
 
@@ -235,7 +237,8 @@ def _show(args: argparse.Namespace, catalog: Catalog) -> int:
     else:
         near = shipped_cloud().nearest(words)
         hint = f"; machines to rent with names like it: {', '.join(near)}" if near else ""
-        raise InputFault(f"no part in the catalog matches {words!r}{hint}.")
+        told = "".join(f" {each}" for each in shipped_cloud().told_of(args.words))
+        raise InputFault(f"no part in the catalog matches {words!r}{hint}.{told}")
     return FINE
 
 

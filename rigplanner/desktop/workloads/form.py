@@ -86,7 +86,14 @@ CHECKPOINTING = ("none", "selective", "full")
 ATTENTION = ("eager", "sdpa", "flash")
 DATA_PLACES = Words({"drives": "drives of the rig", "network": "network"})
 DECODERS = Words({"cpu": "CPU", "gpu": "GPU"})
-DATA_FORMATS = Words({"files": "one file per sample", "packed": "packed", "tokens": "tokens"})
+DATA_FORMATS = Words(
+    {
+        "files": "one file per sample",
+        "packed": "packed",
+        "mapped": "mapped arrays",
+        "tokens": "tokens",
+    }
+)
 COUNTS = tuple(range(1, 17))
 LONGEST = 4_194_304
 ZERO_MEANS = ("gpu_layers",)

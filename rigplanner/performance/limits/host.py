@@ -49,6 +49,13 @@ def feed_of(workload: Workload, machine: Machine) -> Feed | None:
     return feed(data, drives, cores, ram_gib, sum(host) if host else None)
 
 
+PACKED_FORMATS = (
+    *("packed", "recordio", "tfrecord", "webdataset", "lmdb", "parquet", "mds", "arrow", "tokens"),
+    *("bin", "hdf5"),
+)
+"""Formats that are read in long runs; anything else is one file per sample, or mapped pages."""
+
+
 class Epoch(Struct, frozen=True, kw_only=True):
     """Hours in which the drives read a data set once, as it lies and packed into records; equal
     where it is packed."""
@@ -77,15 +84,7 @@ def data_of(workload: Workload) -> Dataset | None:
     return Dataset(
         samples=float(workload.dataset_samples),
         bytes_total=workload.dataset_gb * 1e9,
-        packed=workload.dataset_format
-        in (
-            "packed",
-            "recordio",
-            "tfrecord",
-            "webdataset",
-            "lmdb",
-            "tokens",
-        ),
+        packed=(workload.dataset_format or "").casefold() in PACKED_FORMATS,
         mapped=workload.dataset_format == "mapped",
         decoded_by=_decoder(workload),
     )

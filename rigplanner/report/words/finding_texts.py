@@ -421,7 +421,27 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "": (
             "No job here needs what {a} has more of: {part}, a card for games of its day, has at"
             " least its memory and {times} times its FP32 rate."
-        )
+        ),
+        "priced": (
+            "No job here needs what {a} has more of: {part}, a card for games of its day, has at"
+            " least its memory and {times} times its FP32 rate; at their first prices it does"
+            " {less} times as much for the money."
+        ),
+    },
+    "GPU004": {
+        "": (
+            "{b} asks for FP64, which {a} does at 1/{share} of FP32: {part}, a card for work of its"
+            " day, does {times} times as much. Where FP32 is enough, convert first."
+        ),
+        "alone": (
+            "{b} asks for FP64, which {a} does at 1/{share} of FP32. Where FP32 is enough, convert"
+            " first."
+        ),
+        "ecc": (
+            "{b} asks for memory that corrects its errors, which {a} has not; {part}, a card for"
+            " work of its day, has it."
+        ),
+        "ecc-alone": "{b} asks for memory that corrects its errors, which {a} has not.",
     },
     "DSP002": {"": "{needed} are wanted for the monitors, {a} has {actual}."},
     "DSP003": {"": "The monitors of {a} take {needed} of its {actual}."},
@@ -789,6 +809,7 @@ FIX_TEXTS = {
     "smaller-batch": "Use a batch of {batch} per GPU",
     "larger-ups": "Take {part}",
     "stripe": "Stripe {count} {drive} as RAID 0",
+    "pack": "Pack the data set into records: the drives read it {times} times as fast",
     "unstripe": "Use the drives one by one",
     "other-degrees": "Change the degrees of parallelism",
     "other-word": "Write {word}",

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import GPU, Storage
 from rigplanner.machine.topology.peer import drive_paths, has_direct_access
+from rigplanner.performance.limits.host import PACKED_FORMATS, epoch_of
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.core.context import Context, Drive, JobFacts
 from rigplanner.rules.core.finding import Finding, Fix, Named
@@ -128,10 +129,11 @@ class DataSet(Named, frozen=True):
     volume_gb: float
     fastest: Storage
     random: bool
+    job: JobFacts
 
 
-PACKED = ("tfrecord", "webdataset", "lmdb", "parquet", "mds", "arrow", "tokens", "bin", "hdf5")
-"""Formats that are read in long runs; anything else is one file per sample."""
+WORTH = 0.9
+"""Share of the time that reading a packed set may take at most to be worth packing."""
 
 
 def rotates(drive: Storage) -> bool:
@@ -157,13 +159,12 @@ def data_sets(context: Context) -> Iterator[DataSet]:
                 ),
             )
             room, largest = sum(loose) + volume, max([volume, *loose])
-            yield DataSet(
-                job.name, job.workload.dataset_gb, room, largest, fastest, _is_random(job)
-            )
+            gb = job.workload.dataset_gb
+            yield DataSet(job.name, gb, room, largest, fastest, _is_random(job), job)
 
 
 def _is_random(job: JobFacts) -> bool:
-    return (job.workload.dataset_format or "files").casefold() not in PACKED
+    return (job.workload.dataset_format or "files").casefold() not in PACKED_FORMATS
 
 
 @rule(
@@ -233,7 +234,28 @@ def disk_random(context: Context, case: DataSet) -> Iterator[Finding]:
     if not context.memory:
         yield disk_random.unknown(case, "rig:memory")
     elif case.gb > memory_gb:
-        yield disk_random.finding(case, needed=case.gb, actual=round(memory_gb, 1), unit="GB")
+        yield disk_random.finding(
+            case,
+            needed=case.gb,
+            actual=round(memory_gb, 1),
+            unit="GB",
+            fixes=pack_fixes(context, case.job),
+        )
+
+
+def pack_fixes(context: Context, job: JobFacts) -> tuple[Fix, ...]:
+    """Offer to pack a job's data set into records, where the drives then read it faster."""
+    epoch = epoch_of(job.workload, context.machine)
+    if epoch is None or epoch.packed_hours > WORTH * epoch.hours:
+        return ()
+    return (
+        fix(
+            context,
+            "pack",
+            Edit("change_workload", {"index": job.index, "dataset_format": "packed"}),
+            times=round(epoch.hours / epoch.packed_hours, 1),
+        ),
+    )
 
 
 class Bypass(Struct, frozen=True):

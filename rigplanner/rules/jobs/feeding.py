@@ -20,6 +20,7 @@ from rigplanner.rules.core.context import Context, JobFacts, is_built_in
 from rigplanner.rules.core.finding import Finding, Fix, Named
 from rigplanner.rules.core.fixes import fix, swap
 from rigplanner.rules.core.registry import rule
+from rigplanner.rules.jobs.data import pack_fixes
 from rigplanner.rules.software.software import is_nvidia
 
 PER_SAMPLE = ("images/s", "samples/s", "sequences/s")
@@ -182,6 +183,7 @@ def reading(context: Context, case: Fed) -> Iterator[Finding]:
         unit="samples/s",
         low=round(given / doubt),
         high=round(given * doubt),
+        fixes=pack_fixes(context, case.job),
     )
 
 
