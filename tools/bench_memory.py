@@ -79,7 +79,7 @@ def _jobs(fields: dict[str, object], spread: bool, count: int, seed: int = 1) ->
         else (1 + n % 16, 512 + 64 * (n % 64))
         for n in range(count)
     ]
-    return [Workload(**fields, batch_per_gpu=batch, seq_len=length) for batch, length in sizes]  # type: ignore[arg-type]
+    return [Workload(**fields, batch_per_gpu=batch, seq_len=length) for batch, length in sizes]
 
 
 def _rate(fields: dict[str, object], spread: bool) -> float:
@@ -172,7 +172,7 @@ def _asked(times: int) -> list[float]:
             )
             for n in range(3)
         ]
-        each = [_timed(lambda work=work: estimate_memory(work, card, 1, zoo)) for work in jobs]  # type: ignore[misc]
+        each = [_timed(lambda work=work: estimate_memory(work, card, 1, zoo)) for work in jobs]
         known = [value for value in each[:times] if value is not None]
         if known:
             found.append(max(known))

@@ -140,7 +140,7 @@ def test_a_supply_with_all_its_plugs(tmp_path: Path) -> None:
 def test_plugs_that_are_not_whole_are_unknown(
     tmp_path: Path, missing: str, nothing: int | None
 ) -> None:
-    part = _one(tmp_path, "PSU", connectors={**bench.PSU["connectors"], missing: nothing})  # type: ignore[dict-item]
+    part = _one(tmp_path, "PSU", connectors={**bench.PSU["connectors"], missing: nothing})
     assert part.supply.plugs is None
     assert isinstance(part.doubts["supply.plugs"], Doubt)
     assert len(part.doubts["supply.plugs"].values) == 4

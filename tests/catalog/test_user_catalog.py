@@ -178,7 +178,7 @@ def test_a_price_that_cannot_be_spoils_its_file_only(changes: dict[str, object])
 def test_the_cheapest_sure_offer_is_kept() -> None:
     def offer(amount: float, confidence: str, part: str = RTX) -> Offer:
         price = Price(amount=amount, currency="USD", day="2026-11-21", source="shop")
-        return Offer(text="", part=part, kind="gpu", name="", confidence=confidence, price=price)  # type: ignore[arg-type]
+        return Offer(text="", part=part, kind="gpu", name="", confidence=confidence, price=price)
 
     offers = Offers(
         seen=4,

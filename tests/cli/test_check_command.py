@@ -35,7 +35,7 @@ def conforms(value: Any, schema: dict[str, Any], where: str = "$") -> None:
     kinds = schema.get("type")
     if kinds:
         names = [kinds] if isinstance(kinds, str) else kinds
-        assert isinstance(value, tuple(KINDS[name] for name in names)), where  # type: ignore[arg-type]
+        assert isinstance(value, tuple(KINDS[name] for name in names)), where
     if isinstance(value, dict):
         known = schema.get("properties", {})
         assert set(schema.get("required", ())) <= set(value), where

@@ -260,7 +260,7 @@ def test_a_bridge_of_the_wrong_length_says_so() -> None:
         (((linked_gpu(), 1),), "bridge-pair"),
     ],
 )
-def test_a_bridge_joins_only_a_fitting_pair(cards: tuple, reason: str) -> None:  # type: ignore[type-arg]
+def test_a_bridge_joins_only_a_fitting_pair(cards: tuple, reason: str) -> None:
     machine = machine_of(pair_board(), cpu(), *cards, bridge(3))
     assert reasons(machine) == {"bridge.0": reason}
 

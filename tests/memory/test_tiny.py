@@ -53,7 +53,7 @@ def test_an_int8_device_is_asked_in_int8() -> None:
     gpu, zoo = find_gpu("Coral USB"), shipped_zoo()
 
     def speed(model: str, **fields: str) -> float:
-        return predict_speed(Workload(model=model, **fields), gpu, 1, 1, "none", zoo).value  # type: ignore[arg-type]
+        return predict_speed(Workload(model=model, **fields), gpu, 1, 1, "none", zoo).value
 
     assert speed("resnet50") == speed("resnet50", precision="int8", task="inference")
     assert speed("mobilenet_v2") > 10 * speed("resnet50") > 20

@@ -17,7 +17,7 @@ def shape(**fields: object) -> Shape:
 
 def predict(gpu: str = "RTX 4090", **fields: object) -> SpeedEstimate:
     asked = {"task": "inference", "precision": "bf16", "stack": "diffusers-xformers"} | fields
-    return predict_speed(Workload(**asked), find_gpu(gpu), 1, 1, "none", shipped_zoo())  # type: ignore[arg-type]
+    return predict_speed(Workload(**asked), find_gpu(gpu), 1, 1, "none", shipped_zoo())
 
 
 def test_an_image_takes_all_its_steps() -> None:

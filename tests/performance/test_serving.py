@@ -21,7 +21,7 @@ from rigplanner.rig.workload import Workload
 
 
 def job(gpu: str, count: int = 1, link: str = "pcie", **fields: object) -> Job:
-    return read_job(Workload(**fields), find_gpu(gpu), count, 1, link, shipped_zoo())  # type: ignore[arg-type]
+    return read_job(Workload(**fields), find_gpu(gpu), count, 1, link, shipped_zoo())
 
 
 def stream(gpu: str, count: int = 1, link: str = "pcie", **fields: object) -> Stream:

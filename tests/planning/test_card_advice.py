@@ -54,8 +54,8 @@ def test_a_card_for_games_that_does_it_for_less_is_named(catalog: Catalog) -> No
     said = " ".join(lines(found, "USD"))
     assert "a workstation card" in said and "1 × GeForce RTX 4090 does this work" in said
     assert advice(rows[0], rows, catalog, Money()).cheaper is None  # type: ignore[union-attr]
-    assert advice(row(quadro, 95, 2800), rows, catalog, Money()).cheaper is None  # type: ignore[union-attr]
-    assert advice(row(quadro, 50, 1000), rows, catalog, Money()).cheaper is None  # type: ignore[union-attr]
+    assert advice(row(quadro, 95, 2800), rows, catalog, Money()).cheaper is None
+    assert advice(row(quadro, 50, 1000), rows, catalog, Money()).cheaper is None
     assert advice(replace(rows[0], kind="hire"), rows, catalog, Money()) is None
 
 

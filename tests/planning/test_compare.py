@@ -73,7 +73,7 @@ def test_what_is_not_known_to_limit_a_speed_says_nothing_of_what_would_lift_it(
 def test_deltas_refer_to_the_baseline(pair: list[Assessment]) -> None:
     memory = _row(compare(pair, baseline=1), "gpu_memory")
     assert memory.deltas[1] == 0
-    assert memory.deltas[0] == pytest.approx(memory.values[0] / memory.values[1] - 1)  # type: ignore[operator]
+    assert memory.deltas[0] == pytest.approx(memory.values[0] / memory.values[1] - 1)
 
 
 def _hired(work: Workload, own: int, metric: str) -> tuple[Hire, ...]:
@@ -157,7 +157,7 @@ def test_other_money_is_counted_by_the_rates_of_the_rig(pair: list[Assessment]) 
     assert speed.values[0] == pytest.approx(1.25 * speed.values[1])  # type: ignore[operator]
     year = _row(rows, "energy_year").values[1]
     assert isinstance(year, float)
-    assert year == pytest.approx(_row(compare([euros, euros]), "energy_year").values[1] * 1.25)  # type: ignore[operator]
+    assert year == pytest.approx(_row(compare([euros, euros]), "energy_year").values[1] * 1.25)
     unknown = replace(euros, rig=replace(euros.rig, exchange=None))
     assert not [row for row in compare([dollars, unknown]) if row.attribute.group == "money"]
 
@@ -247,7 +247,7 @@ def test_the_costs_of_years_need_hours_and_a_tariff(pair: list[Assessment]) -> N
     wall = pair[0].machine.power.wall_w
     assert wall and year.values[0] == pytest.approx(wall / 1000 * 8 * 365 * 0.25)
     assert year.values[1] is None
-    assert three.values[0] == pytest.approx(pair[0].totals.total + 3 * year.values[0])  # type: ignore[operator]
+    assert three.values[0] == pytest.approx(pair[0].totals.total + 3 * year.values[0])
 
 
 def test_a_workbook_holds_numbers_and_intervals(pair: list[Assessment]) -> None:

@@ -42,7 +42,7 @@ def speed(value: float, spread: float = 1.1, metric: str = "tokens/s") -> SpeedE
 
 def row(name: str, *values: float, cost: float | None = None, fit: str = "fits") -> Row:
     found = tuple(Answer(fit="fits", speed=speed(value)) for value in values)
-    return Row(gpu=name, name=name, count=1, fit=fit, answers=found, cost=cost)  # type: ignore[arg-type]
+    return Row(gpu=name, name=name, count=1, fit=fit, answers=found, cost=cost)
 
 
 def test_boards_of_one_chip_are_one_card_with_the_newest_price(catalog: Catalog) -> None:

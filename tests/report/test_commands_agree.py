@@ -35,7 +35,7 @@ WRITING = (
 )
 JOBS = (
     *[
-        Workload(task="inference", input_tokens=1000, output_tokens=200, **fields)  # type: ignore[arg-type]
+        Workload(task="inference", input_tokens=1000, output_tokens=200, **fields)
         for fields in WRITING
     ],
     Workload(model="llama-3.1-8b", task="serve", stack="vllm", users=8, input_tokens=500),

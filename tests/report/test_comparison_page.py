@@ -93,6 +93,6 @@ def test_figures_that_no_rig_has_are_not_printed(four: list[Assessment]) -> None
 
 
 def test_the_outline_names_the_groups(four: list[Assessment]) -> None:
-    titles = [entry.title for entry in PdfReader(io.BytesIO(comparison_pdf(_made(four)))).outline]  # type: ignore[union-attr]
+    titles = [entry.title for entry in PdfReader(io.BytesIO(comparison_pdf(_made(four)))).outline]
     assert titles[:2] == ["Verdict", "What was chosen"]
     assert "Workloads" in titles

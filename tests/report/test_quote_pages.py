@@ -75,7 +75,7 @@ def test_notes_stand_after_what_is_wrong(
     assert any(f.severity == "info" for f in quote.findings) and any(
         f.severity == "warning" for f in quote.findings
     )
-    outline = [entry.title for entry in PdfReader(io.BytesIO(render(quote))).outline]  # type: ignore[union-attr]
+    outline = [entry.title for entry in PdfReader(io.BytesIO(render(quote))).outline]
     assert (
         outline.index("Findings") < outline.index("Notes") < outline.index("Annex: setting it up")
     )

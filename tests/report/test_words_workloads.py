@@ -33,10 +33,10 @@ def test_every_change_is_said(catalog: Catalog) -> None:
     small = {"model": "llama-3.1-8b", "batch_per_gpu": 4}
     found = set[str]()
     for work, stack in (
-        (Workload(**small, task="train_full", optimizer="adamw", attention="eager"), "hf-trainer"),  # type: ignore[arg-type]
-        (Workload(**small, task="train_lora", precision="bf16"), "hf-trainer"),  # type: ignore[arg-type]
-        (Workload(**small, task="inference", precision="bf16", input_tokens=512), "vllm"),  # type: ignore[arg-type]
-        (Workload(**small, task="inference", precision="q8_0", input_tokens=512), "llama.cpp"),  # type: ignore[arg-type]
+        (Workload(**small, task="train_full", optimizer="adamw", attention="eager"), "hf-trainer"),
+        (Workload(**small, task="train_lora", precision="bf16"), "hf-trainer"),
+        (Workload(**small, task="inference", precision="bf16", input_tokens=512), "vllm"),
+        (Workload(**small, task="inference", precision="q8_0", input_tokens=512), "llama.cpp"),
     ):
         found |= {
             one.code

@@ -51,7 +51,7 @@ def test_the_snapshot_holds_the_parts_used_and_those_built_in(catalog: Catalog) 
     system = next(part for part in catalog.of_kind("system") if getattr(part, "includes", ()))
     rig = files.with_snapshot(Rig(items=(Item(uid="system", part=system.id),)), catalog)
     assert system.id in rig.snapshot
-    assert {inclusion.part for inclusion in system.includes} <= set(rig.snapshot)  # type: ignore[union-attr]
+    assert {inclusion.part for inclusion in system.includes} <= set(rig.snapshot)
     assert set(rig.snapshot_sources) >= set(system.sources)
     assert decode_rig(encode_rig(rig), "x") == rig
 

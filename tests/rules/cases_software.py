@@ -20,7 +20,7 @@ LLAMA = {
 
 
 def _job(gib: float = 10.0, **fields: object) -> Workload:
-    return Workload(name="job", flags=[f"gib:{gib}"], **{"task": "train", **fields})  # type: ignore[arg-type]
+    return Workload(name="job", flags=[f"gib:{gib}"], **{"task": "train", **fields})
 
 
 def _on(gpu: str = "gpu.card", count: int = 1, job: Workload | None = None, **software: str):

@@ -132,7 +132,7 @@ def test_a_machine_with_the_places_of_another_is_its_own(path: Path, catalog: Ca
         for stand, (first, *others) in sorted(alike.items(), key=lambda one: len(one[1]))[-2:]:
             trial._candidate(first, stand)
             for part in others[-1:]:
-                machine = trial._candidate(part, stand).machine.machine()  # type: ignore[attr-defined]
+                machine = trial._candidate(part, stand).machine.machine()
                 assert machine == assemble(trial.with_part(part), catalog), part.id
 
 

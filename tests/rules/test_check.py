@@ -114,8 +114,8 @@ def test_badges_agree_with_running_all_rules_where_cards_are_bridged_in_named_pl
     badges = {"error": "no", "unknown": "unknown", "warning": "warns"}
     for kind in KINDS:
         parts = _all_of(kind)
-        for part, fitting in zip(parts, fits(rig, catalog, kind, parts), strict=True):  # type: ignore[arg-type]
-            found = {finding.severity for finding in brings(rig, catalog, part) if counts(finding)}  # type: ignore[arg-type]
+        for part, fitting in zip(parts, fits(rig, catalog, kind, parts), strict=True):
+            found = {finding.severity for finding in brings(rig, catalog, part) if counts(finding)}
             assert fitting.badge == next(
                 (badge for word, badge in badges.items() if word in found), "fits"
             ), part.id

@@ -32,7 +32,7 @@ def test_every_mix_names_types_that_are_known_and_is_a_precision() -> None:
 
 
 def _read(model: str, **fields: object) -> tuple[str | None, str | None, str | None]:
-    made = formatted(Workload(model=model, **fields), shipped_zoo()).workload  # type: ignore[arg-type]
+    made = formatted(Workload(model=model, **fields), shipped_zoo()).workload
     return made.precision, made.quant, made.stack
 
 

@@ -71,7 +71,7 @@ def test_a_configuration_names_its_quantisation(
     expected = {"precision": precision} | ({"quant": quant} if quant else {})
     assert stored_as({**LLAMA, "quantization_config": told}) == expected
     assert stored_as({"text_config": {"quantization_config": told}}) == expected
-    work = Workload(config={**LLAMA, "quantization_config": told}, task="inference", **expected)  # type: ignore[arg-type]
+    work = Workload(config={**LLAMA, "quantization_config": told}, task="inference", **expected)
     assert estimate_memory(work, None, 1, shipped_zoo()).parts.weights_gib < 10
 
 

@@ -21,7 +21,7 @@ def main() -> int:
     for name in args.parts or PARTS:
         part, size = PARTS[name]
         count = max(1, round(size * args.share))
-        made = timed(lambda part=part, count=count: part(count, args.seed, args.kept))  # type: ignore[misc]
+        made = timed(lambda part=part, count=count: part(count, args.seed, args.kept))
         figures.append(made)
         print(made.line(), flush=True)
         for failure in made.failures[:20]:
