@@ -39,7 +39,7 @@ one; stack and network; the stack; kind of job alone; nothing. Empty where no me
 on."""
 Unmeasured = Literal["task", "kind", "precision", "generation", "kind on generation", "stack"]
 """What no measurement has: such a task; the stack on such a kind of job, or in this precision; the
-architecture of the GPU, or such a kind of net on it; the stack itself, told from its kin."""
+architecture of the GPU, or such a kind of net on it; the stack itself, known from its like."""
 
 TIME_METRICS = ("ms_per_batch", "s_per_iteration", "time_to_train_min")
 """Metrics in which less is faster; in all others more is."""

@@ -71,12 +71,12 @@ def check_cpu(part: Part, catalog: Catalog) -> Iterator[Complaint]:
             part.id, "tdp_w", "watts-per-core", f"{part.tdp_w:g} W on {part.cores} cores"
         )
     yield from _split_complaints(part)
-    kin = (
+    alike = (
         c
         for c in catalog.of_kind("cpu")
         if isinstance(c, CPU) and part.lane_class and c.lane_class == part.lane_class
     )
-    first = next(kin, part)
+    first = next(alike, part)
     if (part.lanes, part.pcie_gen) != (first.lanes, first.pcie_gen):
         found, expected = (
             f"{part.lanes} of Gen{part.pcie_gen}",

@@ -287,15 +287,15 @@ def _no_slot(
     card: Card, seating: Seating, slots: dict[str, Slot], standing: Standing
 ) -> PlacementProblem:
     """Return why a card found no slot, with the pieces that hold or hide the slots it could use."""
-    kin = [slot for slot in slots.values() if slot.kind == card.kind]
-    if not kin:
+    alike = [slot for slot in slots.values() if slot.kind == card.kind]
+    if not alike:
         kinds = " / ".join(sorted({slot.kind for slot in slots.values()}))
         return PlacementProblem(
             piece=card.name, reason="wrong-kind", needed=card.kind, actual=kinds or None
         )
-    fitting = [slot for slot in kin if enters(card, slot)]
+    fitting = [slot for slot in alike if enters(card, slot)]
     if not fitting:
-        widest = max((slot.mechanical or 0 for slot in kin), default=None)
+        widest = max((slot.mechanical or 0 for slot in alike), default=None)
         return PlacementProblem(
             piece=card.name, reason="too-narrow", needed=card.width, actual=widest
         )
@@ -317,10 +317,10 @@ def _no_slot(
 def _no_port(
     drive: Drive, seating: Seating, drives: list[Drive], standing: Standing
 ) -> PlacementProblem:
-    kin = [port for port in seating.layout.drives if port.kind in drive.kinds]
-    fitting = [port for port in kin if speaks(drive, port)]
-    if kin and not fitting:
-        spoken = " / ".join(sorted({protocol for port in kin for protocol in port.protocols}))
+    alike = [port for port in seating.layout.drives if port.kind in drive.kinds]
+    fitting = [port for port in alike if speaks(drive, port)]
+    if alike and not fitting:
+        spoken = " / ".join(sorted({protocol for port in alike for protocol in port.protocols}))
         return PlacementProblem(
             piece=drive.name, reason="protocol", needed=drive.part.interface, actual=spoken
         )

@@ -42,7 +42,7 @@ from rigplanner.networks.families.diffusion.joint_variants import Flux2, QwenIma
 from rigplanner.networks.families.diffusion.latent_unet import LatentUnet
 from rigplanner.networks.families.diffusion.ltx import Ltx
 from rigplanner.networks.families.diffusion.wan import Wan
-from rigplanner.networks.families.encoders.bart import KIN, Bart, BartAlone, seamless
+from rigplanner.networks.families.encoders.bart import BART_VARIANTS, Bart, BartAlone, seamless
 from rigplanner.networks.families.encoders.deberta import Deberta
 from rigplanner.networks.families.encoders.encoder import (
     Encoder,
@@ -219,7 +219,7 @@ TEXT: dict[str, Callable[[Net, dict[str, Any]], Any]] = {
     "t5": T5,
     "umt5": T5,
     "t5gemma": T5Gemma,
-    **dict.fromkeys(KIN, Bart),
+    **dict.fromkeys(BART_VARIANTS, Bart),
     "led": Led,
     "fsmt": Fsmt,
     "pegasus_x": PegasusX,
@@ -285,10 +285,13 @@ OWN: dict[str, Callable[[dict[str, Any]], Callable[[Net], Any]]] = {
 
 def differs_headed(kind: str) -> bool:
     """Return whether a causal language model of this family differs from what it is otherwise."""
-    return kind in encoder_families() or kind in KIN or kind == "whisper"
+    return kind in encoder_families() or kind in BART_VARIANTS or kind == "whisper"
 
 
-ALONE: dict[str, Callable[..., Any]] = {**dict.fromkeys(KIN, BartAlone), "whisper": WhisperAlone}
+ALONE: dict[str, Callable[..., Any]] = {
+    **dict.fromkeys(BART_VARIANTS, BartAlone),
+    "whisper": WhisperAlone,
+}
 """Decoders of encoder-decoders that are causal language models by themselves where `architectures`
 says so."""
 

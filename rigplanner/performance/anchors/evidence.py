@@ -45,7 +45,7 @@ FEW_ROWS = 16
 STRANGER = -2
 """Code of a word that no row has."""
 KEYS = (("stack",), ("family", "kind", "task"), ("family",), ())
-"""What rows are found by, from the closest kin to the widest: stack, kind of job in the family,
+"""What rows are found by, from the closest rows to the widest: stack, kind of job in the family,
 family, anything."""
 KIND, TASK, PRECISION = (WORDS.index(word) for word in ("kind", "task", "precision"))
 BY_STACK = WORDS.index("model"), WORDS.index("release")

@@ -236,7 +236,7 @@ def _published(known: Evidence) -> frozenset[tuple[str, str]]:
 
 @cache
 def _row_stack(slug: str) -> str:
-    """The stack that measured rows name in the stead of one of its kin."""
+    """The stack that measured rows name in the stead of one of its relatives."""
     stack = find_stack(slug)
     return stack.kin.like if stack.kin else slug
 

@@ -37,8 +37,10 @@ class SharedNorm:
 
     def __call__(self, x: Tensor, y: Tensor, time: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         tape, width = self.net.tape, x.shape[2]
-        told = self.linear(ops.keeping_input(tape, time))
-        parts = [part.view(x.shape[0], 1, width) for part in ops.split(tape, told, (width,) * 6)]
+        conditioning = self.linear(ops.keeping_input(tape, time))
+        parts = [
+            part.view(x.shape[0], 1, width) for part in ops.split(tape, conditioning, (width,) * 6)
+        ]
         first = modulated(self.net, self.norm(x), parts[1], parts[0])
         return first, modulated(self.net, self.norm(y), parts[4], parts[3]), parts[2], parts[5]
 
@@ -184,8 +186,9 @@ class VideoTransformer:
 
     def _finished(self, x: Tensor, time: Tensor) -> Tensor:
         tape, width = self.net.tape, self.width
-        told = self.last(ops.keeping_input(tape, time))
+        conditioning = self.last(ops.keeping_input(tape, time))
         shift, scale = (
-            part.view(x.shape[0], 1, width) for part in ops.split(tape, told, (width, width))
+            part.view(x.shape[0], 1, width)
+            for part in ops.split(tape, conditioning, (width, width))
         )
         return self.out(modulated(self.net, self.last_norm(x), scale, shift))

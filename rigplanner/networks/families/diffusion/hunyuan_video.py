@@ -47,8 +47,8 @@ class RefinerBlock:
         rows = attend(self.net, query, key, value, mask, 0.0)
         assert self.stream.out is not None
         seen = self.stream.out(rows.view(*y.shape))
-        told = ops.split(tape, self.gates(ops.keeping_input(tape, time)), (width, width))
-        first, second = (part.view(y.shape[0], 1, width) for part in told)
+        conditioning = ops.split(tape, self.gates(ops.keeping_input(tape, time)), (width, width))
+        first, second = (part.view(y.shape[0], 1, width) for part in conditioning)
         y = ops.add(tape, y, ops.mul(tape, seen, first))
         return ops.add(tape, y, ops.mul(tape, self.feed(self.norms[1](y)), second))
 
@@ -59,7 +59,7 @@ class Refiner:
     def __init__(self, net: Net, text: int, width: int, heads: int, count: int) -> None:
         self.net = net
         sizes = (WAVES, text)
-        self.told = [
+        self.conditioning = [
             (net.linear("linear_1", size, width, True), net.linear("linear_2", width, width, True))
             for size in sizes
         ]
@@ -69,7 +69,7 @@ class Refiner:
     def __call__(self, words: Tensor) -> Tensor:
         tape, batch, tokens = self.net.tape, words.shape[0], words.shape[1]
         time: Tensor | None = None
-        for first, second in self.told:
+        for first, second in self.conditioning:
             part = second(
                 ops.keeping_input(
                     tape, first(new(tape, (batch, first.weight.shape[1]), words.dtype))
@@ -110,7 +110,7 @@ class HunyuanSingle(SingleBlock):
     def __call__(self, x: Tensor, y: Tensor, time: Tensor) -> Pair:
         tape, sizes = self.net.tape, (x.shape[1], y.shape[1])
         both = ops.cat(tape, (x, y), 1)
-        normed, told = self.norm(both, time)
+        normed, conditioning = self.norm(both, time)
         fed = ops.keeping_input(tape, self.up(normed))
         pieces = [ops.cut(tape, normed, (both.shape[0], size, both.shape[2])) for size in sizes]
         parts = self.own(ops.cat(tape, pieces, 1))
@@ -122,7 +122,7 @@ class HunyuanSingle(SingleBlock):
             tape, [ops.cut(tape, rows, (both.shape[0], size, both.shape[2])) for size in sizes], 1
         )
         wide = ops.cat(tape, (seen, fed), 2)
-        whole = ops.add(tape, ops.mul(tape, told[0], self.out(wide)), both)
+        whole = ops.add(tape, ops.mul(tape, conditioning[0], self.out(wide)), both)
         image, text = (
             ops.cut(tape, whole, (whole.shape[0], size, whole.shape[2])) for size in sizes
         )
@@ -162,7 +162,7 @@ class HunyuanVideo(JointTransformer):
             config["pooled_projection_dim"],
             *([WAVES] if config.get("guidance_embeds", True) else []),
         ]
-        self.told = [
+        self.conditioning = [
             (net.linear("linear_1", size, width, True), net.linear("linear_2", width, width, True))
             for size in kinds
         ]

@@ -81,10 +81,10 @@ class Modulated:
 
     def __call__(self, x: Tensor, time: Tensor) -> tuple[Tensor, list[Tensor]]:
         tape, width = self.net.tape, x.shape[2]
-        told = self.linear(ops.keeping_input(tape, time))
+        conditioning = self.linear(ops.keeping_input(tape, time))
         pieces = [
             part.view(x.shape[0], 1, width)
-            for part in ops.split(tape, told, (width,) * self.pieces)
+            for part in ops.split(tape, conditioning, (width,) * self.pieces)
         ]
         return modulated(self.net, self.norm(x), pieces[1], pieces[0]), pieces[2:]
 
@@ -223,19 +223,19 @@ class JointBlock:
 
     def __call__(self, x: Tensor, y: Tensor, time: Tensor) -> Pair:
         tape = self.net.tape
-        normed, told = self.first(x, time)
+        normed, conditioning = self.first(x, time)
         again = (
-            modulated(self.net, self.first.norm(x), told[5], told[4])
+            modulated(self.net, self.first.norm(x), conditioning[5], conditioning[4])
             if self.second is not None
             else None
         )
         text, text_told = self.text_first(y, time)
         seen, text_seen = self._attended(normed, text)
-        x = ops.add(tape, x, ops.mul(tape, told[0], seen))
+        x = ops.add(tape, x, ops.mul(tape, conditioning[0], seen))
         if self.second is not None and again is not None and self.second.out is not None:
             seen = self.second.out(joined_attention(self.net, [self.second(again)], None))
-            x = ops.add(tape, x, ops.mul(tape, told[6], seen))
-        x = self._fed(x, told, self.norm, self.feed)
+            x = ops.add(tape, x, ops.mul(tape, conditioning[6], seen))
+        x = self._fed(x, conditioning, self.norm, self.feed)
         if text_seen is None or self.text_norm is None or self.text_feed is None:
             return x, None
         y = ops.add(tape, y, ops.mul(tape, text_told[0], text_seen))
@@ -249,9 +249,9 @@ class JointBlock:
         beside = None if self.added.out is None else self.added.out(ops.copy(tape, text))
         return self.own.out(ops.copy(tape, image)), beside
 
-    def _fed(self, x: Tensor, told: list[Tensor], norm: Norm, feed: Feed) -> Tensor:
-        normed = modulated(self.net, norm(x), told[2], told[1])
-        return ops.add(self.net.tape, x, ops.mul(self.net.tape, told[3], feed(normed)))
+    def _fed(self, x: Tensor, conditioning: list[Tensor], norm: Norm, feed: Feed) -> Tensor:
+        normed = modulated(self.net, norm(x), conditioning[2], conditioning[1])
+        return ops.add(self.net.tape, x, ops.mul(self.net.tape, conditioning[3], feed(normed)))
 
 
 class SingleBlock:
@@ -269,11 +269,11 @@ class SingleBlock:
     def __call__(self, x: Tensor, y: Tensor, time: Tensor) -> Pair:
         tape, sizes = self.net.tape, (y.shape[1], x.shape[1])
         both = ops.cat(tape, (y, x), 1)
-        normed, told = self.norm(both, time)
+        normed, conditioning = self.norm(both, time)
         fed = ops.keeping_input(tape, self.up(normed))
         seen = joined_attention(self.net, [self.own(normed)], self.tables)
         wide = ops.cat(tape, (seen, fed), 2)
-        whole = ops.add(tape, both, ops.mul(tape, told[0], self.out(wide)))
+        whole = ops.add(tape, both, ops.mul(tape, conditioning[0], self.out(wide)))
         text, image = (
             ops.cut(tape, whole, (whole.shape[0], size, whole.shape[2])) for size in sizes
         )
@@ -309,7 +309,7 @@ class JointTransformer:
             )
             net.buffer((config.get("pos_embed_max_size") or 96) ** 2, width)
         kinds = [WAVES, WAVES, pooled] if config.get("guidance_embeds") else [WAVES, pooled]
-        self.told = [
+        self.conditioning = [
             (net.linear("linear_1", size, width, True), net.linear("linear_2", width, width, True))
             for size in kinds
         ]
@@ -370,7 +370,7 @@ class JointTransformer:
     def _timed(self) -> Tensor:
         """The embedded time, guidance and pooled prompt, summed."""
         tape, total = self.net.tape, None
-        for first, second in self.told:
+        for first, second in self.conditioning:
             wave = new(
                 tape, (self.net.setting.batch, first.weight.shape[1]), self.net.setting.dtype
             )

@@ -68,7 +68,7 @@ class QwenImage(JointTransformer):
             config["in_channels"],
             config["joint_attention_dim"],
         )
-        self.told = [
+        self.conditioning = [
             (
                 net.linear("linear_1", WAVES, self.width, True),
                 net.linear("linear_2", self.width, self.width, True),
@@ -185,11 +185,11 @@ class Flux2Block:
 
     def __call__(self, x: Tensor, y: Tensor, time: Tensor) -> Pair:
         net, tape, width = self.net, self.net.tape, x.shape[2]
-        told = [
+        conditioning = [
             part.view(x.shape[0], 1, width) for part in ops.split(tape, time, (width,) * SHARED)
         ]
-        normed = modulated(net, self.norm(x), told[1], told[0])
-        text = modulated(net, self.norm(y), told[7], told[6])
+        normed = modulated(net, self.norm(x), conditioning[1], conditioning[0])
+        text = modulated(net, self.norm(y), conditioning[7], conditioning[6])
         rows = joined_attention(net, [self.added(text), self.own(normed)], self.tables)
         beside, seen = ops.split_rows(tape, rows, (y.shape[1], x.shape[1]))
         beside, seen = (
@@ -197,14 +197,14 @@ class Flux2Block:
         )
         beside = self.added.layers[3](beside)
         seen = self.own.layers[3](seen)
-        x = ops.add(tape, x, ops.mul(tape, told[2], seen))
-        x = self._fed(x, told[3:6], self.feed)
-        y = ops.add(tape, y, ops.mul(tape, told[8], beside))
-        return x, self._fed(y, told[9:12], self.text_feed)
+        x = ops.add(tape, x, ops.mul(tape, conditioning[2], seen))
+        x = self._fed(x, conditioning[3:6], self.feed)
+        y = ops.add(tape, y, ops.mul(tape, conditioning[8], beside))
+        return x, self._fed(y, conditioning[9:12], self.text_feed)
 
-    def _fed(self, x: Tensor, told: list[Tensor], feed: GatedFeed) -> Tensor:
-        normed = modulated(self.net, self.norm(x), told[1], told[0])
-        return ops.add(self.net.tape, x, ops.mul(self.net.tape, told[2], feed(normed)))
+    def _fed(self, x: Tensor, conditioning: list[Tensor], feed: GatedFeed) -> Tensor:
+        normed = modulated(self.net, self.norm(x), conditioning[1], conditioning[0])
+        return ops.add(self.net.tape, x, ops.mul(self.net.tape, conditioning[2], feed(normed)))
 
 
 SHARED = 15
@@ -230,18 +230,18 @@ class Flux2Single:
 
     def __call__(self, x: Tensor, time: Tensor) -> Tensor:
         net, tape, width = self.net, self.net.tape, self.width
-        told = [
+        conditioning = [
             part.view(x.shape[0], 1, width) for part in ops.split(tape, time, (width,) * SHARED)
         ][12:]
         seen, fed = ops.split(
             tape,
-            self.joint(modulated(net, self.norm(x), told[1], told[0])),
+            self.joint(modulated(net, self.norm(x), conditioning[1], conditioning[0])),
             (3 * width, 2 * self.inner),
         )
         parts = ops.split(tape, seen, (width, width, width))
         rows = joined_attention(net, [headed(self.heads, self.norms, parts)], self.tables)
         whole = self.out(ops.cat(tape, (rows, gated(net, fed)), 2))
-        return ops.add(tape, x, ops.mul(tape, told[2], whole))
+        return ops.add(tape, x, ops.mul(tape, conditioning[2], whole))
 
 
 class Flux2:
@@ -266,7 +266,7 @@ class Flux2:
             )
         waves = config.get("timestep_guidance_channels") or WAVES
         kinds = 2 if config.get("guidance_embeds", True) else 1
-        self.told = [
+        self.conditioning = [
             (net.linear("linear_1", waves, width), net.linear("linear_2", width, width))
             for _ in range(kinds)
         ]
@@ -312,7 +312,7 @@ class Flux2:
         """The embedded time and guidance, and what all blocks are modulated by."""
         net, tape = self.net, self.net.tape
         time: Tensor | None = None
-        for first, second in self.told:
+        for first, second in self.conditioning:
             wave = new(tape, (net.setting.batch, first.weight.shape[1]), net.setting.dtype)
             part = second(ops.keeping_input(tape, first(wave)))
             time = part if time is None else ops.add(tape, time, part)

@@ -234,12 +234,12 @@ class LatentUnet:
         self.channels = config.get("in_channels") or 4
         self.first = plain(net, self.channels, self.widths[0], 3)
         self.time = _two_layers(net, self.widths[0], time)
-        told = (
+        conditioning = (
             config.get("projection_class_embeddings_input_dim")
             if config.get("addition_embed_type") == "text_time"
             else 0
         )
-        self.told = _two_layers(net, told, time) if told else None
+        self.conditioning = _two_layers(net, conditioning, time) if conditioning else None
         self.depths = each(config.get("transformer_layers_per_block") or 1, count)
         self.heads = each(
             config.get("num_attention_heads") or config.get("attention_head_dim") or 8, count
@@ -328,10 +328,16 @@ class LatentUnet:
         net, tape = self.net, self.net.tape
         wave = new(tape, (net.setting.batch, self.widths[0]), net.setting.dtype)
         time = self.time[1](ops.keeping_input(tape, self.time[0](wave)))
-        if self.told is None:
+        if self.conditioning is None:
             return time
-        told = new(tape, (net.setting.batch, self.told[0].weight.shape[1]), net.setting.dtype)
-        return ops.add(tape, time, self.told[1](ops.keeping_input(tape, self.told[0](told))))
+        conditioning = new(
+            tape, (net.setting.batch, self.conditioning[0].weight.shape[1]), net.setting.dtype
+        )
+        return ops.add(
+            tape,
+            time,
+            self.conditioning[1](ops.keeping_input(tape, self.conditioning[0](conditioning))),
+        )
 
 
 def squared_error(net: Net, x: Tensor) -> Tensor:

@@ -53,15 +53,15 @@ class LtxBlock:
         net, tape, width = self.net, self.net.tape, x.shape[2]
         table = self.table.view(1, PIECES * width)
         whole = ops.add(tape, table, time)
-        told = [
+        conditioning = [
             part.view(x.shape[0], 1, width) for part in ops.split(tape, whole, (width,) * PIECES)
         ]
-        normed = modulated(net, bare_norm(net, x), told[1], told[0])
+        normed = modulated(net, bare_norm(net, x), conditioning[1], conditioning[0])
         seen = self.own(normed, normed, True)
-        x = ops.add(tape, x, ops.mul(tape, seen, told[2]))
+        x = ops.add(tape, x, ops.mul(tape, seen, conditioning[2]))
         x = ops.add(tape, x, self.cross(x, words, False))
-        normed = modulated(net, bare_norm(net, x), told[4], told[3])
-        return ops.add(tape, x, ops.mul(tape, self.feed(normed), told[5]))
+        normed = modulated(net, bare_norm(net, x), conditioning[4], conditioning[3])
+        return ops.add(tape, x, ops.mul(tape, self.feed(normed), conditioning[5]))
 
 
 class Ltx:
@@ -81,7 +81,7 @@ class Ltx:
             net.linear("proj_in", self.channels, width, True),
             net.parameter(2, width),
         )
-        self.told = [
+        self.conditioning = [
             net.linear("linear_1", WAVES, width, True),
             net.linear("linear_2", width, width, True),
         ]
@@ -111,13 +111,13 @@ class Ltx:
         tables = new(tape, size, F32), new(tape, size, F32)
         x = self.into(latents)
         wave = new(tape, (batch, WAVES), setting.dtype)
-        embedded = self.told[1](ops.keeping_input(tape, self.told[0](wave)))
+        embedded = self.conditioning[1](ops.keeping_input(tape, self.conditioning[0](wave)))
         time = self.pieces(ops.keeping_input(tape, embedded))
         y = self.words[1](ops.keeping_input(tape, self.words[0](words)))
         for block in self.blocks:
             block.own.tables = tables
             x = checkpointed(net, block, x, y, time)
-        told = ops.add(tape, self.table.view(1, 2, width), embedded.view(batch, 1, width))
-        shift, scale = (ops.cut(tape, told, (batch, 1, width)) for _ in range(2))
+        conditioning = ops.add(tape, self.table.view(1, 2, width), embedded.view(batch, 1, width))
+        shift, scale = (ops.cut(tape, conditioning, (batch, 1, width)) for _ in range(2))
         x = self.out(modulated(net, self.norm(x), scale, shift))
         return squared_error(net, x) if setting.training else x

@@ -69,19 +69,21 @@ class WanBlock:
 
     def __call__(self, x: Tensor, words: Tensor, time: Tensor) -> Tensor:
         tape, low = self.net.tape, x.dtype
-        told = self._told(time)
-        normed = self._modulated(x, told[1], told[0])
+        conditioning = self._conditioning(time)
+        normed = self._modulated(x, conditioning[1], conditioning[0])
         seen = self.own(normed, normed, True)
         del normed
-        x = ops.cast(tape, ops.add(tape, ops.cast(tape, x, F32), ops.mul(tape, seen, told[2])), low)
+        x = ops.cast(
+            tape, ops.add(tape, ops.cast(tape, x, F32), ops.mul(tape, seen, conditioning[2])), low
+        )
         normed = x if self.norm is None else ops.cast(tape, self.norm(ops.cast(tape, x, F32)), low)
         x = ops.add(tape, x, self.cross(normed, words, False))
-        normed = self._modulated(x, told[4], told[3])
+        normed = self._modulated(x, conditioning[4], conditioning[3])
         fed = self.feed(normed)
-        gated = ops.mul(tape, ops.cast(tape, fed, F32), told[5])
+        gated = ops.mul(tape, ops.cast(tape, fed, F32), conditioning[5])
         return ops.cast(tape, ops.add(tape, ops.cast(tape, x, F32), gated), low)
 
-    def _told(self, time: Tensor) -> list[Tensor]:
+    def _conditioning(self, time: Tensor) -> list[Tensor]:
         tape, width = self.net.tape, self.table.shape[2]
         whole = ops.add(tape, self.table, ops.cast(tape, time, F32)).view(time.shape[0], 6 * width)
         return [part.view(time.shape[0], 1, width) for part in ops.split(tape, whole, (width,) * 6)]

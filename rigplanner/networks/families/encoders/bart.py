@@ -1,4 +1,4 @@
-"""Encoder-decoder language models on the tape: BART and its kin (mBART, Pegasus, Marian,
+"""Encoder-decoder language models on the tape: BART and its variants (mBART, Pegasus, Marian,
 Blenderbot, PLBart, M2M-100), and their decoders alone (TrOCR has no other)."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rigplanner.networks.tracer.strided import Array, array
 from rigplanner.networks.tracer.tape import BOOL, F32, I64, Tensor, new
 
 
-class Kin(Struct, frozen=True):
+class BartVariant(Struct, frozen=True):
     """What sets a family apart. `early`: norms stand before the parts; `first_norm` and `last_norm`
     of a stack; `positions`: learned, frozen (sines in a table that does not train) or buffer (sines
     beside the parameters), `offset` rows longer than asked; `tokens_first`: the decoder norms the
@@ -39,22 +39,24 @@ class Kin(Struct, frozen=True):
     recast: bool = False
 
 
-SEAMLESS = Kin(early=True, last_norm=True, positions="buffer", offset=2, bias=False, recast=True)
-KIN = {
-    "bart": Kin(first_norm=True, offset=2),
-    "plbart": Kin(first_norm=True, offset=2),
-    "mvp": Kin(first_norm=True, offset=2),
-    "mbart": Kin(early=True, first_norm=True, last_norm=True, offset=2),
-    "pegasus": Kin(early=True, last_norm=True, positions="frozen"),
-    "marian": Kin(positions="frozen"),
-    "blenderbot": Kin(early=True, last_norm=True),
-    "blenderbot-small": Kin(first_norm=True, tokens_first=True),
-    "trocr": Kin(offset=2),
+SEAMLESS = BartVariant(
+    early=True, last_norm=True, positions="buffer", offset=2, bias=False, recast=True
+)
+BART_VARIANTS = {
+    "bart": BartVariant(first_norm=True, offset=2),
+    "plbart": BartVariant(first_norm=True, offset=2),
+    "mvp": BartVariant(first_norm=True, offset=2),
+    "mbart": BartVariant(early=True, first_norm=True, last_norm=True, offset=2),
+    "pegasus": BartVariant(early=True, last_norm=True, positions="frozen"),
+    "marian": BartVariant(positions="frozen"),
+    "blenderbot": BartVariant(early=True, last_norm=True),
+    "blenderbot-small": BartVariant(first_norm=True, tokens_first=True),
+    "trocr": BartVariant(offset=2),
     **dict.fromkeys(("seamless_m4t", "seamless_m4t_v2"), SEAMLESS),
-    "pegasus_x": Kin(early=True, last_norm=True, bias=False),
-    "fsmt": Kin(offset=2, bias=False),
-    "led": Kin(first_norm=True, scaled=False),
-    "m2m_100": Kin(early=True, last_norm=True, positions="buffer", offset=2, bias=False),
+    "pegasus_x": BartVariant(early=True, last_norm=True, bias=False),
+    "fsmt": BartVariant(offset=2, bias=False),
+    "led": BartVariant(first_norm=True, scaled=False),
+    "m2m_100": BartVariant(early=True, last_norm=True, positions="buffer", offset=2, bias=False),
 }
 SPREAD_POSITIONS = {"bart", "plbart", "mbart", "mvp", "fsmt"}
 """Families whose encoder looks positions up once for every sample."""
@@ -193,7 +195,7 @@ class BartBlock:
             net.linear("fc2", ffn, hidden, True),
         )
         self.norms.append(Norm(net, "layer", hidden))
-        self.recast = KIN[config["model_type"]].recast
+        self.recast = BART_VARIANTS[config["model_type"]].recast
         self.act, self.inner_share = (
             ACTS.get(config["activation_function"], "gelu"),
             config.get("activation_dropout") or 0.0,
@@ -225,11 +227,11 @@ class Bart:
     unused."""
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
-        self.net, self.config, hidden, self.kin = (
+        self.net, self.config, hidden, self.variant = (
             net,
             config,
             config["d_model"],
-            KIN[config["model_type"]],
+            BART_VARIANTS[config["model_type"]],
         )
         self.table = net.parameter(config["vocab_size"], hidden)
         apart = not config.get("tie_word_embeddings", True)
@@ -242,44 +244,46 @@ class Bart:
         self.encoder = [self._block("encoder", at) for at in range(config["encoder_layers"])]
         self.decoder = [self._block("decoder", at) for at in range(config["decoder_layers"])]
         self.first_norms = (
-            [Norm(net, "layer", hidden) for _ in range(2)] if self.kin.first_norm else []
+            [Norm(net, "layer", hidden) for _ in range(2)] if self.variant.first_norm else []
         )
         self.last_norms = (
-            [Norm(net, "layer", hidden) for _ in range(2)] if self.kin.last_norm else []
+            [Norm(net, "layer", hidden) for _ in range(2)] if self.variant.last_norm else []
         )
         self.head = Linear(net, net.parameter(*self.table.shape) if apart else self.table, None)
         self.bias = None
-        if self.kin.bias:
+        if self.variant.bias:
             net.buffer(config["vocab_size"], dtype=net.setting.dtype)
             self.bias = net.held[-1]
 
     def _block(self, side: str, at: int) -> BartBlock:
-        return BartBlock(self.net, self.config, side, self.kin.early)
+        return BartBlock(self.net, self.config, side, self.variant.early)
 
     def _positions(self, at: int) -> Tensor | None:
         net, rows = (
             self.net,
             (self.config.get("max_position_embeddings") or self.config["max_target_positions"])
-            + self.kin.offset,
+            + self.variant.offset,
         )
-        if self.kin.positions == "buffer":
+        if self.variant.positions == "buffer":
             net.buffer(rows, self.config["d_model"], dtype=net.setting.dtype)
             return net.held[-1]
-        return net.parameter(rows, self.config["d_model"], frozen=self.kin.positions == "frozen")
+        return net.parameter(
+            rows, self.config["d_model"], frozen=self.variant.positions == "frozen"
+        )
 
     def _embedded(self, at: int) -> tuple[Tensor, list[Tensor]]:
         """What the first layer gets, and what lives as long as the stack runs."""
-        net, tape, kin = self.net, self.net.tape, self.kin
+        net, tape, variant = self.net, self.net.tape, self.variant
         shape = (net.setting.batch, net.setting.length)
-        spread = kin.positions == "buffer" or (
+        spread = variant.positions == "buffer" or (
             at == 0 and self.config["model_type"] in SPREAD_POSITIONS
         )
         tokens = ops.embedding(tape, self.tables[at], shape)
-        tokens = entering(net, ops.sub_self(tape, tokens) if kin.scaled else tokens)
+        tokens = entering(net, ops.sub_self(tape, tokens) if variant.scaled else tokens)
         table = self.positions[at]
         assert table is not None
         placed = ops.embedding(tape, table, (shape[0] if spread else 1, shape[1]))
-        early = kin.tokens_first and at == 1
+        early = variant.tokens_first and at == 1
         tokens = self.first_norms[at](tokens) if early else tokens
         x = ops.add(tape, tokens, placed)
         if self.first_norms and not early:
@@ -335,25 +339,25 @@ class BartAlone(Bart):
     there and idle."""
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
-        self.net, self.config, self.kin, hidden = (
+        self.net, self.config, self.variant, hidden = (
             net,
             config,
-            KIN[config["model_type"]],
+            BART_VARIANTS[config["model_type"]],
             config["d_model"],
         )
         self.table = net.parameter(config["vocab_size"], hidden)
         self.tables, self.positions = [self.table] * 2, [self._positions(1)] * 2
         first = (
-            self.kin.first_norm
+            self.variant.first_norm
             if config["model_type"] != "trocr"
             else config.get("layernorm_embedding", True)
         )
         self.first_norms = [Norm(net, "layer", hidden)] * 2 if first else []
         self.decoder = [
-            BartBlock(net, config, "decoder", self.kin.early, True)
+            BartBlock(net, config, "decoder", self.variant.early, True)
             for _ in range(config["decoder_layers"])
         ]
-        self.last_norms = [Norm(net, "layer", hidden)] * 2 if self.kin.last_norm else []
+        self.last_norms = [Norm(net, "layer", hidden)] * 2 if self.variant.last_norm else []
         apart = not config.get("tie_word_embeddings", True)
         self.head = Linear(net, net.parameter(*self.table.shape) if apart else self.table, None)
 

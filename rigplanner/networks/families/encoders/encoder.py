@@ -1,5 +1,5 @@
-"""BERT and its kin on the tape: encoders that normalise after the residual, with a masked-language
-head."""
+"""BERT and its variants on the tape: encoders that normalise after the residual, with a head for
+masked words."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rigplanner.networks.families.encoders.bart import KIN, Bart, BartAttention, BartBlock
+from rigplanner.networks.families.encoders.bart import BART_VARIANTS, Bart, BartAttention, BartBlock
 from rigplanner.networks.tracer import ops
 from rigplanner.networks.tracer.net import Linear, Net
 from rigplanner.networks.tracer.tape import F32, Tensor, new
@@ -33,7 +33,12 @@ class Fsmt(Bart):
     configuration ties them."""
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
-        self.net, self.config, self.kin, hidden = net, config, KIN["fsmt"], config["d_model"]
+        self.net, self.config, self.variant, hidden = (
+            net,
+            config,
+            BART_VARIANTS["fsmt"],
+            config["d_model"],
+        )
         tied = config.get("tie_word_embeddings", True)
         self.table = net.parameter(config["tgt_vocab_size"], hidden)
         self.tables = [
@@ -41,7 +46,7 @@ class Fsmt(Bart):
             self.table,
         ]
         self.positions = [
-            net.parameter(config["max_position_embeddings"] + self.kin.offset, hidden)
+            net.parameter(config["max_position_embeddings"] + self.variant.offset, hidden)
             for _ in range(2)
         ]
         self.encoder = [self._block("encoder", at) for at in range(config["encoder_layers"])]

@@ -1,4 +1,4 @@
-"""Encoder-decoder language models on the tape: T5 and its kin."""
+"""Encoder-decoder language models on the tape: T5 and its variants."""
 
 from __future__ import annotations
 

@@ -107,14 +107,14 @@ class Dense:
 def backbone_of(net: Net, config: dict[str, Any]) -> tuple[Any, list[int]]:
     """The backbone and the widths of its maps; norms of residual ones are evaluated, or frozen
     where the trainer does so."""
-    told = full_config(config["backbone"])
-    if told["model_type"] == "swin":
-        made = WindowBackbone(net, told)
+    part_config = full_config(config["backbone"])
+    if part_config["model_type"] == "swin":
+        made = WindowBackbone(net, part_config)
         return made, made.widths
-    if told["model_type"] == "hrnet":
-        branched = HighResolution(net, told, "trained")
+    if part_config["model_type"] == "hrnet":
+        branched = HighResolution(net, part_config, "trained")
         return branched, branched.widths
-    residual = ResidualBackbone(net, told, "frozen" if net.setting.frozen_norms else "fixed")
+    residual = ResidualBackbone(net, part_config, "frozen" if net.setting.frozen_norms else "fixed")
     return residual, residual.widths
 
 
@@ -248,14 +248,14 @@ class OneMapDetector:
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
         self.net, self.classes = net, config.get("num_labels") or 80
-        told, norm = (
+        part_config, norm = (
             full_config(config["backbone"]),
             "frozen" if net.setting.frozen_norms else "fixed",
         )
         whole = config["single_map"] == "dc5"
         self.backbone, self.stage = (
-            stages_of(net, told, norm, whole),
-            None if whole else LastStage(net, told, norm),
+            stages_of(net, part_config, norm, whole),
+            None if whole else LastStage(net, part_config, norm),
         )
         width = self.backbone.widths[-1]
         self.proposing = Unit(net, width, width, 3, bias=True)
@@ -263,7 +263,7 @@ class OneMapDetector:
             Unit(net, width, count, 1, bias=True, relu=False) for count in (15, 60)
         )
         self.head = BoxHead(net, self.classes, True, width) if whole else None
-        last = told["hidden_sizes"][-1]
+        last = part_config["hidden_sizes"][-1]
         self.names = None if whole else net.linear("cls_score", last, self.classes + 1, True)
         self.boxes = None if whole else net.linear("bbox_pred", last, 4 * self.classes, True)
         self.mask: Any = None

@@ -134,8 +134,8 @@ class Detr:
         self.encoder = [Layer(net, config, "encoder") for _ in range(config["encoder_layers"])]
         self.decoder = [Layer(net, config, "decoder") for _ in range(config["decoder_layers"])]
         self.norm = Norm(net, "layer", width)
-        told = config.get("num_labels") or len(config.get("id2label") or ()) or LABELS
-        self.names = net.linear("class_labels_classifier", width, told + 1, True)
+        labels = config.get("num_labels") or len(config.get("id2label") or ()) or LABELS
+        self.names = net.linear("class_labels_classifier", width, labels + 1, True)
         self.boxes = [net.linear("bbox", width, width if at < 2 else 4, True) for at in range(3)]
 
     def loss(self) -> Tensor:
@@ -189,16 +189,19 @@ class Detr:
 
 def residual(config: dict[str, Any]) -> bool:
     """Whether the backbone is one whose layers are traced."""
-    told = config.get("backbone_config") or {}
-    return told.get("model_type") == "resnet" or str(told.get("backbone") or "resnet50") in DEPTHS
+    backbone = config.get("backbone_config") or {}
+    return (
+        backbone.get("model_type") == "resnet"
+        or str(backbone.get("backbone") or "resnet50") in DEPTHS
+    )
 
 
-def _backbone(told: dict[str, Any]) -> dict[str, Any]:
+def _backbone(backbone: dict[str, Any]) -> dict[str, Any]:
     """A residual network and how much of it never trains; raises ValueError for another."""
-    if told.get("model_type") == "resnet":
-        return {**full_config(told), "frozen_stages": WHOLE}
-    name = str(told.get("backbone") or "resnet50")
-    if name not in DEPTHS or told.get("model_type") not in ("timm_backbone", None):
+    if backbone.get("model_type") == "resnet":
+        return {**full_config(backbone), "frozen_stages": WHOLE}
+    name = str(backbone.get("backbone") or "resnet50")
+    if name not in DEPTHS or backbone.get("model_type") not in ("timm_backbone", None):
         raise ValueError(f"backbone_config: expected a residual network, found {name[:40]}")
     widths = {"layer_type": "basic", "hidden_sizes": [64, 128, 256, 512]} if name in BASIC else {}
     return {

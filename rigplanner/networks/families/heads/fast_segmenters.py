@@ -107,8 +107,8 @@ class BilateralNet:
     """BiSeNet (Yu et al. 2018, arXiv 1808.00897): a path of four convolutions beside a residual
     network whose last maps are refined and brought up, joined at an eighth."""
 
-    def __init__(self, net: Net, told: dict[str, Any]) -> None:
-        self.net, self.backbone = net, ResidualBackbone(net, told, NORM)
+    def __init__(self, net: Net, part_config: dict[str, Any]) -> None:
+        self.net, self.backbone = net, ResidualBackbone(net, part_config, NORM)
         low, middle, high = self.backbone.widths[1:]
         first = low // 2
         self.path: list[Any] = [

@@ -87,13 +87,13 @@ class StuffHead:
 class LastStage:
     """C4: the last stage of the backbone over every pooled region."""
 
-    def __init__(self, net: Net, told: dict[str, Any], norm: str) -> None:
-        outputs = told["hidden_sizes"][-1]
+    def __init__(self, net: Net, part_config: dict[str, Any], norm: str) -> None:
+        outputs = part_config["hidden_sizes"][-1]
         self.width, self.side, self.blocks = outputs, 7, []
-        for at in range(told["depths"][-1]):
+        for at in range(part_config["depths"][-1]):
             self.blocks.append(
                 ResidualUnit(
-                    net, told, outputs if at else outputs // 2, outputs, 1 if at else 2, norm
+                    net, part_config, outputs if at else outputs // 2, outputs, 1 if at else 2, norm
                 )
             )
 
@@ -103,13 +103,17 @@ class LastStage:
         return x
 
 
-def stages_of(net: Net, told: dict[str, Any], norm: str, last: bool) -> ResidualBackbone:
+def stages_of(net: Net, part_config: dict[str, Any], norm: str, last: bool) -> ResidualBackbone:
     """The backbone up to its fourth stage, or with the last one dilated."""
     if last:
-        return ResidualBackbone(net, {**told, "output_stride": 16}, norm)
+        return ResidualBackbone(net, {**part_config, "output_stride": 16}, norm)
     return ResidualBackbone(
         net,
-        {**told, "depths": told["depths"][:-1], "hidden_sizes": told["hidden_sizes"][:-1]},
+        {
+            **part_config,
+            "depths": part_config["depths"][:-1],
+            "hidden_sizes": part_config["hidden_sizes"][:-1],
+        },
         norm,
     )
 

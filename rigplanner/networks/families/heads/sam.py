@@ -40,14 +40,18 @@ class WindowedAttention:
     """Attention among the places of a window, or of the whole image, with a bias of rows and
     columns (SamVisionAttention)."""
 
-    def __init__(self, net: Net, told: dict[str, Any], side: int) -> None:
-        self.net, self.heads, hidden = net, told["num_attention_heads"], told["hidden_size"]
-        self.share = float(told.get("attention_dropout") or 0.0)
-        self.joint = net.linear("qkv", hidden, 3 * hidden, bool(told.get("qkv_bias", True)))
+    def __init__(self, net: Net, part_config: dict[str, Any], side: int) -> None:
+        self.net, self.heads, hidden = (
+            net,
+            part_config["num_attention_heads"],
+            part_config["hidden_size"],
+        )
+        self.share = float(part_config.get("attention_dropout") or 0.0)
+        self.joint = net.linear("qkv", hidden, 3 * hidden, bool(part_config.get("qkv_bias", True)))
         self.out, head = net.linear("proj", hidden, hidden, True), hidden // self.heads
         self.tables = (
             [net.parameter(2 * side - 1, head) for _ in range(2)]
-            if told.get("use_rel_pos", True)
+            if part_config.get("use_rel_pos", True)
             else []
         )
 
@@ -119,16 +123,19 @@ class WindowedAttention:
 class SamLayer:
     """Norm, attention in windows, sum; norm, feed-forward layer, sum."""
 
-    def __init__(self, net: Net, told: dict[str, Any], at: int, side: int) -> None:
-        hidden, ffn = told["hidden_size"], told["mlp_dim"]
-        self.net, self.window = net, 0 if at in told["global_attn_indexes"] else told["window_size"]
+    def __init__(self, net: Net, part_config: dict[str, Any], at: int, side: int) -> None:
+        hidden, ffn = part_config["hidden_size"], part_config["mlp_dim"]
+        self.net, self.window = (
+            net,
+            0 if at in part_config["global_attn_indexes"] else part_config["window_size"],
+        )
         self.norms = [Norm(net, "layer", hidden), Norm(net, "layer", hidden)]
-        self.attention = WindowedAttention(net, told, self.window or side)
+        self.attention = WindowedAttention(net, part_config, self.window or side)
         self.up, self.down = (
             net.linear("lin1", hidden, ffn, True),
             net.linear("lin2", ffn, hidden, True),
         )
-        self.act = ACTS.get(told["hidden_act"], "gelu")
+        self.act = ACTS.get(part_config["hidden_act"], "gelu")
 
     def __call__(self, x: Tensor) -> Tensor:
         tape, residual = self.net.tape, array(self.net.tape, x)
@@ -166,8 +173,12 @@ class SamLayer:
 class SamAttention:
     """Attention between tokens and places, of a smaller width inside."""
 
-    def __init__(self, net: Net, told: dict[str, Any], rate: int) -> None:
-        self.net, self.heads, hidden = net, told["num_attention_heads"], told["hidden_size"]
+    def __init__(self, net: Net, part_config: dict[str, Any], rate: int) -> None:
+        self.net, self.heads, hidden = (
+            net,
+            part_config["num_attention_heads"],
+            part_config["hidden_size"],
+        )
         self.inner = hidden // rate
         self.query, self.key, self.value = (
             net.linear(name, hidden, self.inner, True) for name in ("q_proj", "k_proj", "v_proj")
@@ -200,18 +211,18 @@ class SamAttention:
 class TwoWayLayer:
     """Tokens attend to themselves and to the image, the image to the tokens."""
 
-    def __init__(self, net: Net, told: dict[str, Any], first: bool) -> None:
-        hidden, rate = told["hidden_size"], told["attention_downsample_rate"]
-        self.net, self.first, self.act = net, first, ACTS.get(told["hidden_act"], "relu")
+    def __init__(self, net: Net, part_config: dict[str, Any], first: bool) -> None:
+        hidden, rate = part_config["hidden_size"], part_config["attention_downsample_rate"]
+        self.net, self.first, self.act = net, first, ACTS.get(part_config["hidden_act"], "relu")
         self.own, self.into, self.back = (
-            SamAttention(net, told, 1),
-            SamAttention(net, told, rate),
-            SamAttention(net, told, rate),
+            SamAttention(net, part_config, 1),
+            SamAttention(net, part_config, rate),
+            SamAttention(net, part_config, rate),
         )
         self.norms = [Norm(net, "layer", hidden) for _ in range(4)]
         self.up, self.down = (
-            net.linear("lin1", hidden, told["mlp_dim"], True),
-            net.linear("lin2", told["mlp_dim"], hidden, True),
+            net.linear("lin1", hidden, part_config["mlp_dim"], True),
+            net.linear("lin2", part_config["mlp_dim"], hidden, True),
         )
 
     def __call__(
@@ -234,9 +245,9 @@ class TwoWayLayer:
 class MaskDecoder:
     """Two-way layers, the image made four times as wide, and masks by a product of both."""
 
-    def __init__(self, net: Net, told: dict[str, Any], prompts: dict[str, Any]) -> None:
-        self.net, self.told, hidden = net, told, told["hidden_size"]
-        self.masks, kept = told["num_multimask_outputs"] + 1, prompts["mask_input_channels"]
+    def __init__(self, net: Net, part_config: dict[str, Any], prompts: dict[str, Any]) -> None:
+        self.net, self.part_config, hidden = net, part_config, part_config["hidden_size"]
+        self.masks, kept = part_config["num_multimask_outputs"] + 1, prompts["mask_input_channels"]
         small = kept // 4
         with net.unreached():
             net.parameter(
@@ -251,9 +262,11 @@ class MaskDecoder:
             )
         self.marks = [net.parameter(1, hidden) for _ in range(6)]
         self.tokens = [net.parameter(1, hidden), net.parameter(self.masks, hidden)]
-        self.layers = [TwoWayLayer(net, told, at == 0) for at in range(told["num_hidden_layers"])]
+        self.layers = [
+            TwoWayLayer(net, part_config, at == 0) for at in range(part_config["num_hidden_layers"])
+        ]
         self.last, self.norm = (
-            SamAttention(net, told, told["attention_downsample_rate"]),
+            SamAttention(net, part_config, part_config["attention_downsample_rate"]),
             Norm(net, "layer", hidden),
         )
         self.widths = hidden // 4, hidden // 8
@@ -264,7 +277,7 @@ class MaskDecoder:
         self.up_norm = Norm(net, "layer", self.widths[0])
         self.heads = [self._head(hidden, hidden, self.widths[1], 3) for _ in range(self.masks)]
         self.quality = self._head(
-            hidden, told["iou_head_hidden_dim"], self.masks, told["iou_head_depth"]
+            hidden, part_config["iou_head_hidden_dim"], self.masks, part_config["iou_head_depth"]
         )
 
     def _head(self, inputs: int, inner: int, outputs: int, depth: int) -> list[Any]:
@@ -315,29 +328,30 @@ class Sam:
     """Tower and decoder for one prompt an image."""
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
-        told = sam_config(config)
-        self.net, self.told = net, told["vision"]
+        part_config = sam_config(config)
+        self.net, self.part_config = net, part_config["vision"]
         hidden, patch, out = (
-            self.told["hidden_size"],
-            self.told["patch_size"],
-            self.told["output_channels"],
+            self.part_config["hidden_size"],
+            self.part_config["patch_size"],
+            self.part_config["output_channels"],
         )
-        trained = self.told["image_size"] // patch
+        trained = self.part_config["image_size"] // patch
         self.side, self.patch = net.setting.length // patch, patch
         self.kernel, self.bias = net.parameter(hidden, 3, patch, patch), net.parameter(hidden)
         self.places = (
             net.parameter(1, trained, trained, hidden)
-            if self.told.get("use_abs_pos", True)
+            if self.part_config.get("use_abs_pos", True)
             else None
         )
         self.layers = [
-            SamLayer(net, self.told, at, trained) for at in range(self.told["num_hidden_layers"])
+            SamLayer(net, self.part_config, at, trained)
+            for at in range(self.part_config["num_hidden_layers"])
         ]
         self.neck = [net.parameter(out, hidden, 1, 1), net.parameter(out, out, 3, 3)]
         self.norms = [Norm(net, "layer", out), Norm(net, "layer", out)]
         with net.unreached():
-            net.parameter(2, told["prompt_encoder"]["hidden_size"] // 2)
-        self.decoder = MaskDecoder(net, told["mask_decoder"], told["prompt_encoder"])
+            net.parameter(2, part_config["prompt_encoder"]["hidden_size"] // 2)
+        self.decoder = MaskDecoder(net, part_config["mask_decoder"], part_config["prompt_encoder"])
 
     def _seen(self) -> Tensor:
         net, tape, side = self.net, self.net.tape, self.net.setting.length

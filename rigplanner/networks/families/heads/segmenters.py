@@ -209,18 +209,18 @@ class OnePixel:
         return self.layer(maps[-1])
 
 
-def backbone_of(net: Net, told: dict[str, Any], head: str) -> Any:
+def backbone_of(net: Net, part_config: dict[str, Any], head: str) -> Any:
     """The backbone that a configuration tells, its norms trained."""
-    if told["model_type"] == "swin":
-        return WindowBackbone(net, told)
-    if told["model_type"] in ("convnext", "convnextv2"):
-        return ConvNextBackbone(net, told)
-    if told["model_type"] == "hrnet":
-        return HighResolution(net, told, "trained")
-    if told["model_type"] == "mobilenet_v2":
+    if part_config["model_type"] == "swin":
+        return WindowBackbone(net, part_config)
+    if part_config["model_type"] in ("convnext", "convnextv2"):
+        return ConvNextBackbone(net, part_config)
+    if part_config["model_type"] == "hrnet":
+        return HighResolution(net, part_config, "trained")
+    if part_config["model_type"] == "mobilenet_v2":
         return MobileBackbone(net)
     plain = {"output_stride": 32 if head in LEVELED else 8, "deep_stem": True}
-    return ResidualBackbone(net, {**plain, **told}, "trained")
+    return ResidualBackbone(net, {**plain, **part_config}, "trained")
 
 
 class PixelClassifier:
@@ -229,8 +229,11 @@ class PixelClassifier:
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
         self.net, kind = net, config["head"]
-        told = full_config(config["backbone"])
-        self.backbone, self.joins = backbone_of(net, told, kind), told["model_type"] == "hrnet"
+        part_config = full_config(config["backbone"])
+        self.backbone, self.joins = (
+            backbone_of(net, part_config, kind),
+            part_config["model_type"] == "hrnet",
+        )
         widths, classes = self.backbone.widths, config.get("num_labels") or 19
         width = config.get("head_width") or HEAD_WIDTHS.get(kind, WIDTH)
         side_width = config.get("side_width") or SIDE_WIDTH

@@ -1,5 +1,5 @@
 """Networks that see a picture and write text, of two published halves: an image network and a
-decoder of BART's kin that attends to what was seen (TrOCR, Donut)."""
+decoder of BART's family that attends to what was seen (TrOCR, Donut)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 
 from rigplanner.errors import WorkloadFault
 from rigplanner.networks.config.config import full_config
-from rigplanner.networks.families.encoders.bart import KIN, BartAlone, BartBlock
+from rigplanner.networks.families.encoders.bart import BART_VARIANTS, BartAlone, BartBlock
 from rigplanner.networks.families.encoders.encoder import class_loss
 from rigplanner.networks.families.vision.hierarchical import Swin
 from rigplanner.networks.families.vision.vision import Vit
@@ -33,7 +33,7 @@ class Writer(BartAlone):
         super().__init__(net, {**config, "decoder_layers": 0})
         self.config = config
         self.decoder = [
-            BartBlock(net, config, "decoder", self.kin.early)
+            BartBlock(net, config, "decoder", self.variant.early)
             for _ in range(config["decoder_layers"])
         ]
 
@@ -50,9 +50,14 @@ class PictureWriter:
     square count as squares of their area."""
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
-        self.net, told, writes = net, *(_half(config, side) for side in ("encoder", "decoder"))
+        self.net, part_config, writes = (
+            net,
+            *(_half(config, side) for side in ("encoder", "decoder")),
+        )
         sides = (
-            told["image_size"] if isinstance(told["image_size"], list) else [told["image_size"]] * 2
+            part_config["image_size"]
+            if isinstance(part_config["image_size"], list)
+            else [part_config["image_size"]] * 2
         )
         if len(sides) != 2 or not all(
             isinstance(side, int) and 0 < side <= MOST_EDGE for side in sides
@@ -61,17 +66,17 @@ class PictureWriter:
                 "config.encoder.image_size: expected one edge or two in pixels, found"
                 f" {str(sides)[:60]}."
             )
-        step = told["patch_size"]
+        step = part_config["patch_size"]
         self.edge = max(step, round(sqrt(prod(sides)) / step) * step)
         self.writes, classes = net.setting, net.classes
         net.setting, net.classes = msgspec.structs.replace(net.setting, length=self.edge), 0
-        square = {**told, "image_size": self.edge}
-        self.sees: Vit | Swin = EYES[told["model_type"]](net, square)
+        square = {**part_config, "image_size": self.edge}
+        self.sees: Vit | Swin = EYES[part_config["model_type"]](net, square)
         self.looks, net.setting, net.classes = net.setting, self.writes, classes
         width = (
-            told["hidden_size"]
-            if "embed_dim" not in told
-            else told["embed_dim"] * 2 ** (len(told["depths"]) - 1)
+            part_config["hidden_size"]
+            if "embed_dim" not in part_config
+            else part_config["embed_dim"] * 2 ** (len(part_config["depths"]) - 1)
         )
         if isinstance(self.sees, Vit):
             with net.unreached():
@@ -109,12 +114,12 @@ class PictureWriter:
 def _half(config: dict[str, Any], side: str) -> dict[str, Any]:
     """One half with what transformers takes for fields that are left out; raises WorkloadFault for
     one that is not traced here."""
-    told = config.get(side)
-    kind = told.get("model_type") if isinstance(told, dict) else None
-    known = EYES if side == "encoder" else KIN
-    if not isinstance(told, dict) or kind not in known:
+    part_config = config.get(side)
+    kind = part_config.get("model_type") if isinstance(part_config, dict) else None
+    known = EYES if side == "encoder" else BART_VARIANTS
+    if not isinstance(part_config, dict) or kind not in known:
         raise WorkloadFault(
             f"config.{side}.model_type: expected one of {', '.join(sorted(known))}, found"
             f" {str(kind)[:60]!r}."
         )
-    return full_config(told)
+    return full_config(part_config)

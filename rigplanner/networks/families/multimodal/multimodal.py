@@ -81,7 +81,7 @@ class Multimodal:
 
 
 def _eyes(net: Net, config: dict[str, Any], text: int) -> tuple[Tower | RowTower | QwenTower, Eyes]:
-    setting, told = net.setting, vision_config(config)
+    setting, tower_config = net.setting, vision_config(config)
     seen = seen_of(config, setting.sides or (1, 1))
     adapted = bool(setting.lora_rank)
     frozen = adapted or setting.frozen_tower
@@ -89,19 +89,19 @@ def _eyes(net: Net, config: dict[str, Any], text: int) -> tuple[Tower | RowTower
     if config["model_type"] in QWEN:
         projecting = seeing(net, part.setting.batch, adapted)
         part.values, projecting.values = net.values, 0
-        tower = QwenTower(part, told, seen, text, projecting, adapted)
+        tower = QwenTower(part, tower_config, seen, text, projecting, adapted)
         net.values, net.trained = (
             part.values + projecting.values,
             part.trained + projecting.trained - net.trained,
         )
         return tower, tower
     plain = (
-        RowTower(part, told, seen, adapted)
+        RowTower(part, tower_config, seen, adapted)
         if config["model_type"] == "mistral3"
-        else Tower(part, told, seen, _unused(config), adapted)
+        else Tower(part, tower_config, seen, _unused(config), adapted)
     )
     absorbed(net, part)
-    joined = _joiner(net, config, told, text)
+    joined = _joiner(net, config, tower_config, text)
 
     def eyes() -> tuple[Tensor, list[Tensor], tuple[Tensor, ...]]:
         tape = net.tape
@@ -125,14 +125,14 @@ def _unused(config: dict[str, Any]) -> int:
 
 
 def _joiner(
-    net: Net, config: dict[str, Any], told: dict[str, Any], text: int
+    net: Net, config: dict[str, Any], tower_config: dict[str, Any], text: int
 ) -> Callable[[Tensor], Tensor]:
     """What brings the features of a tower to the width of the text."""
-    kind, width, tape = config["model_type"], int(told["hidden_size"]), net.tape
+    kind, width, tape = config["model_type"], int(tower_config["hidden_size"]), net.tape
     act = str(config.get("projector_hidden_act") or "gelu")
     if kind == "llava":
         both = TwoLayers(net, width, text, act, config.get("multimodal_projector_bias", True))
-        classed = told["model_type"].startswith("clip")
+        classed = tower_config["model_type"].startswith("clip")
         cuts = classed and config.get("vision_feature_select_strategy", "default") == "default"
         return lambda x: ops.copy(
             tape, both(ops.cut(tape, x, (x.shape[0], x.shape[1] - 1, width)) if cuts else x)

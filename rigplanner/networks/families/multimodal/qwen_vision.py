@@ -37,22 +37,22 @@ def unbound(tape: Tape, joint: Tensor) -> list[Tensor]:
 class QwenLayer:
     """Norm, attention within windows, residual; norm, feed-forward, residual."""
 
-    def __init__(self, net: Net, told: dict[str, Any], windows: int) -> None:
+    def __init__(self, net: Net, tower_config: dict[str, Any], windows: int) -> None:
         self.net, self.windows = net, max(1, windows)
-        self.hidden, self.heads = width_of(told), int(told["num_heads"])
-        norm = "rms" if gated(told) else "layer"
-        ffn = int(told.get("intermediate_size") or told["mlp_ratio"] * self.hidden)
+        self.hidden, self.heads = width_of(tower_config), int(tower_config["num_heads"])
+        norm = "rms" if gated(tower_config) else "layer"
+        ffn = int(tower_config.get("intermediate_size") or tower_config["mlp_ratio"] * self.hidden)
         self.first_norm, self.last_norm = Norm(net, norm, self.hidden), Norm(net, norm, self.hidden)
         self.joint, self.out = (
             net.linear("qkv", self.hidden, 3 * self.hidden, True),
             net.linear("proj", self.hidden, self.hidden, True),
         )
-        self.gate = net.linear("gate_proj", self.hidden, ffn, True) if gated(told) else None
+        self.gate = net.linear("gate_proj", self.hidden, ffn, True) if gated(tower_config) else None
         self.up, self.down = (
             net.linear("up_proj", self.hidden, ffn, True),
             net.linear("down_proj", ffn, self.hidden, True),
         )
-        self.act = ACTS.get(told["hidden_act"], "gelu")
+        self.act = ACTS.get(tower_config["hidden_act"], "gelu")
 
     def __call__(self, x: Tensor, rope: Rope) -> Tensor:
         tape = self.net.tape
@@ -99,24 +99,32 @@ class QwenLayer:
         return ops.copy(tape, some).view(1, self.heads, rows, shape[3])
 
 
-def width_of(told: dict[str, Any]) -> int:
+def width_of(tower_config: dict[str, Any]) -> int:
     """The width of the patches."""
-    return int(told.get("embed_dim") or told["hidden_size"])
+    return int(tower_config.get("embed_dim") or tower_config["hidden_size"])
 
 
-def gated(told: dict[str, Any]) -> bool:
+def gated(tower_config: dict[str, Any]) -> bool:
     """Whether layers have gates and root mean square norms (Qwen2.5-VL)."""
-    return bool(told.get("fullatt_block_indexes"))
+    return bool(tower_config.get("fullatt_block_indexes"))
 
 
 class Merger:
     """A norm, patches joined, two linear layers; the norm is after the joining where a level enters
     the language model."""
 
-    def __init__(self, net: Net, told: dict[str, Any], out: int, late: bool = False) -> None:
-        self.net, width, merge = net, width_of(told), int(told["spatial_merge_size"])
+    def __init__(
+        self, net: Net, tower_config: dict[str, Any], out: int, late: bool = False
+    ) -> None:
+        self.net, width, merge = (
+            net,
+            width_of(tower_config),
+            int(tower_config["spatial_merge_size"]),
+        )
         self.joined, self.late = width * merge**2, late
-        self.norm = Norm(net, "rms" if gated(told) else "layer", self.joined if late else width)
+        self.norm = Norm(
+            net, "rms" if gated(tower_config) else "layer", self.joined if late else width
+        )
         self.first, self.second = (
             net.linear("fc1", self.joined, self.joined, True),
             net.linear("fc2", self.joined, out, True),
@@ -137,37 +145,45 @@ class QwenTower:
     (Qwen3-VL)."""
 
     def __init__(
-        self, net: Net, told: dict[str, Any], seen: Seen, text: int, projecting: Net, adapted: bool
+        self,
+        net: Net,
+        tower_config: dict[str, Any],
+        seen: Seen,
+        text: int,
+        projecting: Net,
+        adapted: bool,
     ) -> None:
-        self.net, self.told, hidden = net, told, width_of(told)
-        self.patch, merge = int(told["patch_size"]), int(told["spatial_merge_size"])
-        self.inputs = 3 * int(told["temporal_patch_size"]) * self.patch**2
+        self.net, self.tower_config, hidden = net, tower_config, width_of(tower_config)
+        self.patch, merge = int(tower_config["patch_size"]), int(tower_config["spatial_merge_size"])
+        self.inputs = 3 * int(tower_config["temporal_patch_size"]) * self.patch**2
         self.rows = net.setting.batch * (seen.height // self.patch) * (seen.width // self.patch)
         self.kernel, self.levels = (
             net.parameter(hidden, self.inputs),
-            tuple(told.get("deepstack_visual_indexes") or ()),
+            tuple(tower_config.get("deepstack_visual_indexes") or ()),
         )
-        self.bias = net.parameter(hidden) if told.get("num_position_embeddings") else None
-        places = told.get("num_position_embeddings")
+        self.bias = net.parameter(hidden) if tower_config.get("num_position_embeddings") else None
+        places = tower_config.get("num_position_embeddings")
         self.table = net.parameter(int(places), hidden) if places else None
-        whole = told.get("fullatt_block_indexes")
+        whole = tower_config.get("fullatt_block_indexes")
         side = (
-            max(1, int(told.get("window_size") or 1) // (self.patch * merge)) * merge * self.patch
+            max(1, int(tower_config.get("window_size") or 1) // (self.patch * merge))
+            * merge
+            * self.patch
         )
         near = net.setting.batch * -(-seen.height // side) * -(-seen.width // side)
         images = net.setting.batch
         self.windowed = bool(whole)
         self.blocks = [
-            QwenLayer(net, told, images if whole is None or at in whole else near)
-            for at in range(int(told["depth"]))
+            QwenLayer(net, tower_config, images if whole is None or at in whole else near)
+            for at in range(int(tower_config["depth"]))
         ]
         out = (
-            int(told.get("out_hidden_size") or text)
-            if not told.get("embed_dim")
-            else int(told["hidden_size"])
+            int(tower_config.get("out_hidden_size") or text)
+            if not tower_config.get("embed_dim")
+            else int(tower_config["hidden_size"])
         )
-        self.merger = Merger(projecting, told, out)
-        self.deep = [Merger(projecting, told, out, late=True) for _ in self.levels]
+        self.merger = Merger(projecting, tower_config, out)
+        self.deep = [Merger(projecting, tower_config, out, late=True) for _ in self.levels]
         self.frozen, self.adapted = (
             net.freezing and not (adapted and net.setting.checkpointing),
             adapted,
@@ -195,7 +211,7 @@ class QwenTower:
             held += [placed, weights]
         if self.windowed:
             x = gather(tape, x, x.shape)
-        width = x.shape[1] // int(self.told["num_heads"])
+        width = x.shape[1] // int(self.tower_config["num_heads"])
         rope = new(tape, (self.rows, width), F32), new(tape, (self.rows, width), F32)
         outs: list[Tensor] = []
         for at, block in enumerate(self.blocks):

@@ -53,12 +53,16 @@ class Tower:
     their weights never step."""
 
     def __init__(
-        self, net: Net, told: dict[str, Any], seen: Seen, unused: int, adapted: bool
+        self, net: Net, tower_config: dict[str, Any], seen: Seen, unused: int, adapted: bool
     ) -> None:
-        self.net, self.seen, self.kind = net, seen, str(told["model_type"])
-        self.hidden, patch = int(told["hidden_size"]), told["patch_size"]
+        self.net, self.seen, self.kind = net, seen, str(tower_config["model_type"])
+        self.hidden, patch = int(tower_config["hidden_size"]), tower_config["patch_size"]
         self.patch = patch if isinstance(patch, int) else patch[0]
-        side = told["image_size"] if isinstance(told["image_size"], int) else told["image_size"][0]
+        side = (
+            tower_config["image_size"]
+            if isinstance(tower_config["image_size"], int)
+            else tower_config["image_size"][0]
+        )
         self.side = seen.height // self.patch
         self.extra = 1 if self.kind in ("clip_vision_model", "internvl_vision") else 0
         self.tokens = self.side**2 + self.extra
@@ -67,16 +71,16 @@ class Tower:
         self.bias = net.parameter(self.hidden) if self.kind != "clip_vision_model" else None
         self.positions = net.parameter(1, (side // self.patch) ** 2 + self.extra, self.hidden)
         self.before = Norm(net, "layer", self.hidden) if self.kind == "clip_vision_model" else None
-        layer = {**told, "model_type": LIKE.get(self.kind, self.kind)}
+        layer = {**tower_config, "model_type": LIKE.get(self.kind, self.kind)}
         layer["qkv_bias"] = (
-            told.get("attention_bias", False) if self.kind == "internvl_vision" else True
+            tower_config.get("attention_bias", False) if self.kind == "internvl_vision" else True
         )
         self.blocks: list[VitBlock] = []
-        for at in range(int(told["num_hidden_layers"])):
-            with idle(net, at >= told["num_hidden_layers"] - unused):
+        for at in range(int(tower_config["num_hidden_layers"])):
+            with idle(net, at >= tower_config["num_hidden_layers"] - unused):
                 self.blocks.append(VitBlock(net, layer, self.tokens, at))
         with idle(net, unused > 0 or self.kind == "clip_vision_model"):
-            bare = self.kind == "internvl_vision" and told.get("use_mean_pooling", True)
+            bare = self.kind == "internvl_vision" and tower_config.get("use_mean_pooling", True)
             self.norm = None if bare else Norm(net, "layer", self.hidden)
         self.unused, self.adapted = unused, adapted
         self.entered: list[Tensor] = []
@@ -136,23 +140,30 @@ class RowTower:
     """Pixtral: patches of all images in one row, layers as those of Llama with a mask that keeps
     images apart."""
 
-    def __init__(self, net: Net, told: dict[str, Any], seen: Seen, adapted: bool) -> None:
+    def __init__(self, net: Net, tower_config: dict[str, Any], seen: Seen, adapted: bool) -> None:
         self.adapted = adapted
-        self.seen, self.patch, self.hidden = seen, int(told["patch_size"]), int(told["hidden_size"])
+        self.seen, self.patch, self.hidden = (
+            seen,
+            int(tower_config["patch_size"]),
+            int(tower_config["hidden_size"]),
+        )
         self.images = net.setting.batch
         self.rows = self.images * (seen.height // self.patch) * (seen.width // self.patch)
         self.net = copy(net)
         self.net.setting = msgspec.structs.replace(net.setting, batch=1, length=self.rows)
-        heads, act = int(told["num_attention_heads"]), ACTS.get(told["hidden_act"], "gelu")
+        heads, act = (
+            int(tower_config["num_attention_heads"]),
+            ACTS.get(tower_config["hidden_act"], "gelu"),
+        )
         form = Form(
-            layers=int(told["num_hidden_layers"]),
+            layers=int(tower_config["num_hidden_layers"]),
             hidden=self.hidden,
             heads=heads,
             kv_heads=heads,
             vocab=0,
             tied=True,
             head_dim=self.hidden // heads,
-            ffn=int(told["intermediate_size"]),
+            ffn=int(tower_config["intermediate_size"]),
             traits=Traits(act=act),
         )
         self.kernel = self.net.parameter(self.hidden, 3, self.patch, self.patch)

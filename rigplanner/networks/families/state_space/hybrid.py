@@ -1,4 +1,4 @@
-"""Decoders with state-space layers on the tape: Mamba and its kin, alone or beside attention."""
+"""Decoders with state-space layers on the tape: Mamba and its variants, also beside attention."""
 
 from __future__ import annotations
 

@@ -84,9 +84,9 @@ def composite_of(config: dict[str, Any], known: set[str]) -> dict[str, Any] | No
         or 224
     )
     text = _text(config)
-    told = config.get("text_config")
-    if isinstance(told, dict) and (
-        text is None or text["width"] > WIDEST_TEXT or told.get("num_key_value_heads")
+    text_config = config.get("text_config")
+    if isinstance(text_config, dict) and (
+        text is None or text["width"] > WIDEST_TEXT or text_config.get("num_key_value_heads")
     ):
         return None
     levelled = _levelled(config, part, seen)
@@ -231,21 +231,21 @@ def _decoder(config: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _text(config: dict[str, Any]) -> dict[str, Any] | None:
-    told = config.get("text_config")
-    if not isinstance(told, dict):
+    part_config = config.get("text_config")
+    if not isinstance(part_config, dict):
         return None
-    usual = defaults().get(str(told.get("model_type"))) or {}
-    told = {**usual, **told}
-    width, layers = told.get("hidden_size"), told.get("num_hidden_layers")
+    usual = defaults().get(str(part_config.get("model_type"))) or {}
+    part_config = {**usual, **part_config}
+    width, layers = part_config.get("hidden_size"), part_config.get("num_hidden_layers")
     if not (isinstance(width, int) and isinstance(layers, int)):
         return None
     return {
         "count": layers,
         "width": width,
-        "ffn": told.get("intermediate_size") or 4 * width,
-        "heads": told.get("num_attention_heads") or 8,
+        "ffn": part_config.get("intermediate_size") or 4 * width,
+        "heads": part_config.get("num_attention_heads") or 8,
         "tokens": "prompt",
-        "vocab": told.get("vocab_size") or 0,
+        "vocab": part_config.get("vocab_size") or 0,
     }
 
 
@@ -255,43 +255,49 @@ class Composite:
     never write all scores."""
 
     def __init__(self, net: Net, config: dict[str, Any], seen: Any) -> None:
-        self.net, self.seen, told = net, seen, config.get("neck")
-        self.neck = DenseNeck(net, told) if told else None
+        self.net, self.seen, part_config = net, seen, config.get("neck")
+        self.neck = DenseNeck(net, part_config) if part_config else None
         sparse = copy(net)
         sparse.setting = msgspec.structs.replace(net.setting, eager=False)
         self.rows: list[tuple[int, list[VitBlock], Linear, Tensor | None]] = []
-        for told in config["layers"]:
-            count, width, vocab = told["count"], told["width"], told.get("vocab") or 0
-            tokens = self._tokens(told)
+        for part_config in config["layers"]:
+            count, width, vocab = (
+                part_config["count"],
+                part_config["width"],
+                part_config.get("vocab") or 0,
+            )
+            tokens = self._tokens(part_config)
             if not (
                 0 < count <= MOST_LAYERS
                 and 0 < width <= MOST_WIDTH
                 and tokens <= MOST_TOKENS
                 and 0 <= vocab <= 20_000_000
             ):
-                raise ValueError(f"expected layers of reasonable sizes, found {str(told)[:60]}")
+                raise ValueError(
+                    f"expected layers of reasonable sizes, found {str(part_config)[:60]}"
+                )
             plain = {
                 "model_type": "vit",
                 "hidden_size": width,
-                "num_attention_heads": told["heads"],
+                "num_attention_heads": part_config["heads"],
                 "num_hidden_layers": count,
-                "intermediate_size": told["ffn"],
+                "intermediate_size": part_config["ffn"],
             }
             table = net.parameter(vocab, width) if vocab else None
             blocks = [VitBlock(net, plain, tokens, at) for at in range(count)]
-            for block in blocks if told["tokens"] == "levels" else ():
+            for block in blocks if part_config["tokens"] == "levels" else ():
                 block.net = sparse
             self.rows.append(
                 (tokens, blocks, net.linear("classifier", width, net.classes, True), table)
             )
 
-    def _tokens(self, told: dict[str, Any]) -> int:
+    def _tokens(self, part_config: dict[str, Any]) -> int:
         side = self.net.setting.length
-        if told["tokens"] == "prompt":
+        if part_config["tokens"] == "prompt":
             return PROMPT
-        if told["tokens"] == "queries":
-            return int(told["queries"])
-        fine = told["tokens"] == "levels"
+        if part_config["tokens"] == "queries":
+            return int(part_config["queries"])
+        fine = part_config["tokens"] == "levels"
         return max(
             1, int((side / (FINE_STRIDE if fine else STRIDE)) ** 2 * (FINE_LEVELS if fine else 1))
         )

@@ -51,20 +51,25 @@ class DenseNeck:
     """Four maps of the tower brought to four sizes, fused from the coarsest, and a head at the size
     of the image."""
 
-    def __init__(self, net: Net, told: dict[str, Any]) -> None:
-        self.net, self.patch, self.tower, fused = net, told["patch"], told["tower"], told["fused"]
-        self.into = [_plain(net, self.tower, width, 1) for width in told["widths"]]
-        for width, growth in zip(told["widths"], GROWTH, strict=False):
+    def __init__(self, net: Net, part_config: dict[str, Any]) -> None:
+        self.net, self.patch, self.tower, fused = (
+            net,
+            part_config["patch"],
+            part_config["tower"],
+            part_config["fused"],
+        )
+        self.into = [_plain(net, self.tower, width, 1) for width in part_config["widths"]]
+        for width, growth in zip(part_config["widths"], GROWTH, strict=False):
             edge = int(growth) if growth > 1 else 3
             if growth != 1:
                 net.parameter(width, width, edge, edge)
-        self.even = [_plain(net, width, fused, 3, bias=False) for width in told["widths"]]
-        self.fusions = [Fusion(net, fused, at > 0) for at in range(len(told["widths"]))]
+        self.even = [_plain(net, width, fused, 3, bias=False) for width in part_config["widths"]]
+        self.fusions = [Fusion(net, fused, at > 0) for at in range(len(part_config["widths"]))]
         half = max(1, fused // 2)
         self.head = [
             _plain(net, fused, half, 3),
-            _plain(net, half, told["head"], 3),
-            _plain(net, told["head"], 1, 1),
+            _plain(net, half, part_config["head"], 3),
+            _plain(net, part_config["head"], 1, 1),
         ]
 
     def loss(self) -> Tensor:

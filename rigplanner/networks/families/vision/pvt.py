@@ -68,14 +68,17 @@ class Pvt:
     """PVT with a classifier (Wang et al. 2021, arXiv 2102.12122)."""
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
-        told = {**config, "sr_ratios": config["sequence_reduction_ratios"]}
+        part_config = {**config, "sr_ratios": config["sequence_reduction_ratios"]}
         self.net, rates, self.stages = net, iter(drop_rates(config)), []
         for stage, depth in enumerate(config["depths"]):
             patches = PvtPatches(net, config, stage)
             self.stages.append(
                 (
                     patches,
-                    [PvtBlock(net, told, stage, next(rates), deep=False) for _ in range(depth)],
+                    [
+                        PvtBlock(net, part_config, stage, next(rates), deep=False)
+                        for _ in range(depth)
+                    ],
                 )
             )
         width = config["hidden_sizes"][-1]

@@ -16,7 +16,7 @@ class WindowBackbone:
     """The maps of Swin's stages; images that are not square count as squares of their area."""
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
-        told = {
+        part_config = {
             "patch_size": 4,
             "window_size": 7,
             "mlp_ratio": 4.0,
@@ -24,7 +24,7 @@ class WindowBackbone:
             "embed_dim": 96,
             **config,
         }
-        width, patch = told["embed_dim"], told["patch_size"]
+        width, patch = part_config["embed_dim"], part_config["patch_size"]
         self.net, self.patch, sides = net, patch, net.setting.sides
         area = prod(-(-side // 32) * 32 for side in sides) if sides else net.setting.length**2
         self.side = round(sqrt(area) / 32) * 32
@@ -32,15 +32,15 @@ class WindowBackbone:
             net, 3, width, patch, stride=patch, bias=True, norm=False, act="", padding=0
         )
         self.stem_norm = Norm(net, "layer", width)
-        rates, side, self.widths = iter(drop_rates(told)), self.side // patch, []
+        rates, side, self.widths = iter(drop_rates(part_config)), self.side // patch, []
         self.stages: list[tuple[list[SwinBlock], Norm, SwinMerge | None]] = []
-        for stage, depth in enumerate(told["depths"]):
-            heads = told["num_heads"][stage]
+        for stage, depth in enumerate(part_config["depths"]):
+            heads = part_config["num_heads"][stage]
             blocks = [
-                SwinBlock(net, told, width, heads, side, at % 2 == 1, next(rates))
+                SwinBlock(net, part_config, width, heads, side, at % 2 == 1, next(rates))
                 for at in range(depth)
             ]
-            last = stage + 1 == len(told["depths"])
+            last = stage + 1 == len(part_config["depths"])
             self.stages.append(
                 (blocks, Norm(net, "layer", width), None if last else SwinMerge(net, width))
             )
