@@ -35,13 +35,14 @@ from rigplanner.performance.metrics import WRITING, usual_metric
 from rigplanner.performance.modelled import Modelled, model_speed, waiting_share
 from rigplanner.performance.offload import doubt
 from rigplanner.performance.preference import predict_preference
-from rigplanner.performance.roofline import ceiling
+from rigplanner.performance.roofline import TF32_UNTIL, ceiling, convolves_in_tf32
 from rigplanner.performance.sequence_to_sequence import halves, joined
 from rigplanner.performance.serving import alone_share, decode_ceiling, packed_whole
 from rigplanner.performance.settled import settle
 from rigplanner.performance.several_gpus.collective import predict_collective
 from rigplanner.performance.several_gpus.scaling import rings
 from rigplanner.performance.several_gpus.staleness import SYNCHRONOUS, loosened, sync_of
+from rigplanner.performance.silicon import generation_of
 from rigplanner.performance.users import users_at_rate
 from rigplanner.performance.without_network.edge import is_int8_only, predict_edge
 from rigplanner.performance.without_network.matrix import predict_matrix, rate_or_fault
@@ -147,11 +148,16 @@ def _by_another(
     on: Callable[[Workload], SpeedEstimate],
     job_of: Callable[[Workload], Job],
 ) -> SpeedEstimate | None:
-    """The speed of a job that is told by another one's: in FP64 by that in FP32, of copies that do
-    not wait by those that do; None for all others."""
+    """The speed of a job that is told by another one's: in FP64 by that in FP32, in 16 bits for
+    which a chip has no convolutions yet by that in TF32, of copies that do not wait by those that
+    do; None for all others."""
     if workload.precision in DOUBLE:
         single = replace(workload, precision="fp32")
         return _in_double(on(single), job_of(single), gpu)
+    late = generation_of(gpu) in TF32_UNTIL and TASKS.get(workload.task or "") == "train"
+    if late and convolves_in_tf32(job_of(workload)):
+        told = on(replace(workload, precision="tf32"))
+        return replace(told, assumed={**told.assumed, "precision": "tf32"})
     mode, bound = sync_of(workload)
     if mode == SYNCHRONOUS or workload.parallelism is None:
         return None

@@ -127,6 +127,23 @@ EMBEDDING_ONLY_M = 5.0
 """Dense parameters in millions of a recommender; its tables are touched sparsely."""
 
 
+TF32_UNTIL = {"blackwell": 2026.0}
+"""Generations on which convolutions gain nothing from 16 bits over TF32, and the year until which
+containers were seen to have no better kernels: one B200 under NGC 25.06 trained ResNet-50 at 3,076
+images/s in mixed precision and 2,967 in TF32, SSD at 1,025 and 1,043 (H200: 3,079 and 2,259, 946
+and 683), while BERT gained as ever (523 and 282 sequences/s; lambdal/deeplearning-benchmark,
+pytorch/results_v2, read 2026-11-23)."""
+
+
+def convolves_in_tf32(job: Job) -> bool:
+    """Whether a training in 16 bits is no faster than in TF32, since the software came before
+    kernels for its chip; software that says no release is taken to be such."""
+    until = TF32_UNTIL.get(job.silicon.generation)
+    if until is None or job.task != "train" or job.shape.kind not in CONVOLUTIONAL:
+        return False
+    return job.path == "half" and (not job.release or year_of(job.stack.slug, job.release) < until)
+
+
 class Times(Struct, frozen=True):
     """Seconds of one step (one batch on one GPU) by cause; `total_s` joins them, without
     communication but with the host time of the optimizer, in which the GPU waits."""

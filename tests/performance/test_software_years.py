@@ -2,7 +2,12 @@
 
 import pytest
 
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.performance.anchors.anchors import find_gpu
+from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.measured import USUAL_YEAR, release_of, release_years, year_of
+from rigplanner.performance.predict import predict_speed
+from rigplanner.rig.workload import Workload
 
 
 @pytest.mark.parametrize(
@@ -48,3 +53,31 @@ def test_software_that_tells_its_month_is_of_that_month() -> None:
         < year_of("llama.cpp", "llama.cpp (august 2024)")
         < 2025
     )
+
+
+@pytest.mark.parametrize(
+    ("network", "batch", "measured"), [("resnet-50", 256, 3_076.5), ("ssd300-resnet50", 128, 1_025)]
+)
+def test_convolutions_gain_nothing_from_16_bits_before_a_chip_has_kernels(
+    network: str, batch: int, measured: float
+) -> None:
+    """One B200 under NGC 25.06 (lambdal/deeplearning-benchmark, pytorch/results_v2, LambdaOD_test
+    1xB200): 3,076 images/s in mixed precision and 2,967 in TF32; one H100 gained as ever."""
+
+    def told(gpu: str, precision: str, text: str) -> SpeedEstimate:
+        work = Workload(
+            model=network,
+            task="train",
+            precision=precision,
+            stack="pytorch-ngc",
+            batch_per_gpu=batch,
+            framework_text=text,
+        )
+        return predict_speed(work, find_gpu(gpu), 1, 1, "none", shipped_zoo())
+
+    early = told("B200", "amp_fp16", "PyTorch NGC 25.06")
+    assert early.low <= measured <= early.high and early.assumed["precision"] == "tf32"
+    assert early.value == told("B200", "tf32", "PyTorch NGC 25.06").value
+    assert told("B200", "amp_fp16", "PyTorch NGC 26.05").value > 1.2 * early.value
+    old, new = (told("H100-SXM5-80GB", word, "PyTorch NGC 25.06") for word in ("tf32", "amp_fp16"))
+    assert new.value > 1.2 * old.value and "precision" not in new.assumed
