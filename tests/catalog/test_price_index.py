@@ -114,12 +114,12 @@ def test_a_price_table_names_the_line_that_is_wrong(tmp_path) -> None:
 def test_currencies_that_the_bank_leaves_out_come_from_a_second_source() -> None:
     answer = (
         b'{"result": "success", "base_code": "EUR", "time_last_update_unix": 1793404801,'
-        b' "rates": {"EUR": 1, "TWD": 36.5, "CZK": 99.0}, "terms_of_use": "x"}'
+        b' "rates": {"EUR": 1, "VND": 36.5, "CZK": 99.0}, "terms_of_use": "x"}'
     )
     second = read_second(answer)
     assert second.day == "2026-10-31" and SECOND_URL.startswith("https://")
     rates = with_second(shipped_rates(), second)
-    assert rates.rates["TWD"] == 36.5 and "exchangerate-api" in rates.source
+    assert rates.rates["VND"] == 36.5 and "exchangerate-api" in rates.source
     assert rates.rates["CZK"] == shipped_rates().rates["CZK"] and rates.day == shipped_rates().day
     for wrong in (b"<html>", b"{}", answer.replace(b"success", b"error"),
                   answer.replace(b'"EUR",', b'"USD",'), answer.replace(b"36.5", b"-1")):  # fmt: skip

@@ -207,7 +207,9 @@ def test_rates_that_cannot_be_read_or_are_older_leave_the_shipped_ones() -> None
         (user_folder() / RATES_FILE).write_bytes(content)
         assert newest_rates() == shipped
     (user_folder() / RATES_FILE).write_bytes(_ecb("2030-01-02"))
-    assert newest_rates().rates == {"USD": 2.0}
+    rates = newest_rates()
+    assert rates.day == "2030-01-02" and rates.rates == {"USD": 2.0, "TWD": shipped.rates["TWD"]}
+    assert "2026-09-29" in rates.source
 
 
 def test_shipped_rates_are_checked_like_fetched_ones() -> None:

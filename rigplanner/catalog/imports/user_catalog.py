@@ -32,7 +32,8 @@ from rigplanner.catalog.prices.exchange import (
     ExchangeRates,
     read_ecb,
     read_second,
-    shipped_rates,
+    shipped_bank,
+    shipped_others,
     with_second,
 )
 from rigplanner.catalog.prices.prices import PriceFile, decode_prices, with_prices
@@ -157,14 +158,16 @@ def _price_files(folder: Path, faults: list[str]) -> list[PriceFile]:
 
 
 def newest_rates(folder: Path | None = None) -> ExchangeRates:
-    """Return the exchange rates that were fetched last, else those that came with the catalog."""
-    shipped, (fetched, _) = shipped_rates(), _fetched_rates(folder or user_folder())
+    """Return the exchange rates that were fetched last, else those that came with the catalog; of
+    currencies that the bank leaves out likewise."""
+    shipped, (fetched, _) = shipped_bank(), _fetched_rates(folder or user_folder())
     newest = max(shipped, fetched, key=lambda rates: rates.day) if fetched else shipped
     second = (folder or user_folder()) / SECOND_RATES_FILE
     try:
-        return with_second(newest, read_second(read_within(second, LARGEST_PRICES_BYTES)))
+        others = read_second(read_within(second, LARGEST_PRICES_BYTES))
     except (OSError, CatalogFault):
-        return newest
+        others = shipped_others()
+    return with_second(newest, others)
 
 
 def _fetched_rates(folder: Path) -> tuple[ExchangeRates | None, str]:

@@ -95,15 +95,36 @@ def with_second(rates: ExchangeRates, second: ExchangeRates) -> ExchangeRates:
     return replace(rates, rates={**rates.rates, **more}, source=source)
 
 
+class _Shipped(ExchangeRates, frozen=True, kw_only=True):
+    """The bank's rates as they came with the catalog, and those of `others` that it leaves out."""
+
+    others: ExchangeRates
+
+
+def _shipped() -> _Shipped:
+    return read_json((data_path("catalog") / "exchange_rates.json").read_bytes(), _Shipped)
+
+
 def shipped_rates() -> ExchangeRates:
     """Return the rates that came with the catalog; they say of which day they are."""
-    return read_json((data_path("catalog") / "exchange_rates.json").read_bytes(), ExchangeRates)
+    return with_second(shipped_bank(), shipped_others())
+
+
+def shipped_bank() -> ExchangeRates:
+    """Return those of them that are the bank's."""
+    file = _shipped()
+    return ExchangeRates(day=file.day, source=file.source, rates=file.rates, base=file.base)
+
+
+def shipped_others() -> ExchangeRates:
+    """Return those of currencies that the bank leaves out."""
+    return _shipped().others
 
 
 def unpublished_among(currencies: Iterable[str]) -> list[str]:
     """Return those of `currencies` that the bank's daily file leaves out; a rate of them has to be
     said."""
-    rates = shipped_rates()
+    rates = shipped_bank()
     return sorted(
         {
             currency
