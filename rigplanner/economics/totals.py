@@ -5,7 +5,7 @@ from datetime import date
 from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.prices.classes import is_told, shared_price
+from rigplanner.catalog.prices.classes import is_told, newest_in, shared_price
 from rigplanner.catalog.prices.exchange import convert
 from rigplanner.catalog.prices.index import FRESH_DAYS, carried, shipped_index
 from rigplanner.catalog.prices.money import WHOLE_CURRENCIES
@@ -74,8 +74,8 @@ class Totals(Struct, frozen=True, kw_only=True):
 
 def price_of(rig: Rig, uid: str, catalog: Catalog) -> tuple[Price | None, bool]:
     """Return the price of one piece of an item and whether it is the rig's own (one that was
-    taken from the catalog is not); else the newest catalog price, first in the
-    rig's currency, then in one that its rates convert, then in any."""
+    taken from the catalog is not); else the newest catalog price, in the rig's currency before one
+    that its rates convert and that is not half a year newer, then in any."""
     item = rig.item(uid)
     return _price_of_item(rig, item, catalog) if item is not None else (None, False)
 
@@ -85,13 +85,12 @@ def _price_of_item(rig: Rig, item: Item, catalog: Catalog) -> tuple[Price | None
         return item.price, not is_told(item.price, catalog)
     part = catalog.get(item.part) or rig.snapshot.get(item.part)
     prices = asked_today(part) if part else ()
-    same = [price for price in prices if price.currency == rig.currency]
     countable = [
         price
         for price in prices
         if convert(1.0, price.currency, rig.currency, rig.exchange) is not None
     ]
-    own = max(same or countable or prices, key=lambda price: price.day, default=None)
+    own = newest_in(countable or prices, rig.currency)
     return (shared_price(part, own, catalog) if part else own), False
 
 
@@ -120,13 +119,14 @@ def _line(rig: Rig, item: Item, catalog: Catalog, day: str | None) -> Line:
     if price is None or amount is None or day is None or part is None:
         return Line(uid=item.uid, quantity=item.quantity, unit=price, amount=amount, own=own)
     fresh = own or (price.condition != "launch" and not _is_old(price, day))
+    sure = fresh and (own or price in part.prices)
     return Line(
         uid=item.uid,
         quantity=item.quantity,
         unit=price,
         amount=amount,
         own=own,
-        today=Span(amount, amount, amount) if fresh else _today(part, price, amount, day),
+        today=Span(amount, amount, amount) if sure else _today(part, price, amount, day),
         fresh=fresh,
     )
 

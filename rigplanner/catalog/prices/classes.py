@@ -12,7 +12,14 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.prices.exchange import convert, shipped_rates
-from rigplanner.catalog.schema.parts import GPU, AnyPart, MemoryKit, Price
+from rigplanner.catalog.schema.parts import (
+    GPU,
+    AnyPart,
+    MemoryKit,
+    PowerSupply,
+    Price,
+    Storage,
+)
 
 OLD_DAYS = 183
 """A price older than half a year gives way to a newer one of its class."""
@@ -20,6 +27,8 @@ SAME_TIME_DAYS = 60
 """Prices so near to the newest of a class count as of one time; the lowest of them is taken."""
 SMALL_RATE, RATE_STEP = 4800, 800
 """Memory rates in MT/s are told apart in steps from here on: 6,000 and 6,400 cost alike."""
+BY_MEDIAN = ("storage", "psu")
+"""Classes of several makers, dear and cheap ones: their middle price stands for a part of them."""
 
 BY_THE_GIB = "; by the GiB, from kits of other sizes"
 """Ends the source of a price that a kit of memory has from those of other sizes."""
@@ -33,6 +42,13 @@ def class_of(part: AnyPart) -> tuple[object, ...] | None:
     if isinstance(part, MemoryKit):
         rate = max(0, (part.speed_mts or 0) - SMALL_RATE) // RATE_STEP
         return ("memory", part.type, part.module, part.modules, part.module_gib, rate)
+    if isinstance(part, Storage):
+        spins = part.rotation_rpm is not None
+        form = (part.form_factor, part.interface, part.gen)
+        return ("storage", spins, *form, part.capacity_gb)
+    if isinstance(part, PowerSupply) and part.supply.efficiency_label and part.supply.ratings:
+        watts = max(rating.watts for rating in part.supply.ratings)
+        return ("psu", watts, part.supply.efficiency_label, part.form_factor)
     return None
 
 
@@ -45,8 +61,8 @@ def size_class_of(part: AnyPart) -> tuple[object, ...] | None:
 def class_prices(
     parts: Iterable[AnyPart], currency: str, counted: Callable[[Price], float | None]
 ) -> dict[tuple[object, ...], Price]:
-    """Return for each class the lowest of its newest prices, and for each type of memory the median
-    of its newest prices of a GiB in `currency`. `counted` says what a price is in that currency,
+    """Return for each class the lowest of its newest prices (of drives and supplies the middle
+    one), and for each type of memory the median of its newest prices of a GiB in `currency`. `counted` says what a price is in that currency,
     None where it does not count."""
     known: dict[tuple[object, ...], list[tuple[float, Price]]] = {}
     sizes: dict[tuple[object, ...], list[tuple[float, Price]]] = {}
@@ -61,8 +77,31 @@ def class_prices(
             known.setdefault(kind, []).append((amount, price))
             if size is not None:
                 sizes.setdefault(size, []).append((amount / _gib(part), price))
-    made = {kind: min(_newest(found), key=_amount)[1] for kind, found in known.items()}
+    made = {kind: _usual(kind, _newest(found)) for kind, found in known.items()}
     return made | {kind: _of_a_gib(_newest(found), currency) for kind, found in sizes.items()}
+
+
+def _usual(kind: tuple[object, ...], near: list[tuple[float, Price]]) -> Price:
+    """The price that stands for a class, of those of about one time."""
+    ordered = sorted(near, key=_amount)
+    return ordered[(len(ordered) - 1) // 2 if kind[0] in BY_MEDIAN else 0][1]
+
+
+def newest_in(prices: Iterable[Price], currency: str) -> Price | None:
+    """Return the newest of prices that count; one in `currency` itself before others that are no
+    more than half a year newer."""
+    counted = list(prices)
+    newest = max(counted, key=_price_day, default=None)
+    same = max((p for p in counted if p.currency == currency), key=_price_day, default=None)
+    if same is None or newest is None:
+        return newest
+    first, last = _day(same), _day(newest)
+    late = first is not None and last is not None and (last - first).days > OLD_DAYS
+    return newest if late or (same.condition == "launch" != newest.condition) else same
+
+
+def _price_day(price: Price) -> str:
+    return price.day
 
 
 def shared_price(part: AnyPart, own: Price | None, catalog: Catalog) -> Price | None:

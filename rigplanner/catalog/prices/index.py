@@ -16,6 +16,15 @@ from rigplanner.decoding import read_json
 
 INDEX_FILE = "price_index.json"
 OTHER = "other"
+OF_KIND = {
+    "gpu": "card",
+    "cpu": "processor",
+    "motherboard": "board",
+    "psu": "supply",
+    "chassis": "case",
+    "cooler": "cooler",
+}
+"""Kinds whose prices have a series of their own, and its name."""
 __all__ = ["INDEX_FILE", "PRICE_TABLE", "Carried", "PriceIndex", "carried", "shipped_index"]
 FRESH_DAYS = 183
 """A price of half a year is taken as one of today."""
@@ -62,12 +71,12 @@ def shipped_index() -> PriceIndex:
 
 def index_class(part: AnyPart) -> str:
     """Return the class whose prices move together: memory by type, drives by how they are made,
-    cards, and all else."""
+    the kinds of `OF_KIND`, and all else."""
     if isinstance(part, MemoryKit):
         return part.type
     if isinstance(part, Storage):
         return "disk" if part.rotation_rpm else "flash"
-    return "card" if kind_of(part) == "gpu" else OTHER
+    return OF_KIND.get(kind_of(part), OTHER)
 
 
 def carried(part: AnyPart, price: Price, today: str, index: PriceIndex) -> Carried | None:

@@ -28,8 +28,8 @@ FIRST_MONTH = "2025-01"
 
 
 def price_frame(catalog: Catalog, rates: ExchangeRates) -> "pandas.DataFrame":
-    """Return one row a price that counts: part, `equal` (parts that cost the same), class, day,
-    month, condition, and `log_usd`. Launch prices and currencies without a rate are left out."""
+    """Return one row a price that counts: part, `equal` (parts that cost the same, in one money:
+    markets differ by taxes and trade), class, day, month, condition, and `log_usd`. Launch prices and currencies without a rate are left out."""
     import pandas as pd
 
     rows: list[dict[str, Any]] = []
@@ -42,7 +42,7 @@ def price_frame(catalog: Catalog, rates: ExchangeRates) -> "pandas.DataFrame":
                 rows.append(
                     {
                         "part": part.id,
-                        "equal": repr((equal, price.condition == "new")),
+                        "equal": repr((equal, price.condition == "new", price.currency)),
                         "class": index_class(part),
                         "day": pd.Timestamp(price.day),
                         "month": price.day[:7],

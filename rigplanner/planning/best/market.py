@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.prices.classes import OLD_DAYS, class_of, class_prices, todays_price
+from rigplanner.catalog.prices.classes import OLD_DAYS, class_of, class_prices, newest_in, todays_price
 from rigplanner.catalog.prices.exchange import ExchangeRates, convert
 from rigplanner.catalog.prices.index import carried, shipped_index
 from rigplanner.catalog.schema.parts import AnyPart, Price
@@ -73,10 +73,9 @@ class Market:
 
     def own_price(self, part: AnyPart) -> Price | None:
         """Return the newest price of the very part that counts, in the currency itself before
-        converted ones."""
-        counted = [price for price in part.prices if self.counted(price) is not None]
-        same = [price for price in counted if price.currency == self.currency]
-        return max(same or counted, key=lambda price: price.day, default=None)
+        converted ones that are not half a year newer."""
+        counted = (price for price in part.prices if self.counted(price) is not None)
+        return newest_in(counted, self.currency)
 
     @cached_property
     def _classes(self) -> dict[tuple[object, ...], Price]:
