@@ -27,13 +27,26 @@ def collector_paused() -> Iterator[None]:
                 gc.enable()
 
 
+_spared = False
+"""Whether something was spared that may be in use no more."""
+
+
 def spare_the_living() -> None:
     """Take all that lives now out of the collector's walks: to be called when much has been made
     that stays (a catalog, an index). A walk over 60 000 parts holds up a window for a tenth of a
     second. What was spared earlier and nobody uses any more goes first: it would stay for ever."""
-    if gc.get_freeze_count():
+    global _spared
+    if _spared:
         gc.unfreeze()
         gc.collect()
+    _spared = True
+    gc.freeze()
+
+
+def spare_what_was_read() -> None:
+    """Take all that lives now out of the collector's walks without a walk: after decoding what
+    lasts as long as the program, within a pause. The first walk after it would else cost as much as
+    the decoding."""
     gc.freeze()
 
 

@@ -44,7 +44,7 @@ def place(name: str) -> Path:
     return platformdirs.user_cache_path("rigplanner", appauthor=False) / "catalog" / f"{name}.bin"
 
 
-def read_copy(path: Path, key: bytes) -> bytes | None:
+def read_copy(path: Path, key: bytes) -> memoryview | None:
     """Return the content of a copy made from what `key` stands for; None when there is none, it is
     of something else, or it is not whole."""
     head = len(MAGIC) + KEY_BYTES + SUM_BYTES
@@ -54,7 +54,7 @@ def read_copy(path: Path, key: bytes) -> bytes | None:
         return None
     if len(stored) < head or not stored.startswith(MAGIC + key):
         return None
-    content = stored[head:]
+    content = memoryview(stored)[head:]
     said = int.from_bytes(stored[head - SUM_BYTES : head], "little")
     return content if zlib.crc32(content) == said else None
 

@@ -1,6 +1,7 @@
 """Read the catalog: every family file once, into frozen structs."""
 
 import csv
+import os
 import re
 from functools import cache
 from pathlib import Path
@@ -15,7 +16,7 @@ from rigplanner.catalog.schema.parts import AnyPart, Price
 from rigplanner.data import data_path
 from rigplanner.decoding import JsonFault, beyond_sense, convert, read_json, read_tree
 from rigplanner.evidence import Source, Trust
-from rigplanner.garbage import collector_paused
+from rigplanner.garbage import collector_paused, spare_what_was_read
 from rigplanner.whole_file import read_within
 
 LARGEST_FILE_BYTES = 256 * 2**20
@@ -124,7 +125,19 @@ def _trust_at(content: bytes, fault: str) -> str:
 
 def family_files(folder: Path) -> list[Path]:
     """Return the family files of a catalog's folder, kind by kind."""
-    return [path for name in PART_FOLDERS for path in sorted((folder / name).glob("*.json"))]
+    return [
+        folder / name / file
+        for name in PART_FOLDERS
+        for file in sorted(_names(folder / name))
+        if file.endswith(".json")
+    ]
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
 
 
 def read_catalog(folder: Path) -> Catalog:
@@ -190,7 +203,10 @@ def shipped_catalog() -> Catalog:
     except OSError:
         return read_catalog(folder)
     copy = place("shipped")
-    stored = read_struct(copy, key, Stored)
+    with collector_paused():
+        stored = read_struct(copy, key, Stored)
+        if stored is not None:
+            spare_what_was_read()
     if stored is None:
         made = read_catalog(folder)
         keep_struct(

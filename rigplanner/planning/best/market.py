@@ -8,7 +8,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.prices.classes import OLD_DAYS, class_of, class_prices, newest_in, todays_price
+from rigplanner.catalog.prices.classes import (
+    OLD_DAYS,
+    class_of,
+    class_prices,
+    newest_in,
+    todays_price,
+)
 from rigplanner.catalog.prices.exchange import ExchangeRates, convert
 from rigplanner.catalog.prices.index import carried, shipped_index
 from rigplanner.catalog.schema.parts import AnyPart, Price
