@@ -135,7 +135,8 @@ def family_files(folder: Path) -> list[Path]:
 
 def _names(folder: Path) -> list[str]:
     try:
-        return os.listdir(folder)
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries]
     except OSError:
         return []
 

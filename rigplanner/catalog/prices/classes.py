@@ -62,8 +62,8 @@ def class_prices(
     parts: Iterable[AnyPart], currency: str, counted: Callable[[Price], float | None]
 ) -> dict[tuple[object, ...], Price]:
     """Return for each class the lowest of its newest prices (of drives and supplies the middle
-    one), and for each type of memory the median of its newest prices of a GiB in `currency`. `counted` says what a price is in that currency,
-    None where it does not count."""
+    one), and for each type of memory the median of its newest prices of a GiB in `currency`.
+    `counted` says what a price is in that currency, None where it does not count."""
     known: dict[tuple[object, ...], list[tuple[float, Price]]] = {}
     sizes: dict[tuple[object, ...], list[tuple[float, Price]]] = {}
     for part in parts:

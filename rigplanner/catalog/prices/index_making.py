@@ -29,7 +29,8 @@ FIRST_MONTH = "2025-01"
 
 def price_frame(catalog: Catalog, rates: ExchangeRates) -> "pandas.DataFrame":
     """Return one row a price that counts: part, `equal` (parts that cost the same, in one money:
-    markets differ by taxes and trade), class, day, month, condition, and `log_usd`. Launch prices and currencies without a rate are left out."""
+    markets differ by taxes and trade), class, day, month, condition, and `log_usd`. Launch prices
+    and currencies without a rate are left out."""
     import pandas as pd
 
     rows: list[dict[str, Any]] = []

@@ -253,7 +253,7 @@ def near_parts(text: str, index: PartIndex) -> list[Part]:
 
 _BOXED_CORE = re.compile(r"(?:BXC?|CM)80\d{3}(?:I[3579])?([A-Z0-9]{4,})")
 """A part number of Intel ends with the model: BX8071512900K."""
-_REGION = re.compile(r"(?:-(?:NA|EU|UK|WW|US|AU|CN|JP|KR|X[1-9])|/AM)\b")
+_REGION = re.compile(r"(?:-(?:NA|EU|UK|WW|US|AU|CN|JP|KR)|(?<=\d)-X[1-9]|/AM)\b")
 """What makers add to a part number for a country."""
 
 
