@@ -196,7 +196,12 @@ def test_memory_comes_to_what_the_line_counts(line: str, modules: int, gib: int)
         ),
         (
             "RAM: Corsair Vengeance RGB 32GB (2x16GB) DDR5-6000 CL30",
-            "corsair.vengeance.cmk32gx5m2b6000c30",
+            "corsair.vengeance-rgb.cmh32gx5m2b6000z30k",
+            False,
+        ),
+        (
+            "RAM: Corsair Vengeance RGB 32GB (2x16GB) DDR5-6000 CL28",
+            "corsair.vengeance-rgb.cmh32gx5m2e6000z36",
             True,
         ),
     ],
@@ -214,7 +219,7 @@ def test_a_version_a_radio_or_lights_beside_the_model_are_told(
         ("Cooling system: Cooler Master ML360R RGB", ["masterliquid-ml360r-rgb"]),
         ("Case Cooler Master Elite 110 Mini ITX Tower Case", ["elite-110"]),
         ("Storage: Boot Drive (Samsung 990 PRO 2TB)", ["2-tb"]),
-        ("Storage: 1 x WD_BLACK 1 TB M.2 SSD, 3 x Seagate 12 TB HDD", ["1-tb", "st12000vn0008"]),
+        ("Storage: 1 x WD_BLACK 1 TB M.2 SSD, 3 x Seagate 12 TB HDD", ["1-tb", "st12000nm002h"]),
         ("Case: Nobody 452; used in the benchmarked i7-8700K machine", ["?"]),
         ("Storage: Western Digital - SN750 500 GB M.2-2280 Solid State Drive", ["500-gb"]),
         ("CPU: x2 E5-2690 v4", ["e5-2690-v4"]),

@@ -113,7 +113,7 @@ def _kits_of(
     most = max((kit.modules for kit in fits), default=1)
     whole = sorted(
         (kit for kit in fits if kit.modules == most),
-        key=lambda kit: (_shared(kit, words), len(kit.name)),
+        key=lambda kit: (_shared(kit, words), _latency_misses(text, kit), len(kit.name)),
     )
     very = [kit for kit in whole if is_very_kit(text, kit)]
     return wanted // most if fits else 0, very[:1] or whole
@@ -122,6 +122,15 @@ def _kits_of(
 def _shared(kit: MemoryKit, words: set[str]) -> int:
     """Return how many words of a kit's name a text holds, the more the less."""
     return -len(words & set(shop_words(kit.name)))
+
+
+def _latency_misses(text: str, kit: MemoryKit) -> int:
+    """Return how badly a kit meets the CAS latency that a text gives: 1 where the kit's is not
+    known, 2 where it is another."""
+    told = _CAS.search(text)
+    if told is None or kit.cas == float(told[1]):
+        return 0
+    return 1 if kit.cas is None else 2
 
 
 def _rate_of(text: str, kits: list[MemoryKit]) -> int | None:
@@ -180,7 +189,8 @@ def is_very_kit(text: str, kit: MemoryKit) -> bool:
         return True
     words = set(shop_words(text))
     series = shop_words(kit.name.partition(" DDR")[0])
-    return set(shop_words(kit.vendor)) <= words and set(series) <= words
+    named = set(shop_words(kit.vendor)) <= words and set(series) <= words
+    return named and _latency_misses(text, kit) < 2
 
 
 def counted_modules(text: str) -> tuple[int, float] | None:
