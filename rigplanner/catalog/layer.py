@@ -44,7 +44,7 @@ class Layer:
     (sorted hashes), `id_numbers` and `name_numbers` (the part of each hash), `words` (a line a
     part) and `lines` (where each begins, in characters)."""
 
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, content: bytes | memoryview) -> None:
         """Take the content that `write.layer_bytes` made. Raises JsonFault for any other."""
         size = int.from_bytes(content[:4], "little")
         self.head = read_msgpack(content[4 : 4 + size], Head)
