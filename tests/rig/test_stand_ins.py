@@ -223,6 +223,9 @@ def test_a_version_a_radio_or_lights_beside_the_model_are_told(
         ("Case: Nobody 452; used in the benchmarked i7-8700K machine", ["?"]),
         ("Storage: Western Digital - SN750 500 GB M.2-2280 Solid State Drive", ["500-gb"]),
         ("CPU: x2 E5-2690 v4", ["e5-2690-v4"]),
+        ("GPU: PowerColor Hellhound RX 7900 XT", ["rx-7900-xt"]),
+        ("GPU: PowerColor Hellhound RX 7900 XTX", ["rx-7900-xtx-hellhound"]),
+        ("Computer: GMKtec EVO-X2", ["x2-96gb"]),
     ],
 )
 def test_labels_and_remarks_around_a_part(line: str, parts: list[str]) -> None:

@@ -280,12 +280,25 @@ def _found(words: str, index: PartIndex, kind: str | None) -> list[Part]:
                 isinstance(kit, MemoryKit) and not is_of_form(kit, set(words_of(words)))
             ),
         )
+    found = index.find(words, kind, limit=8)
     return (
-        index.find(words, kind, limit=8)
+        [part for part in found if _has_ending(part, words)]
         or _named(words, index, kind)
         or _gpu_named(words, index, kind)
+        or found
         or _by_class(words, index, kind)
     )
+
+
+_ENDINGS = frozenset(("xt", "ti", "gt", "gre", "super"))
+"""Ends of cards' names: a 7900 XT is no 7900 XTX."""
+
+
+def _has_ending(part: Part, words: str) -> bool:
+    """Say whether a card has the ends that words give as words of its own."""
+    ends = _ENDINGS.intersection(words_of(words)) if isinstance(part, GPU) else frozenset()
+    held = words_of(" ".join((part.name, *part.aliases))) if ends else []
+    return all(end in held or any(word.endswith(end) for word in held) for end in ends)
 
 
 def _named(words: str, index: PartIndex, kind: str | None) -> list[Part]:
