@@ -97,7 +97,6 @@ def test_shapes_of_published_lists(text: str, parts: list[tuple[int, str]]) -> N
         "Samsung 970 EVO 4TB",
         "5600MHz Desktop Memory UDIMM 288-pin",
         "Samsung 870 EVO 8 TB",
-        "Lian Li PC-O11AIR",
     ],
 )
 def test_what_names_another_part_takes_none(line: str) -> None:

@@ -225,7 +225,7 @@ def test_a_version_a_radio_or_lights_beside_the_model_are_told(
         ("CPU: x2 E5-2690 v4", ["e5-2690-v4"]),
         ("GPU: PowerColor Hellhound RX 7900 XT", ["rx-7900-xt"]),
         ("GPU: PowerColor Hellhound RX 7900 XTX", ["rx-7900-xtx-hellhound"]),
-        ("Computer: GMKtec EVO-X2", ["x2-96gb"]),
+        ("Computer: GMKtec EVO-X2", ["x2-128gb"]),
     ],
 )
 def test_labels_and_remarks_around_a_part(line: str, parts: list[str]) -> None:
