@@ -11,6 +11,7 @@ import pytest
 
 from rigplanner import api
 from rigplanner.catalog.imports.user_catalog import full_catalog
+from rigplanner.catalog.prices.exchange import shipped_rates
 from rigplanner.cli.commands.best import wants_of
 from rigplanner.data import sample_files
 from rigplanner.planning.best.answer import best_rig
@@ -53,7 +54,8 @@ def test_the_best_rig_is_that_of_the_engine():
     work = "llama-3.1-8b task=train_qlora batch_per_gpu=1"
     found = api.best([work], budget=2500, country="US", used=True, today=TODAY)
     site = Site(country="US", volts=120.0, breaker_a=15.0)
-    question = Question(wants=wants_of([work]), budget=2500, site=site, used=True)
+    rates = shipped_rates()
+    question = Question(wants=wants_of([work]), budget=2500, site=site, used=True, rates=rates)
     engine = best_rig(question, full_catalog().catalog, TODAY.isoformat()).best
     assert engine is not None and found.rig is not None and found.proven and found.sound
     assert [item.part for item in found.rig.items] == [item.part for item in engine.rig.items]
