@@ -61,8 +61,8 @@ class Anchor(Struct, frozen=True, kw_only=True):
 class ServingAnswer(Struct, frozen=True, kw_only=True):
     """What users of a served language model get: `users` at once, tokens and requests a second of
     all, tokens a second of one and milliseconds to the first token, of the middle one and of the
-    slowest of twenty. `most_users`: that get what was asked for. `saturated`: requests come faster
-    than they are answered."""
+    slowest of twenty; `writing_tokens_s`: of all while no prompt is read. `most_users`: that get
+    what was asked for. `saturated`: requests come faster than they are answered."""
 
     users: float
     tokens_s: float
@@ -71,6 +71,7 @@ class ServingAnswer(Struct, frozen=True, kw_only=True):
     slow_user_tokens_s: float
     first_token_ms: float
     slow_first_token_ms: float
+    writing_tokens_s: float
     most_users: int | None = None
     saturated: bool = False
 

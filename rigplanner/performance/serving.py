@@ -107,6 +107,9 @@ benches/dgx-spark.md; unlike ones would take 70) and 37, 52 and 73 for 4, 8 and 
 FEW_STREAMS = 16.0
 """Streams below which reading the weights, not arithmetic, sets the time of a token on every card
 of the catalog."""
+CHUNKED = 2048.0
+"""Tokens of prompts that a serving engine puts into one step (vLLM, --max-num-batched-tokens):
+steps that take a prompt in read every expert once, for as many prompts as the step holds."""
 WIDENED_BYTES, PROMPT_CHUNK = 4.0, 512
 """llama.cpp reads all weights for each chunk of a prompt (its default batch); quantised ones it
 widens to 16 bits first (written and read once more)."""
@@ -476,7 +479,7 @@ def serve(job: Job) -> Stream:
     # Bytes of one token of one stream: its share of the weights, and the cache so far.
     physics = speed_model().physics
     bandwidth = job.silicon.bandwidth_gbs * 1e9 * n * SERVE_BANDWIDTH_SHARE / physics.serve_traffic
-    read = _read_per_step(job, room.stored, streams * checked, out)
+    read = _read_per_step(job, room.stored, streams * checked, own, out)
     cache = shape.kv_values * room.value_bytes * (inp + out / 2)
     traffic = (read * job.pipeline / streams + cache) / bandwidth
     traffic *= plain
@@ -518,13 +521,14 @@ def alone_share(users: float) -> float:
     return float(max(1.0, users) ** -ALONE)
 
 
-def _read_per_step(job: Job, stored: float, streams: float, out: int) -> float:
+def _read_per_step(job: Job, stored: float, streams: float, own: int, out: int) -> float:
     """Bytes of weights that a step of many streams reads: of experts those visited, all in the
     steps that take a prompt in."""
     decoded = (
         stored_bytes(job, touched_m(job.shape, streams)) if job.shape.kind == "moe" else stored
     )
-    return decoded + min(1.0, streams / out) * (stored - decoded)
+    prompts = streams * own / out / CHUNKED
+    return decoded + min(1.0, prompts) * (stored - decoded)
 
 
 def latency(job: Job, tokens_s: float, streams: float) -> tuple[float, float]:

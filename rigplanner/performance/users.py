@@ -52,8 +52,10 @@ the 99th percentile (README of vLLM benchmarks on four MI100; both read 2026-11-
 def _at(job: Job, users: float, factor: float, together: bool = True) -> ServingAnswer:
     """What `users` get whom the engine serves `factor` times as fast as modelled. Where they are a
     number of users, not a rate of requests, they may ask `together`: prompts are read in turn."""
-    stream = serve(replace(job, batch=users / job.count, batch_given=True))
+    held = replace(job, batch=users / job.count, batch_given=True)
+    stream = serve(held)
     total, out = stream.tokens_s * factor, job.output_tokens or 128
+    writing = serve(replace(held, prefix_tokens=held.input_tokens)) if held.input_tokens else stream
     alone = _prompt_s(job) / factor
     rate = total / out
     load = min(FULL, rate * alone)
@@ -75,6 +77,7 @@ def _at(job: Job, users: float, factor: float, together: bool = True) -> Serving
         slow_user_tokens_s=1 / slow,
         first_token_ms=1e3 * (alone + waits + step),
         slow_first_token_ms=1e3 * (max(alone + max(waits, long), burst) + 2 * step),
+        writing_tokens_s=max(total, writing.tokens_s * factor),
     )
 
 

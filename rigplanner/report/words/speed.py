@@ -251,6 +251,10 @@ def _of_plain_jobs(speed: SpeedEstimate) -> list[tuple[str, str]]:
     return made
 
 
+MORE_THAN_NOTHING = 1.05
+"""How much faster generation alone must be to be told beside the total."""
+
+
 def _served(told: ServingAnswer) -> list[tuple[str, str]]:
     """What users of a served model get, each figure with what it means."""
     of_twenty = tr("Of the middle user, and of the slowest of twenty.")
@@ -280,6 +284,12 @@ def _served(told: ServingAnswer) -> list[tuple[str, str]]:
             of_twenty,
         ),
     ]
+    if told.writing_tokens_s > MORE_THAN_NOTHING * told.tokens_s:
+        tip = tr(
+            "Benchmarks that time generation alone tell this; the total counts the prompts too."
+        )
+        rate = quantity(told.writing_tokens_s, "tokens/s")
+        made.append((tr("{speed} while all write", speed=rate), tip))
     if told.saturated:
         tip = tr("The queue grows: fewer requests, more GPUs or shorter answers.")
         made.append((tr("requests come faster than they are answered"), tip))
