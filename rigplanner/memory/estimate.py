@@ -25,10 +25,11 @@ from rigplanner.memory.published_figures import figured
 from rigplanner.memory.recommenders import looked_up
 from rigplanner.memory.training import Demand, train
 from rigplanner.memory.unequal import EXPANDABLE, Scattered, growing, scattered
-from rigplanner.memory.usable_memory import usable_gib
+from rigplanner.memory.usable_memory import unified, usable_gib
 from rigplanner.memory.without_network import estimate_plain
 from rigplanner.rig.workload import Workload
 from rigplanner.units import GIB
+from rigplanner.workload.host_placement import HostPlacement
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.network import RECOMMENDER, Network, resolve
 from rigplanner.workload.preference import is_preference, taken_apart
@@ -53,6 +54,8 @@ LEAST = 0.2
 SPARSE_FROM = 704
 """Tokens up to which BigBird attends to everything; beyond, its blocks are counted as if it did,
 which is the more."""
+IN_ONE_MEMORY = HostPlacement()
+"""Where CPU and GPU share their memory, what is left to the CPU takes as much of it."""
 STAND_IN_MISS = 0.5
 """The interval of a network of unknown layers, each way, at least (misses of traced relatives
 before they had traces of their own reach 41 %)."""
@@ -80,6 +83,8 @@ def estimate_memory(
         return _of_preference(made, gpu, count, zoo, explained)
     network = resolve(made.workload, zoo)
     job = read_job(made.workload, network, count, gpu is not None)
+    if gpu is not None and unified(gpu):
+        job = msgspec.structs.replace(job, placement=IN_ONE_MEMORY)
     if made.assumed:
         job = msgspec.structs.replace(job, assumed={**made.assumed, **job.assumed})
     stack = memory_stack(job.stack)

@@ -110,6 +110,19 @@ def test_systems_keep_a_part_of_shared_memory(
     assert shared_limit(card("RTX 3090")) is None
 
 
+@pytest.mark.parametrize("name", ["Apple M3 Ultra 60-core GPU 96GB", "Ryzen AI Max+ 395", "GB10"])
+@pytest.mark.parametrize(
+    "told", [{"gpu_layers": 0}, {"cpu_moe": True}, {"kv_on_host": True}, {"stack": "ktransformers"}]
+)
+def test_nothing_is_gained_by_leaving_layers_to_a_cpu_that_shares_the_memory(
+    name: str, told: dict[str, object]
+) -> None:
+    plain = estimate_memory(OSS, card(name), 1, ZOO)
+    placed = estimate_memory(replace(OSS, **told), card(name), 1, ZOO)
+    assert placed.device_gib == pytest.approx(plain.device_gib, rel=0.01)
+    assert placed.host_gib == pytest.approx(plain.host_gib, rel=0.01)
+
+
 def test_a_model_beyond_all_cards_deals_some_of_them_nothing() -> None:
     """A network of which only the size is known, whose layers are larger than each of the cards."""
     work = Workload(

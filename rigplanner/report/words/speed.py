@@ -285,9 +285,7 @@ def _served(told: ServingAnswer) -> list[tuple[str, str]]:
         ),
     ]
     if told.writing_tokens_s > MORE_THAN_NOTHING * told.tokens_s:
-        tip = tr(
-            "Benchmarks that time generation alone tell this; the total counts the prompts too."
-        )
+        tip = tr("Tests that time generation alone tell this; the total counts the prompts too.")
         rate = quantity(told.writing_tokens_s, "tokens/s")
         made.append((tr("{speed} while all write", speed=rate), tip))
     if told.saturated:
