@@ -54,6 +54,7 @@ TABLES = {
         "REASONS",
         "EXCLUDED",
         "GIVEN_UP",
+        "SIZES",
     ),
     "rigplanner.report.words.purposes": ("PURPOSES", "AIM_WORDS"),
     "rigplanner.report.words.hire": ("HIRE_COLUMNS",),

@@ -13,6 +13,7 @@ from tools.campaign.first_assessments import first_assessments
 from tools.campaign.hostile_names import hostile_names
 from tools.campaign.kills import kills
 from tools.campaign.orders import orders
+from tools.campaign.questions import questions
 from tools.campaign.random_user import random_user
 from tools.campaign.two_windows import two_windows
 
@@ -29,5 +30,6 @@ PARTS: dict[str, tuple[Part, int]] = {
     "blanked": (blanked, 2_000),
     "orders": (orders, 1_000),
     "best": (best_rigs, 500),
+    "questions": (questions, 1_000),
     "window": (random_user, 10_000),
 }

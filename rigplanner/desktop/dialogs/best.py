@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFormLayout,
     QGridLayout,
+    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -53,6 +54,7 @@ TOPIC = "best"
 CURRENCIES = ("USD", "EUR")
 ASK_DELAY_MS = 350
 MOST_SHOWN = 3
+MOST_GROWTH = 4
 OWN = "own"
 """The purpose that stands for the open rig's workloads."""
 USUAL_BUDGETS: dict[str, float] = {
@@ -168,6 +170,8 @@ class BestDialog(QDialog):
         form.addRow(tr("Country (sets the wall outlet)"), self.country)
 
     def _add_limits(self, form: QFormLayout) -> None:
+        from rigplanner.report.words.best import SIZES
+
         self.used = QCheckBox(tr("Used parts too"))
         self.tight = QCheckBox(tr("Memory may be tight"))
         self.quiet = QCheckBox(tr("Quiet: it stands next to my desk"))
@@ -176,6 +180,17 @@ class BestDialog(QDialog):
             box.toggled.connect(lambda _: self._delay.start())
             form.addRow(box)
         self.upgrade.setVisible(bool(self._session.rig.items))
+        self.board_size = QComboBox()
+        self.board_size.setAccessibleName(tr("Largest board"))
+        for size, title in SIZES.items():
+            self.board_size.addItem(tr(title), size)
+        self.board_size.activated.connect(lambda _: self._delay.start())
+        form.addRow(tr("Largest board"), self.board_size)
+        self.growth = QSpinBox(minimum=0, maximum=MOST_GROWTH)
+        self.growth.setAccessibleName(tr("Slots for cards to come"))
+        indented(self.growth)
+        self.growth.valueChanged.connect(self._delay.start)
+        form.addRow(tr("Slots for cards to come"), self.growth)
 
     def _choose(self) -> None:
         from rigplanner.report.words.purposes import aim_title
@@ -217,6 +232,8 @@ class BestDialog(QDialog):
             used=self.used.isChecked(),
             tight=self.tight.isChecked(),
             quiet=self.quiet.isChecked(),
+            size=self.board_size.currentData(),
+            growth=self.growth.value(),
         )
         if self.upgrade.isChecked():
             return from_rig(question, session.rig, session.catalog, session.today)

@@ -430,6 +430,14 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
         "Prices of used and refurbished parts count.",
         "Older cards come into question; the answer marks what is used.",
     ),
+    "Largest board": (
+        "The largest form of board that the case may be for.",
+        "Smaller boards have fewer slots: one card, or two.",
+    ),
+    "Slots for cards to come": (
+        "So many more cards like these must find a slot later.",
+        "Their supply and circuit are not bought ahead.",
+    ),
     "Memory may be tight": (
         "Cards count whose memory may just hold the job, or just not.",
         "The answer says where that is so.",

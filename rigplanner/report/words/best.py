@@ -18,7 +18,7 @@ from rigplanner.planning.best.goals import near
 from rigplanner.planning.best.hire import Rented, hours_for
 from rigplanner.planning.best.market import Market
 from rigplanner.planning.best.nearest import Change, shortage
-from rigplanner.planning.best.question import Objective, Want
+from rigplanner.planning.best.question import Objective, Size, Want
 from rigplanner.planning.best.score import score_of
 from rigplanner.planning.best.search import Candidate
 from rigplanner.planning.best.space import Cause, Way
@@ -35,6 +35,13 @@ OBJECTIVES: dict[Objective, str] = {
     "cheapest": "The cheapest rig that does it",
     "per-money": "The most work for the money",
     "least-watts": "The rig that draws least",
+}
+
+SIZES: dict[Size, str] = {
+    "any": "any size",
+    "atx": "ATX",
+    "matx": "micro-ATX",
+    "itx": "mini-ITX",
 }
 
 CAUSES: dict[Cause, tuple[str, str]] = {
