@@ -142,6 +142,12 @@ def with_fields(
         raise InputFault(f"{name}: {_in_words(str(fault), fields)}") from fault
     if work.stack is not None:
         _refuse_stack(work.stack)
+    if built := work.variant.get("built_on"):
+        try:
+            find_gpu(str(built))
+        except WorkloadFault as fault:
+            said = str(fault).removeprefix("hardware.gpu: ")
+            raise InputFault(f"variant.built_on: {said}") from fault
     return work
 
 

@@ -60,6 +60,8 @@ SOFTWARE_WORDS = (
     "onnxruntime-gpu",
     "nccl",
 )
+WORDED = ("os", "bios", "iommu")
+"""Settings of software whose values are words; all others are versions."""
 YES, NO = ("yes", "on", "true", "all"), ("no", "off", "false", "none")
 
 
@@ -79,6 +81,8 @@ def with_choice(rig: Rig, catalog: Catalog, text: str) -> Rig:
     if key in SITE_WORDS:
         return _on_site(rig, SITE_WORDS[key], value)
     if key in SOFTWARE_WORDS:
+        if key not in WORDED and not any(letter.isdigit() for letter in value):
+            raise EditFault(f"{key}: expected a version as 2.3 or 12.6.1, found {value[:40]!r}.")
         return set_software(rig, {key: value})
     if key in OWN_WORDS:
         return OWN_WORDS[key](rig, catalog, value)

@@ -143,3 +143,22 @@ def test_settings_may_stand_between_the_parts(tmp_path: Path) -> None:
     )
     assert (rig.site.country, rig.site.volts, rig.site.hours_per_day) == ("GB", 230.0, 8.0)
     assert len(rig.items) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["--set", "nccl=abc"], "nccl: expected a version"),
+        (["--set", "driver=newest"], "driver: expected a version"),
+        (["--workload", "resnet50 variant.built_on=GTX-1O80"], "GeForce GTX 1080"),
+    ],
+)
+def test_words_that_name_no_version_or_card_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], given: list[str], told: str
+) -> None:
+    file = tmp_path / "a.rig"
+    assert main(["new", "GTX 1080", *given, "-o", str(file)]) == 2
+    assert told in capsys.readouterr().err and not file.exists()
+    assert (
+        main(["new", "GTX 1080", "--set", "nccl=v2.3.7", "--set", "os=linux", "-o", str(file)]) == 0
+    )

@@ -24,6 +24,9 @@ FAULTS = {
     r"model: how many rows the embedding tables of '(?P<model>.+)' have is not known\.": (
         "How many rows the embedding tables of {model} have is not known."
     ),
+    r"task: of a table only the memory is known, not the speed; ask `rigplanner memory`\.": (
+        "Of a table only the memory is known, not the speed."
+    ),
     r"hardware\.gpu: the memory of (?P<gpu>.+) is not known\.": "The memory of {gpu} is not known.",
     r"hardware\.gpu: no MIG partitions are known of (?P<gpu>.+)\.": (
         "No MIG partitions of {gpu} are known."
