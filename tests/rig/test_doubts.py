@@ -5,6 +5,7 @@ import pytest
 
 from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import shipped_catalog
+from rigplanner.report.words.importing import list_notes, taken_text
 from rigplanner.rig.from_text.parts_list import Entry, by_figures, read_parts_list
 
 SHIPPED = PartIndex(shipped_catalog().parts.values())
@@ -44,7 +45,9 @@ def read(text: str) -> list[tuple[int, str]]:
 def test_what_may_mean_another_part_is_told(line: str, part: str) -> None:
     (entry,) = entries(line)
     assert entry.wish.parts[0].id == part
-    assert by_figures(entry.wish)
+    assert by_figures(entry.wish) and entry.wish.guessed
+    assert entry.wish.parts[0].name in " ".join(list_notes([entry]))
+    assert "Another model may be meant" in taken_text([entry])
 
 
 @pytest.mark.parametrize(

@@ -217,6 +217,8 @@ def _keep(args: argparse.Namespace, keep: Callable[[], Path]) -> None:
 def _stands(wish: Wish) -> str:
     if not by_figures(wish):
         return ""
+    if wish.guessed:
+        return "   (a guess: the line may name another model)"
     kit = wish.parts[0]
     other = isinstance(kit, MemoryKit) and of_another_rate(wish.text, kit)
     return f"   (stands for it: the same {'size, another rate' if other else 'figures'})"

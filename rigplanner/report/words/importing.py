@@ -78,6 +78,15 @@ def list_notes(entries: Iterable[Entry]) -> list[str]:
             continue
         if not wish.parts:
             notes.append(tr("Not in the catalog: {fact}", fact=f"{wish.quantity} × {wish.text}"))
+        elif wish.guessed:
+            notes.append(
+                tr(
+                    "{part} was taken for {line}, which may name another model: see that it is"
+                    " the one.",
+                    part=wish.parts[0].name,
+                    line=wish.text,
+                )
+            )
         elif by_figures(wish):
             notes.append(
                 tr(
@@ -100,7 +109,12 @@ def taken_text(entries: Iterable[Entry]) -> str:
         for entry in entries
         if not entry.wish.parts and entry.comes_with is None
     ]
-    alike = [_short(entry.wish.text) for entry in matched if by_figures(entry.wish)]
+    guessed = [entry for entry in matched if entry.wish.guessed]
+    alike = [
+        _short(entry.wish.text)
+        for entry in matched
+        if by_figures(entry.wish) and entry not in guessed
+    ]
     said = [trn("{count} line became a part.", "{count} lines became parts.", len(matched))]
     said += [tr("Not in the catalog: {lines}.", lines=listed(missing))] if missing else []
     said += (
@@ -108,6 +122,8 @@ def taken_text(entries: Iterable[Entry]) -> str:
         if alike
         else []
     )
+    unsure = listed([f"{_short(one.wish.text)} ({one.wish.parts[0].name})" for one in guessed])
+    said += [tr("Another model may be meant: {lines}.", lines=unsure)] if guessed else []
     return " ".join(said)
 
 

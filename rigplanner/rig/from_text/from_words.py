@@ -56,12 +56,14 @@ _PLURAL = re.compile(r"(?<=\d)s\b", re.I)
 
 class Wish(Struct, frozen=True, kw_only=True):
     """One line of words and what it matched: `parts` best first, empty when nothing did.
-    `stands_in` says that they have the figures of what the words name, and are not that."""
+    `stands_in` says that they have the figures of what the words name, and are not that;
+    `guessed` that the words may as well name another model."""
 
     text: str
     quantity: int
     parts: tuple[Part, ...]
     stands_in: bool = False
+    guessed: bool = False
 
 
 _SO_MANY = re.compile(

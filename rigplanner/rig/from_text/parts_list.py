@@ -239,7 +239,7 @@ def _for_the_socket(entries: list[Entry], index: PartIndex) -> list[Entry]:
                 and words < {*words_of(other.name)}
             ]
             if made:
-                wish = struct_replace(entry.wish, parts=tuple(made), stands_in=True)
+                wish = struct_replace(entry.wish, parts=tuple(made), stands_in=True, guessed=True)
                 entry = struct_replace(entry, wish=wish)
         told.append(entry)
     return told
@@ -397,9 +397,9 @@ def _undoubted(wish: Wish, index: PartIndex, kind: str | None) -> Wish:
             return struct_replace(wish, parts=parts)
         if isinstance(part, Storage):
             return struct_replace(wish, parts=())
-        return struct_replace(wish, stands_in=True)
+        return struct_replace(wish, stands_in=True, guessed=True)
     if is_guess(part, wish.text, wish.parts, index):
-        return struct_replace(wish, stands_in=True)
+        return struct_replace(wish, stands_in=True, guessed=True)
     return wish
 
 
