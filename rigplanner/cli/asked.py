@@ -214,10 +214,11 @@ def _in_words(fault: str, fields: dict[str, Any]) -> str:
 
 
 def model_asked(what: str) -> dict[str, Any]:
-    """Return the fields of a workload that name a model: a name of the zoo, or what a file tells.
-    Raises InputFault."""
+    """Return the fields of a workload that name a model: a name of the zoo or of a GGUF file as it
+    is published, or what a file that is here tells. Raises InputFault."""
     path = Path(what)
-    if not path.exists() and path.suffix not in MODEL_SUFFIXES:
+    named = path.suffix not in MODEL_SUFFIXES or (path.suffix == ".gguf" and path.name == what)
+    if named and not path.exists():
         return {"model": what}
     try:
         return model_fields(path)

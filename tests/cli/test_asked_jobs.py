@@ -164,3 +164,13 @@ def test_a_file_that_is_cut_short_says_so(
     path = tmp_path / "cut.gguf"
     path.write_bytes(b"GGUF\x03\0\0\0garbage")
     assert "cut short" in refused(capsys, "memory", str(path), "--gpu", "RTX 4090")
+
+
+def test_the_name_of_a_published_file_is_a_model_where_no_such_file_lies_here(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    name = "Qwen3-30B-A3B-Instruct-2507-Q4_K_M.gguf"
+    found = json.loads(said(capsys, "memory", name, "--gpu", "RTX 4090", "--format", "json"))
+    assert found["stack"] == "llama.cpp" and 17 < found["device_gib"] < 19
+    assert "no such file" in refused(capsys, "memory", f"./here/{name}", "--gpu", "RTX 4090")
+    assert "not known" in refused(capsys, "memory", "nonsense-7x.gguf", "--gpu", "RTX 4090")

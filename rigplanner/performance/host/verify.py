@@ -22,6 +22,8 @@ def verifying_command(workload: Workload, stack: str, gpus: int) -> str | None:
         return shlex.join(_llama_bench(workload, prompt, answer, gpus))
     if stack == "ollama":
         return shlex.join(["ollama", "run", "--verbose", _name(workload)])
+    if stack == "vllm" and (workload.users or 1) > 1:
+        return _under_load(workload, prompt, answer, gpus)
     if stack in ("vllm", "sglang"):
         return shlex.join(_served(workload, stack, prompt, answer, gpus))
     if stack == "mlx":
@@ -37,6 +39,9 @@ def _name(workload: Workload) -> str:
 def _llama_bench(workload: Workload, prompt: int, answer: int, gpus: int) -> list[str]:
     file = f"{_name(workload)}-{(workload.precision or 'q4_k_m').upper()}.gguf"
     words = ["llama-bench", "-m", file, "-p", str(prompt), "-n", str(answer), "-fa", "1"]
+    if (users := workload.users or 1) > 1:
+        words = ["llama-batched-bench", "-m", file, "-c", str(users * (prompt + answer))]
+        words += ["-npp", str(prompt), "-ntg", str(answer), "-npl", str(users), "-fa", "1"]
     layers = 0 if not gpus else workload.gpu_layers if workload.gpu_layers is not None else 99
     words += ["-ngl", str(layers)]
     if workload.n_cpu_moe is not None and gpus:
@@ -56,7 +61,7 @@ def _llama_bench(workload: Workload, prompt: int, answer: int, gpus: int) -> lis
 
 
 def _served(workload: Workload, stack: str, prompt: int, answer: int, gpus: int) -> list[str]:
-    streams = str(workload.batch_per_gpu or 1)
+    streams = str(workload.users or workload.batch_per_gpu or 1)
     of_vllm, of_sglang = "vllm bench latency", "python -m sglang.bench_one_batch"
     words = (of_vllm if stack == "vllm" else of_sglang).split()
     words += ["--model", _name(workload), "--input-len", str(prompt)]
@@ -66,3 +71,22 @@ def _served(workload: Workload, stack: str, prompt: int, answer: int, gpus: int)
     if workload.cpu_offload_gb:
         words += ["--cpu-offload-gb", f"{workload.cpu_offload_gb:g}"]
     return words
+
+
+ROUNDS = 10
+"""Requests of each user: the first rounds warm up, the last run out."""
+
+
+def _under_load(workload: Workload, prompt: int, answer: int, gpus: int) -> str:
+    """A server, and users who ask it all at once: the client waits until it answers
+    (docs.vllm.ai, cli/bench/serve, read 2026-11-23)."""
+    users = workload.users or 1
+    serve = ["vllm", "serve", _name(workload)]
+    if gpus > 1:
+        serve += ["--tensor-parallel-size", str(gpus)]
+    if workload.cpu_offload_gb:
+        serve += ["--cpu-offload-gb", f"{workload.cpu_offload_gb:g}"]
+    ask = ["vllm", "bench", "serve", "--model", _name(workload), "--dataset-name", "random"]
+    ask += ["--random-input-len", str(prompt), "--random-output-len", str(answer)]
+    ask += ["--max-concurrency", str(users), "--num-prompts", str(ROUNDS * users)]
+    return f"{shlex.join(serve)} & {shlex.join(ask)}"

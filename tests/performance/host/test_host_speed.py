@@ -131,6 +131,23 @@ def test_the_engines_own_command_would_check_it(
     assert verifying_command(OSS, "ktransformers", 1) is None
 
 
+def test_users_at_once_are_checked_at_once() -> None:
+    many = replace(OSS, task="serve", users=8)
+    vllm, llama, sglang = (
+        verifying_command(many, stack, 2) for stack in ("vllm", "llama.cpp", "sglang")
+    )
+    assert vllm == (
+        "vllm serve gpt-oss-120b --tensor-parallel-size 2 & vllm bench serve --model gpt-oss-120b"
+        " --dataset-name random --random-input-len 1000 --random-output-len 500"
+        " --max-concurrency 8 --num-prompts 80"
+    )
+    assert llama == (
+        "llama-batched-bench -m gpt-oss-120b-MXFP4.gguf -c 12000 -npp 1000 -ntg 500 -npl 8 -fa 1"
+        " -ngl 99"
+    )
+    assert sglang and "--batch-size 8" in sglang
+
+
 def test_ollama_works_through_experts_in_ram_slower_until_it_runs_llama_server() -> None:
     """An RTX 4070 with a third of the layers in RAM: 12 tokens/s with ollama's own engine, 35 with
     llama.cpp (kenimoto.dev, rtx-4070-cpu-moe-flag-2-8x-tokens)."""
