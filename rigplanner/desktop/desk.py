@@ -38,6 +38,9 @@ class Desk(Protocol):
     def show_tab(self, title: str) -> None:
         """Bring a tab to the front."""
 
+    def open_tab(self, title: str) -> None:
+        """Bring a tab to the front and the keyboard to its first field."""
+
     def show_first_item(self) -> None:
         """Show the Parts tab at the rig's first part."""
 

@@ -48,7 +48,7 @@ def new_rig(desk: Desk) -> None:
     """Start an empty rig and show the parts."""
     session = desk.session
     leave_rig(session, lambda: session.start_rig(begin(session.preferences.now), tr("New rig")))
-    desk.show_tab("Parts")
+    desk.open_tab("Parts")
 
 
 def open_file(desk: Desk, path: Path, sample: bool = False) -> None:

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 from rigplanner.desktop import documents, faults
 from rigplanner.desktop.actions import fill_menus, make_actions, paint_actions
 from rigplanner.desktop.controls.lazy_tab import Later
-from rigplanner.desktop.controls.tab_stops import step_focus
+from rigplanner.desktop.controls.tab_stops import step_focus, tab_stops
 from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.controls.widgets import button, label, panel, retint, row
 from rigplanner.desktop.document.session import Session
@@ -332,6 +332,15 @@ class Window(QMainWindow):
     def show_tab(self, title: str) -> None:
         """Bring a tab to the front."""
         self.tabs.setCurrentIndex(TABS.index(title))
+
+    def open_tab(self, title: str) -> None:
+        """Bring a tab to the front, and the keyboard to its field of words or its first control."""
+        if title in ("Parts", "Workloads"):
+            self.focus_filter() if title == "Parts" else self.focus_zoo()
+            return
+        self.show_tab(title)
+        if stops := tab_stops(self, [self.tabs.currentWidget()]):
+            stops[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     @property
     def palette_box(self) -> "PaletteBox":

@@ -183,3 +183,18 @@ def test_the_tree_of_a_screen_reader_names_every_control(
     ]
     assert any(text.startswith("does not fit: ") for text in spoken), "a colour is also a word"
     assert "in the rig" in spoken
+
+
+def test_alt_and_a_digit_bring_the_keyboard_into_the_tab_of_that_place(
+    qtbot, window, sample_folder
+) -> None:
+    documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
+    settled_session(qtbot, window.session)
+    for digit, title in enumerate(TABS, 1):
+        window.tab_bar.setFocus()
+        press(qtbot, Qt.Key(Qt.Key.Key_0 + digit), Qt.KeyboardModifier.AltModifier)
+        assert window.tabs.currentIndex() == TABS.index(title)
+        assert window.tabs.currentWidget().isAncestorOf(QApplication.focusWidget()), title
+        settled_session(qtbot, window.session)
+    press(qtbot, Qt.Key.Key_N, CONTROL)
+    assert QApplication.focusWidget() is window.parts.words, "what is typed filters the parts"
