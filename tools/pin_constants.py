@@ -7,8 +7,10 @@ figures that move by it the one is taken that the model tells best; one that sti
 constant stays. tests/test_pinned_constants.py computes these figures anew and holds them to the
 ratio of then: whoever moves a constant sees which published figure moved."""
 
+import contextlib
 import functools
 import math
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -198,11 +200,7 @@ def main() -> None:
             if asked not in known:
                 known.add(asked)
                 before |= figures()
-            set_everywhere(key, value, new)
-            forget()
-            after = _told_or_none(figures)
-            set_everywhere(key, new, value)
-            forget()
+            after = _with_another(key, value, new, figures)
             found = _pinned(name, before, after)
             if found is not None:
                 break
@@ -219,12 +217,25 @@ def main() -> None:
     print("held by none:", *free, sep="\n  ")
 
 
-def _told_or_none(figures: Callable[[], Figures]) -> Figures:
-    """Figures with a constant changed; none where it makes no sense so."""
-    try:
-        return figures()
-    except (WorkloadFault, ArithmeticError, ValueError):
-        return {}
+def _with_another(key: str, old: Any, new: Any, figures: Callable[[], Figures]) -> Figures:
+    """Figures with a constant changed, none where it makes no sense so: worked out in a process of
+    their own, so that nothing kept of them reaches the next constant."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        set_everywhere(key, old, new)
+        forget()
+        told: Figures = {}
+        with contextlib.suppress(WorkloadFault, ArithmeticError, ValueError):
+            told = figures()
+        with os.fdopen(writing, "wb") as pipe:
+            pipe.write(msgspec.msgpack.encode(told))
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        told = msgspec.msgpack.decode(pipe.read(), type=Figures)
+    os.waitpid(child, 0)
+    return told
 
 
 def _pinned(name: str, before: Figures, after: Figures) -> Pin | None:
