@@ -117,6 +117,11 @@ def test_a_name_in_full_is_no_guess(line: str) -> None:
             [(1, "gigabyte.ai-top.b850-ai-top")],
         ),
         (
+            "Storage: Crucial P3 Plus 4TB, Samsung 980 Pro 1TB NVMe, PCIe 4.0",
+            [(1, "crucial.p3-plus.4-tb"), (1, "samsung.ssd-980-pro.1-tb")],
+        ),
+        ("dGPU: NVIDIA GeForce RTX 2080 8GB", [(1, "nvidia.geforce.rtx-2080")]),
+        (
             "Data (VM): Crucial MX500 SATA SSD 1TB",
             [(1, "crucial.mx500.1-tb")],
         ),

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.find.find import PartIndex, words_of
 from rigplanner.catalog.schema.parts import GPU, Bridge, Part, kind_of
+from rigplanner.rig.from_text.doubts import is_contradicted
 from rigplanner.rig.from_text.from_words import Wish, counted, is_named, read_wish
 
 _BETWEEN = re.compile(
@@ -245,7 +246,8 @@ def _piece_wish(
     drive = label == "storage" and bool(
         _DRIVE.match(piece) or (COUNTED.match(piece) and _CAPACITY.search(piece))
     )
-    own = drive or before in ("", "more")
+    further = label == "storage" == sort and bool(parts) and is_contradicted(parts[-1], piece)
+    own = drive or further or before in ("", "more")
     return Wish(text=piece, quantity=wish.quantity, parts=()) if own else None
 
 

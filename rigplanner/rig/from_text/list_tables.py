@@ -96,6 +96,7 @@ WORDS_OF_KIND = {
     "gpu": (
         "video card",
         "gpu",
+        "dgpu",
         "graphics card",
         "graphic card",
         "graphics",
