@@ -91,7 +91,10 @@ def _price_of_item(rig: Rig, item: Item, catalog: Catalog) -> tuple[Price | None
         if convert(1.0, price.currency, rig.currency, rig.exchange) is not None
     ]
     own = newest_in(countable or prices, rig.currency)
-    return (shared_price(part, own, catalog) if part else own), False
+    shared = shared_price(part, own, catalog) if part else own
+    if shared is None or convert(1.0, shared.currency, rig.currency, rig.exchange) is None:
+        return own, False  # an equal part's price in money that no rate counts tells nothing here
+    return shared, False
 
 
 def asked_today(part: Part) -> tuple[Price, ...]:

