@@ -109,3 +109,17 @@ def settled(
 ) -> Workload:
     """Return only the workload of `settle`."""
     return settle(workload, gpu, count, nodes, link, zoo).workload
+
+
+def with_timed_batch(
+    workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Zoo | None
+) -> Workload:
+    """Return a job that names no batch with the one its speed is told for, so that the memory which
+    stands beside a speed is that of the same job. One that cannot be timed stays as it is."""
+    try:
+        job = read_job(workload, gpu, count, nodes, link, zoo)
+    except WorkloadFault:
+        return workload
+    if "batch_per_gpu" not in job.assumed:
+        return workload
+    return replace(workload, batch_per_gpu=max(1, round(job.batch / job.shape.batch_tokens)))

@@ -1,6 +1,7 @@
 """`rigplanner performance`: one answer a line, same order, errors on their own line."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,25 @@ def test_each_line_answers_for_itself(tmp_path: Path, capsys: pytest.CaptureFixt
     assert good["metric"] == "images/s" and good["stack"] == "pytorch-ngc" and good["anchors"]
     assert good["low"] < good["value"] < good["high"]  # type: ignore[operator]
     assert "no fp8" in str(answers[1]["error"]) and "RTX 9999" in str(answers[2]["error"])
+
+
+@pytest.mark.parametrize("model", ["resnet50", "bert-large"])
+def test_memory_beside_a_speed_is_of_the_batch_that_the_speed_assumes(
+    capsys: pytest.CaptureFixture[str], model: str
+) -> None:
+    words = ["performance", model, "--gpu", "RTX 3090", "--task", "train"]
+    assert main(words) == 0
+    unsaid = capsys.readouterr().out
+    batch = re.search(r"batch per gpu (\d+)", unsaid)
+    assert batch is not None and int(batch[1]) > 1
+
+    def memory_told(batch_per_gpu: int) -> str:
+        assert main([*words, "--set", f"batch_per_gpu={batch_per_gpu}"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        return next(line for line in lines if "Memory per GPU" in line)
+
+    assert memory_told(int(batch[1])) in unsaid
+    assert memory_told(1) not in unsaid
 
 
 def test_steps_on_demand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
