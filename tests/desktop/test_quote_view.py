@@ -210,7 +210,8 @@ def test_one_part_has_a_tax_of_its_own(window, view):
 def test_costs_and_the_total_open_their_steps(qtbot, window, view):
     rig = window.session.rig
     price = Price(amount=80.0, currency="USD", day="2026-11-20", source="shop")
-    missing = window.session.assessment.totals.unpriced
+    sums = window.session.assessment.totals
+    missing = (*sums.unpriced, *sums.foreign)
     window.session.edit(
         "Prices", *(Edit("set_price", {"uid": uid, "price": price}) for uid in missing)
     )
