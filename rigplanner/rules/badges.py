@@ -210,9 +210,12 @@ class Trial:
         return replace(self.catalog, parts={**self.catalog.parts, part.id: part})
 
     def fitting(self, part: AnyPart) -> Fitting:
-        """Return what is said of a candidate."""
+        """Return what is said of a candidate, among errors first of one that nothing cures."""
         found = self._brought(part)
-        brought = sorted(found, key=lambda pair: (list(BADGES).index(pair[0]), pair[1]))
+        brought = sorted(
+            found,
+            key=lambda pair: (list(BADGES).index(pair[0]), not self._stays(pair), pair[1]),
+        )
         if not brought:
             return Fitting("fits")
         cures = [
@@ -226,13 +229,17 @@ class Trial:
         )
 
     def _brought(self, part: AnyPart) -> dict[tuple[str, str], Finding]:
-        """Ask rule by rule until one says no: first those that nothing cures, so a "no" that can be
-        cured is known for one. The views of the context, which point back at it, go at once: the
-        collector would have to find them."""
+        """Ask rule by rule until one says a no that nothing cures: first those that always say such
+        a no. After a no that can be cured, rules are asked only whether they say one that cannot:
+        a rule that mostly warns may (see `no_units`). The views of the context, which point back at
+        it, go at once: the collector would have to find them."""
         context: Context | None = None
         stand = stand_of(part, self._placeable)
         brought: dict[tuple[str, str], Finding] = {}
+        curable = False
         for rule, fields in zip(self.rules, self.fields, strict=True):
+            if curable and cure_of(rule.code, self.kind):
+                continue
             key = alike(rule.code, stand, part, fields)
             known = self._answers.get(key) if key else None
             if known is None:
@@ -242,12 +249,19 @@ class Trial:
                     self._answers[key] = known
             for finding in known[1]:
                 own = about(finding, known[0], part.id)
-                brought.setdefault((finding.severity, finding.code), own)
-            if any(severity == "error" for severity, _ in brought):
+                if not curable or finding.severity == "error":
+                    brought.setdefault((finding.severity, finding.code), own)
+            if any(map(self._stays, brought)):
                 break
+            curable = any(severity == "error" for severity, _ in brought)
         if context is not None:
             vars(context).clear()
         return brought
+
+    def _stays(self, brought: tuple[str, str]) -> bool:
+        """Say whether it is an error that nothing cures."""
+        severity, code = brought
+        return severity == "error" and cure_of(code, self.kind) is None
 
     def _new(self, rule: Rule, context: Context) -> list[Finding]:
         """Return what a rule finds that is not found without the candidate."""
