@@ -88,8 +88,8 @@ def test_all_prices_are_of_one_currency(model: PartsModel) -> None:
     assert shown("yen") == "¥9", "no rate is known"
     model.set_currency("EUR", RATES, 30)
     assert (shown("euro"), shown("dear")) == ("€400", "≈€720")
-    model.set_currency("TWD", None, 30)
-    assert (shown("euro"), shown("dear")) == ("≈$447", "$900"), "no bank has a rate of TWD"
+    model.set_currency("VND", None, 30)
+    assert (shown("euro"), shown("dear")) == ("≈$447", "$900"), "no source has a rate of VND"
 
 
 def test_used_and_the_day_stand_in_the_row(model: PartsModel) -> None:

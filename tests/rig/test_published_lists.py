@@ -107,7 +107,7 @@ def test_what_names_another_part_takes_none(line: str) -> None:
     ("line", "stands_in"),
     [
         ("G.Skill Ripjaws V 32 GB (2 x 16 GB) DDR4-3200 CL16", False),
-        ("G.Skill Aegis 32 GB (2 x 16 GB) DDR4-3200 CL16", True),
+        ("G.Skill Sniper X 32 GB (2 x 16 GB) DDR4-3200 CL16", True),
         ("Corsair 1500 W", True),
         ("Seagate FireCuda (2TB)", True),
         ("Seagate FireCuda 530 2TB", False),

@@ -79,7 +79,8 @@ def cooler_heat_w(cooler: Cooler) -> Range | None:
     least, most = next(heat for limit, heat in HEAT_BY_HEIGHT_W if height <= limit)
     size = (height >= UPRIGHT_COOLER_MM) + (height >= TALL_MM)
     least = max(least, _least_for_sockets(cooler, size))
-    return least, max(least, most)
+    # Low ones for sockets of servers stand in the wind of a rack and move what tall ones do.
+    return least, max(least, most, _least_for_sockets(cooler, 2))
 
 
 def _least_for_sockets(cooler: Cooler, size: int) -> float:

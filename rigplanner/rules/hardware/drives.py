@@ -28,7 +28,7 @@ from rigplanner.rules.hardware.classes.boards import (
     m2_length_bounds,
     unlisted_sata,
 )
-from rigplanner.rules.hardware.classes.cases import bays as bays_of
+from rigplanner.rules.hardware.classes.cases import counted
 from rigplanner.rules.hardware.fit.radiators import Room, room_in
 from rigplanner.rules.hardware.slots import Seeker
 
@@ -426,7 +426,7 @@ Pair = tuple[int, int]
 def _left(space: Enclosure, room: Room, end: Literal[0, 1]) -> Pair | None:
     """Return the fewest (0) or the most (1) bays of 2.5 and 3.5 inch that radiators leave; of
     a case without class none at least, None at most."""
-    small, large = bays_of(space, "bays_25"), bays_of(space, "bays_35")
+    small, large = counted(space, "bays_25"), counted(space, "bays_35")
     if end == 1 and (small is None or large is None):
         return None
     left = (

@@ -31,6 +31,7 @@ from rigplanner.rules.hardware.class_bounds import (
     supply_room_mm,
 )
 from rigplanner.rules.hardware.classes.cards import card_slots
+from rigplanner.rules.hardware.classes.cases import counted
 from rigplanner.rules.hardware.fit.radiators import DEPTH_MM, radiators_mm, room_in, takes
 from rigplanner.rules.hardware.fit.rooms import (
     board_fits,
@@ -207,9 +208,17 @@ def _column_bounds(context: Context, case: CardInCase, missing: tuple[str, ...])
         good = between(case, {"slot": (None, None)}).best
         return Bounds(good, good) if fits else None
     columns = slot_columns(case.board, case.slot)
-    if columns is None or not set(missing) <= {"slot.position", "card.slots"}:
+    room = counted(_space(case.chassis), "slot_columns")
+    if columns is None or room is None:
         return None
-    return between(case, {"slot.position": (columns[1], columns[0]), "card.slots": thick[::-1]})
+    return between(
+        case,
+        {
+            "slot.position": (columns[1], columns[0]),
+            "card.slots": thick[::-1],
+            "chassis.enclosure.slot_columns": room,
+        },
+    )
 
 
 MAKERS_CARD_SLOTS = 2.0

@@ -222,9 +222,10 @@ def _always_listed() -> dict[tuple[object, ...], frozenset[str]]:
     return listed
 
 
-def always_listed(layout: Layout, generation: str) -> bool:
+def always_listed(layout: Layout, generation: str) -> bool | None:
     """Say whether all boards of the socket and chipset whose makers' lists were read take a
-    generation of CPUs."""
+    generation of CPUs; None where no list of such a board was read."""
     if not layout.sockets:
-        return False
-    return generation in _always_listed().get((layout.sockets[0], layout.chipset), frozenset())
+        return None
+    lists = _always_listed().get((layout.sockets[0], layout.chipset))
+    return None if lists is None else generation in lists
