@@ -238,7 +238,7 @@ class Trial:
         brought: dict[tuple[str, str], Finding] = {}
         curable = False
         for rule, fields in zip(self.rules, self.fields, strict=True):
-            if curable and cure_of(rule.code, self.kind):
+            if curable and not self._may_stop(rule):
                 continue
             key = alike(rule.code, stand, part, fields)
             known = self._answers.get(key) if key else None
@@ -257,6 +257,11 @@ class Trial:
         if context is not None:
             vars(context).clear()
         return brought
+
+    def _may_stop(self, rule: Rule) -> bool:
+        """Say whether a rule may say a no that nothing cures."""
+        errs = rule.may_err or self.rig.severities.get(rule.code) == "error"
+        return errs and cure_of(rule.code, self.kind) is None
 
     def _stays(self, brought: tuple[str, str]) -> bool:
         """Say whether it is an error that nothing cures."""

@@ -165,6 +165,7 @@ def test_a_rule_fires_and_its_fixes_remove_the_finding_and_add_no_error(case: Ru
         finding.severity for finding in findings
     }
     errors = {finding.code for finding in before.findings if finding.severity == "error"}
+    assert all(RULES_BY_CODE[code].may_err for code in errors)
     for finding in findings:
         text = finding_text(finding, case.rig, catalog)
         assert text and "{" not in text and "None" not in text

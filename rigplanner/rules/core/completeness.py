@@ -85,6 +85,7 @@ def lacks(context: Context) -> Iterator[Lack]:
     "RIG002",
     "Not chosen yet",
     "unknown",
+    may_err=True,
     over=lacks,
     reason="What is not chosen is not judged.",
     source="Arithmetic",

@@ -20,7 +20,8 @@ Judge = Callable[[Context, Any], Iterable[Finding]]
 class Rule(Struct, frozen=True, kw_only=True):
     """A rule: `over` picks what is judged one by one, `needs` the facts without which the answer is
     unknown ("card.length_mm": field `length_mm` of the part that the case calls `card`), `judge`
-    yields findings."""
+    yields findings, of its own severity or of another; `may_err` says that errors are among
+    them."""
 
     code: str
     title: str
@@ -33,6 +34,7 @@ class Rule(Struct, frozen=True, kw_only=True):
     judge: Judge
     paths: tuple[tuple[str, ...], ...] = ()
     bound: Bound | None = None
+    may_err: bool = False
 
     def finding(
         self,
@@ -89,9 +91,11 @@ def rule(
     source: str,
     needs: tuple[str, ...] = (),
     bound: Bound | None = None,
+    may_err: bool = False,
 ) -> Callable[[Judge], Rule]:
     """Register a function as the rule `code`; a code can be taken once. `bound` tells what the
-    class of a part allows where some of `needs` are missing."""
+    class of a part allows where some of `needs` are missing; `may_err` that a rule whose own
+    severity is milder finds errors too."""
 
     def register(judge: Judge) -> Rule:
         if code in RULES:
@@ -109,6 +113,7 @@ def rule(
             judge=judge,
             paths=tuple(tuple(path.split(".")) for path in needs),
             bound=bound,
+            may_err=may_err or severity == "error",
         )
         RULES[code] = entry
         return entry

@@ -104,6 +104,7 @@ def _matching(of_kind: dict[str, list[Piece]], pattern: Pattern) -> Piece | None
     "KNO001",
     "Parts are known to trouble each other",
     "warning",
+    may_err=True,
     over=together,
     reason="Some failures follow from no specification; builders found them.",
     source="Each entry names its own source",

@@ -62,6 +62,7 @@ def _volts_bounds(context: Context, case: Fed, missing: tuple[str, ...]) -> Boun
     "PWR011",
     "Supply gives less at this mains voltage",
     "warning",
+    may_err=True,
     over=fed,
     needs=("supply.supply.ratings", "site.volts"),
     bound=_volts_bounds,
@@ -188,6 +189,7 @@ def corded(context: Context) -> Iterator[Corded]:
     "PWR020",
     "Supply draws more than its cord carries",
     "warning",
+    may_err=True,
     over=corded,
     needs=("supply.supply.inlet",),
     reason=(

@@ -398,6 +398,7 @@ def mixed_kits(context: Context) -> Iterator[Fitted]:
     "MEM007",
     "Memory kits differ",
     "warning",
+    may_err=True,
     over=mixed_kits,
     needs=("kit.speed_mts",),
     reason=(

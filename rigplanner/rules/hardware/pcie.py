@@ -382,6 +382,7 @@ def splitters(context: Context) -> Iterator[Risen]:
     "PCI005",
     "Slot must be split in the firmware",
     "info",
+    may_err=True,
     over=splitters,
     needs=("use.slot.bifurcation", "riser.width"),
     reason=(

@@ -388,6 +388,7 @@ def first_bios(case: Seated) -> str | None:
     "CPU007",
     "CPU needs a newer BIOS than some boards were sold with",
     "warning",
+    may_err=True,
     over=with_bios,
     needs=("board.layout.sockets",),
     reason=(

@@ -164,6 +164,7 @@ def power_of_two(context: Context, case: Split) -> Iterator[Finding]:
     "WRK003",
     "More pipeline stages than layers, or uneven ones",
     "warning",
+    may_err=True,
     over=pipeline_splits,
     needs=("layers",),
     reason="A pipeline runs at the pace of its longest stage; a stage without a layer is an error.",

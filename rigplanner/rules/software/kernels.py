@@ -173,6 +173,7 @@ def flash_attention(context: Context, case: Feature) -> Iterator[Finding]:
     "SW007",
     "bf16 is only emulated on the GPU",
     "warning",
+    may_err=True,
     over=bf16_jobs,
     needs=("card.compute_capability",),
     reason=(

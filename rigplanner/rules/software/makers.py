@@ -171,6 +171,7 @@ def formats(context: Context) -> Iterator[Format]:
     "SW022",
     "GPU has no units for the number format",
     "warning",
+    may_err=True,
     over=formats,
     reason=(
         "Vega and RDNA 2 emulate bf16; FP8 came with MI300 and RDNA 4, FP4 with MI350; Arc has"

@@ -375,6 +375,7 @@ def driver(context: Context, case: Served) -> Iterator[Finding]:
     "SW005",
     "Current PyTorch wheels no longer serve the GPU",
     "info",
+    may_err=True,
     over=without_pytorch,
     needs=("card.compute_capability",),
     reason=(
