@@ -440,6 +440,12 @@ COMMANDS: tuple[Command, ...] = (
         menu="Help",
         run=_later("dialogs.formats", "formats_dialog"),
     ),
+    C(
+        id="tiny",
+        text="Networks on microcontrollers",
+        menu="Help",
+        run=_later("dialogs.tiny", "tiny_dialog"),
+    ),
     C(id="tour", text="Tour of the window", menu="Help", run=lambda d: d.start_tour()),
     C(
         id="keys",

@@ -33,13 +33,15 @@ class Board(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class TinyNetwork(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A network in int8: flash for its weights, SRAM for its activations, in KB."""
+    """A network in int8: flash for its weights, SRAM for its activations, in KB; `source` is that
+    of the flash, `sram_source` that of the SRAM, "" is the reader's own figure."""
 
     name: str
     aliases: tuple[str, ...]
     flash_kb: float
     sram_kb: float
     source: str
+    sram_source: str = ""
 
 
 class TinyFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -68,6 +70,14 @@ def find_board(word: str) -> Board:
     known = {name.casefold(): name for name in names}
     near = ", ".join(known[each] for each in get_close_matches(asked, known, 2, 0.0))
     raise WorkloadFault(f"board: '{word[:40]}' is not known; the nearest are {near}.")
+
+
+def boards_that_hold(network: TinyNetwork) -> tuple[Board, ...]:
+    """Return the boards that hold a network, the smallest first: by SRAM, then by flash."""
+    held = [
+        each for each in tiny_file().boards.values() if verdict(network, each) in ("fits", "tight")
+    ]
+    return tuple(sorted(held, key=lambda each: (each.sram_kb, each.flash_kb or 0.0)))
 
 
 def find_tiny(word: str) -> TinyNetwork:

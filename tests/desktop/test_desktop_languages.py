@@ -46,6 +46,7 @@ DIALOGS = (
     "keys",
     "about",
     "formats",
+    "tiny",
 )
 
 

@@ -29,6 +29,7 @@ DIALOGS = (
     ("hires", "hires_dialog"),
     ("about", "about_dialog"),
     ("formats", "formats_dialog"),
+    ("tiny", "tiny_dialog"),
 )
 
 

@@ -6,28 +6,8 @@ import sys
 
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.errors import WorkloadFault
-from rigplanner.memory.tiny import (
-    RUNTIME_FLASH_KB,
-    RUNTIME_SRAM_KB,
-    Board,
-    TinyNetwork,
-    find_board,
-    find_tiny,
-    tiny_file,
-    verdict,
-)
-from rigplanner.report.format import number
-from rigplanner.report.language import Words, tr
-
-VERDICTS = Words(
-    {
-        "fits": "fits",
-        "tight": "tight: the arena of a build may be larger",
-        "no flash": "does not fit: too little flash",
-        "no SRAM": "does not fit: too little SRAM",
-        "flash unknown": "the chip has no flash of its own: take a module or a board with one",
-    }
-)
+from rigplanner.memory.tiny import TinyNetwork, find_board, find_tiny, tiny_file
+from rigplanner.report.words.tiny import board_text, nearest_text, need_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,17 +26,11 @@ def run(args: argparse.Namespace) -> int:
     except WorkloadFault as fault:
         raise InputFault(str(fault)) from fault
     for network in networks:
-        sys.stdout.write(
-            tr(
-                "{name} in int8: {flash} KB of flash, {sram} KB of SRAM",
-                name=network.name,
-                flash=number(network.flash_kb + RUNTIME_FLASH_KB),
-                sram=number(network.sram_kb + RUNTIME_SRAM_KB),
-            )
-            + "\n"
-        )
+        sys.stdout.write(f"{need_text(network)}\n")
         for board in boards:
-            sys.stdout.write(f"  {_line(network, board)}\n")
+            sys.stdout.write(f"  {board_text(network, board)}\n")
+        if args.board and (near := nearest_text(network, boards[0])):
+            sys.stdout.write(f"  {near}\n")
     return FINE
 
 
@@ -73,9 +47,3 @@ def _networks(args: argparse.Namespace) -> list[TinyNetwork]:
         )
         return [own]
     return [find_tiny(args.what)] if args.what else list(tiny_file().networks.values())
-
-
-def _line(network: TinyNetwork, board: Board) -> str:
-    flash = tr("no flash") if board.flash_kb is None else f"{number(board.flash_kb)} KB"
-    room = f"{number(board.sram_kb)} KB SRAM, {flash}"
-    return f"{board.name} ({board.core}, {room}): {VERDICTS[verdict(network, board)]}"

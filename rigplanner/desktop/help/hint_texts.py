@@ -43,6 +43,26 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
         "The power limit that is set in the driver; none means the card's own.",
         "Less power and heat; the speed falls less than the power does.",
     ),
+    "Network for a microcontroller": (
+        "A network of MLPerf Tiny in int8, by name or short name such as kws.",
+        "Its weights need flash, its activations SRAM.",
+    ),
+    "Microcontroller board": (
+        "The board that shall run the network, by name, chip or short name.",
+        "Its flash and SRAM decide; boards that hold the network stand in the list below.",
+    ),
+    "Figures of your own network": (
+        "Counts the two figures beside it in place of a network of the list.",
+        "They are those of your converted network; the runtime is added.",
+    ),
+    "Flash of your network in KB": (
+        "Weights in int8: the size of the converted file.",
+        "With the runtime they have to fit the board's flash.",
+    ),
+    "SRAM of your network in KB": (
+        "Arena that the converted network needs for its activations.",
+        "With the sketch's own variables it has to fit the board's SRAM.",
+    ),
     "Words of machines for hire": (
         "Words of the provider, the machine or its GPU, in any order.",
         "Free, spot and monthly find those that cost nothing, may be taken back, or go by months.",
@@ -549,6 +569,25 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
 there."""
 
 COLUMN_HINTS: dict[str, tuple[str, str]] = {
+    "Figure": ("What is told of.", "What is left below zero is what the board lacks."),
+    "Microcontroller": (
+        "A board that is known.",
+        "Those that hold the network come first, the smallest on top.",
+    ),
+    "Flash": ("Memory of the board that keeps the weights.", "Weights and runtime have to fit it."),
+    "SRAM": (
+        "Memory of the board that is computed in.",
+        "Activations and variables have to fit it.",
+    ),
+    "Trust": (
+        "How near the figure stands to its maker.",
+        "A recalled one was not read again: look it up before you buy.",
+    ),
+    "Source": ("Where the figure was read, and when.", "Own figures and estimates have none."),
+    "Verdict": (
+        "Whether the board holds the network.",
+        "Tight ones hold it unless the arena of your build is larger than listed.",
+    ),
     "Provider": (
         "Who hires the machine out.",
         "Prices and limits are those of its pages, with their day.",
