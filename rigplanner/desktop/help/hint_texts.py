@@ -48,7 +48,7 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
         "Its weights need flash, its activations SRAM.",
     ),
     "Microcontroller board": (
-        "The board that shall run the network, by name, chip or short name.",
+        "The board that runs the network, by name, chip or short name.",
         "Its flash and SRAM decide; boards that hold the network stand in the list below.",
     ),
     "Figures of your own network": (
