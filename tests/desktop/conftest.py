@@ -5,6 +5,7 @@ import os
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+import gc
 import logging
 import math
 from collections.abc import Iterator
@@ -26,10 +27,21 @@ from rigplanner.desktop.document.preferences import PreferenceStore
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.look.theme import look
 from rigplanner.desktop.window import Window
+from rigplanner.garbage import collector_paused
 from rigplanner.rig.document import Rig
 from rigplanner.rules.badges import Fitting, Trial, item_for
 
 TODAY = "2026-11-21"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def this_thread_destroys() -> Iterator[None]:
+    """As in the program, where the collector is paused for good: what windows leave goes in the
+    thread that made it. The collector runs in whatever thread makes the next objects, a server of
+    another file's test too, and a widget that is destroyed there takes the process along."""
+    with collector_paused():
+        yield
+        gc.collect()
 
 
 @pytest.fixture

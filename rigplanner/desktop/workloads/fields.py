@@ -90,7 +90,7 @@ TIPS = Words(
         "request_rate": "Requests that arrive in a second, by chance; in place of users.",
         "prefix_tokens": "Tokens that all prompts begin with: read and kept once.",
         "prompt_set": "A set of prompts that benchmarks use, for its mean lengths.",
-        "target_tokens_s": "Tokens a second that each user shall get: the answer says how many"
+        "target_tokens_s": "Tokens a second that each user gets at least: the answer says how many"
         " users get them.",
         "target_first_token_ms": "Milliseconds until the first word that each user accepts.",
         "draft": "Tokens drafted ahead and checked in one step (speculative decoding).",
