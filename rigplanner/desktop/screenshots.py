@@ -96,16 +96,21 @@ def _window(state: Path, rig: Path) -> "Window":
 
 
 def settle(application: "QApplication", window: "Window", seconds: float = 120.0) -> None:
-    """Let timers run and the work aside come to an end."""
+    """Let timers run and the work aside come to an end. Sleeping lets other threads run Python;
+    `QTest.qWait` holds them up."""
     import time
 
-    from PySide6.QtTest import QTest
+    def wait(least_s: float) -> None:
+        until = time.monotonic() + least_s
+        while time.monotonic() < until:
+            application.processEvents()
+            time.sleep(0.01)
 
     end = time.monotonic() + seconds
-    for pause_ms in (400, 700, 500):
-        QTest.qWait(pause_ms)
+    for pause_s in (0.4, 0.7, 0.5):
+        wait(pause_s)
         while (window.session.pending or window.session.tasks.is_busy()) and time.monotonic() < end:
-            QTest.qWait(20)
+            wait(0.02)
 
 
 def _save(widget: "QWidget", path: Path) -> Path:
