@@ -9,6 +9,7 @@ from rigplanner.planning.map.cards import Kind
 from rigplanner.planning.map.rank import Row, Sort
 from rigplanner.report import format as fmt
 from rigplanner.report.language import Words, tr
+from rigplanner.report.map.bar import MARGIN, STEP, Bar, Shape, bar_rows
 from rigplanner.report.map.figures import (
     PER,
     SORT_WORDS,
@@ -22,15 +23,10 @@ from rigplanner.report.map.figures import (
 from rigplanner.report.map.scatter import Axis, Point, kind_entries, scatter, short
 from rigplanner.report.map.scene import (
     LARGE,
-    SIZE,
     SMALL,
-    Dot,
     Measure,
-    Rect,
-    Role,
     Scene,
     Spot,
-    Stroke,
     Text,
     legend,
     letters,
@@ -48,9 +44,7 @@ CHART_WORDS = Words(
         "time": "Years",
     }
 )
-WIDTH, MARGIN, STEP, BAR = 760.0, 16.0, 20.0, 12.0
-MOST_NAME = 0.42
-"""Share of the width that names may take."""
+WIDTH = 760.0
 MOST_BARS = 40
 
 
@@ -98,18 +92,19 @@ def bars(
     if not drawn:
         return _empty(title, tr("Nothing runs this work."), width)
     share = is_share(rows, sort)
-    names = [title_of(row) for _, row, _ in drawn]
-    left = MARGIN + 8 + min(max(measure(name, SIZE, False) for name in names), width * MOST_NAME)
-    figures = [shown(found[0], share) for _, _, found in drawn]
-    room = width - left - MARGIN - 8 - max(measure(text, SIZE, True) for text in figures)
-    scale = room / (max(max(found) for _, _, found in drawn) or 1.0)
     unit = unit_of(rows, sort, heading.currency)
     shapes, top = _head(title, unit, [row.kind for _, row, _ in drawn], width, measure)
-    spots = []
-    for at, (index, row, found) in enumerate(drawn):
-        y = top + at * STEP
-        shapes += _bar(names[at], figures[at], row, found, left, y, scale, measure)
-        spots.append(Spot(0.0, y - 4, width, STEP, index, said(row, sort, heading.currency)))
+    share = is_share(rows, sort)
+    shapes += bar_rows(
+        [Bar(title_of(row), row.kind, *found, shown(found[0], share)) for _, row, found in drawn],
+        top,
+        width,
+        measure,
+    )
+    spots = [
+        Spot(0.0, top + at * STEP - 4, width, STEP, index, said(row, sort, heading.currency))
+        for at, (index, row, _) in enumerate(drawn)
+    ]
     foot = top + len(drawn) * STEP + 14
     said_lines = wrapped(heading.note, width - 2 * MARGIN, measure, SMALL)
     shapes += [
@@ -119,37 +114,9 @@ def bars(
     return Scene(width, foot + 13 * len(said_lines), title, tuple(shapes), tuple(spots))
 
 
-def _bar(
-    name: str,
-    text: str,
-    row: Row,
-    found: tuple[float, float, float],
-    left: float,
-    y: float,
-    scale: float,
-    measure: Measure,
-) -> list[Rect | Stroke | Dot | Text]:
-    value, low, high = (each * scale for each in found)
-    role: Role = row.kind
-    middle = y + BAR / 2
-    whisker = [
-        Stroke(((left + low, middle), (left + high, middle)), "mark", 1.2),
-        *(
-            Stroke(((left + end, middle - 4), (left + end, middle + 4)), "mark", 1.2)
-            for end in (low, high)
-        ),
-    ]
-    return [
-        Text(MARGIN, y + 10, shortened(name, left - 8 - MARGIN, measure)),
-        Rect(left, y, value, BAR, role),
-        *(whisker if high > low else ()),
-        Text(left + max(value, high) + 6, y + 10, text, strong=True),
-    ]
-
-
 def _head(
     title: str, unit: str, kinds: Sequence[Kind], width: float, measure: Measure
-) -> tuple[list[Rect | Stroke | Dot | Text], float]:
+) -> tuple[list[Shape], float]:
     """Title, unit and legend, and where the bars begin."""
     room = width - 2 * MARGIN
     entries = kind_entries(kinds) if len(set(kinds)) > 1 else []

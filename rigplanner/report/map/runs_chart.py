@@ -6,6 +6,7 @@ from itertools import groupby
 from rigplanner.planning.map.runs import Run
 from rigplanner.report import format as fmt
 from rigplanner.report.language import tr
+from rigplanner.report.map.bar import MARGIN, STEP, Bar, Shape, bar_rows
 from rigplanner.report.map.models import PURPOSE_WORDS
 from rigplanner.report.map.scatter import RADIUS
 from rigplanner.report.map.scene import (
@@ -15,10 +16,8 @@ from rigplanner.report.map.scene import (
     SMALL,
     Dot,
     Measure,
-    Rect,
     Role,
     Scene,
-    Stroke,
     Text,
     legend,
     letters,
@@ -26,11 +25,10 @@ from rigplanner.report.map.scene import (
     wrapped,
 )
 
-WIDTH, MARGIN, STEP, BAR, MOST_NAME = 760.0, 16.0, 20.0, 12.0, 0.42
+WIDTH = 760.0
 WHOLE: Role = "card"
 PARTLY: Role = "machine"
 """Colours of models that lie in GPU memory, and of those of which a part lies in RAM."""
-Shape = Rect | Stroke | Dot | Text
 
 
 def runs_chart(
@@ -55,7 +53,7 @@ def runs_chart(
     for purpose, of_kind in groupby(drawn, key=lambda run: run.purpose):
         shapes.append(Text(MARGIN, y + 14, PURPOSE_WORDS[purpose], SIZE, strong=True))
         shown = list(of_kind)[:most]
-        shapes += _bars(shown, y + 24, measure)
+        shapes += bar_rows(_bars(shown), y + 24, WIDTH, measure)
         y += 24 + len(shown) * STEP + 8
     if not drawn:
         shapes.append(Text(MARGIN, y + 14, tr("No model of these runs.")))
@@ -67,30 +65,16 @@ def runs_chart(
     return Scene(WIDTH, y + 14 + 13 * len(lines), title, tuple(shapes))
 
 
-def _bars(runs: Sequence[Run], top: float, measure: Measure) -> list[Shape]:
-    names = [f"{run.model} {run.precision}" for run in runs]
-    speeds = [run.speed for run in runs if run.speed is not None]
-    texts = [fmt.quantity(speed.value, speed.metric) for speed in speeds]
-    widest = max(measure(name, SIZE, False) for name in names)
-    left = MARGIN + 8 + min(widest, WIDTH * MOST_NAME)
-    room = WIDTH - left - MARGIN - 8 - max(measure(text, SIZE, True) for text in texts)
-    scale = room / (max(speed.high for speed in speeds) or 1.0)
-    made: list[Shape] = []
-    for at, (run, speed) in enumerate(zip(runs, speeds, strict=True)):
-        y = top + at * STEP
-        role: Role = WHOLE if run.whole else PARTLY
-        made.append(Text(MARGIN, y + 10, shortened(names[at], left - 8 - MARGIN, measure)))
-        made.append(Rect(left, y, speed.value * scale, BAR, role))
-        ends = (left + speed.low * scale, left + speed.high * scale)
-        made += _whisker(ends, y + BAR / 2)
-        made.append(Text(ends[1] + 6, y + 10, texts[at], strong=True))
-    return made
-
-
-def _whisker(ends: tuple[float, float], middle: float) -> list[Shape]:
-    """The interval as a line with two ends."""
-    low, high = ends
+def _bars(runs: Sequence[Run]) -> list[Bar]:
     return [
-        Stroke(((low, middle), (high, middle)), "mark", 1.2),
-        *(Stroke(((end, middle - 4), (end, middle + 4)), "mark", 1.2) for end in ends),
+        Bar(
+            f"{run.model} {run.precision}",
+            WHOLE if run.whole else PARTLY,
+            speed.value,
+            speed.low,
+            speed.high,
+            fmt.quantity(speed.value, speed.metric),
+        )
+        for run in runs
+        if (speed := run.speed) is not None
     ]
