@@ -4,9 +4,11 @@ import io
 import shutil
 import sys
 import textwrap
+from collections.abc import Sequence
 from typing import TextIO
 
 from rigplanner.plain_text import SHOWN
+from rigplanner.report.format import columns_of
 
 
 def width() -> int | None:
@@ -33,6 +35,19 @@ def tell_columns(text: str) -> None:
             print(line)
         else:
             tell(line)
+
+
+def tell_pairs(pairs: Sequence[tuple[str, str]]) -> None:
+    """Print a line for each key with what it names. Where one would be too wide for the terminal,
+    all that is named stands below its key, so that a key is never cut."""
+    room = width()
+    below = room is not None and any(columns_of(f"{a} {b}") > room for a, b in pairs)
+    for key, named in pairs:
+        if below:
+            tell(key.rstrip())
+            tell(f"  {named}")
+        else:
+            print(f"{key} {named}")
 
 
 LONGEST_MESSAGE = 1200

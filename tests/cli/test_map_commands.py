@@ -1,12 +1,14 @@
 """`rigplanner rank` and `rigplanner runs`: what they print and what they refuse."""
 
 import json
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from rigplanner.cli.main import main
+from rigplanner.report.format import columns_of
 
 
 def test_cards_are_ranked_for_a_work(capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,3 +120,28 @@ def test_what_a_machine_runs_is_drawn(tmp_path: Path, samples: list[Path]) -> No
     assert "<svg" in page and "80 % interval" in page and "<script" not in page
     rated = [word for word in words if word.endswith("/s")]
     assert 2 <= len(rated) <= 8, "at most four bars of each purpose"
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["rank", "llama-3.1-8b task=inference", "--only", "rtx 30", "--kwh", "0.3"],
+        ["runs", "2x RTX 3090", "--most", "4"],
+        ["catalog", "list", "4090"],
+        ["catalog", "list", "--cloud", "V100"],
+    ],
+    ids=["rank", "runs", "parts", "hire"],
+)
+def test_no_line_is_wider_than_the_terminal(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    asked: list[str],
+    columns: int,
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main(asked) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > 5
+    assert [line for line in lines if columns_of(line) > columns] == []

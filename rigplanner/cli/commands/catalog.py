@@ -38,7 +38,7 @@ from rigplanner.cli.catalog_verbs import (
 )
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import open_catalog
-from rigplanner.cli.terminal import tell
+from rigplanner.cli.terminal import tell, tell_pairs, width
 from rigplanner.data import data_path
 from rigplanner.economics.spot import (
     USUAL_CHECKPOINT_MIN,
@@ -197,8 +197,7 @@ def _list(args: argparse.Namespace, catalog: Catalog) -> int:
     if args.format == "json":
         print(msgspec.json.encode(parts).decode())
         return FINE
-    for part in parts:
-        print(f"{kind_of(part):12} {part.id:52} {part.name}")
+    tell_pairs([(f"{kind_of(part):12} {part.id:52}", part.name) for part in parts])
     rented = len(shipped_cloud().found(args.words)) if args.words and not parts else 0
     hint = f"; {rented} machines to rent: add --cloud" if rented else ""
     total = len(catalog.parts) + len(catalog.community)
@@ -213,7 +212,7 @@ def _list_cloud(args: argparse.Namespace) -> int:
         print(msgspec.json.encode(found).decode())
     else:
         if found:
-            print(hire_table(found, open_catalog()))
+            print(hire_table(found, open_catalog(), width()))
         near = cloud.nearest(" ".join(args.words)) if args.words and not found else []
         hint = f"; the nearest are {', '.join(near)}" if near else ""
         for sentence in cloud.told_of(args.words) if not found else ():

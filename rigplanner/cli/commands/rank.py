@@ -15,7 +15,7 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.asked import works_asked
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import open_catalog
-from rigplanner.cli.terminal import tell_columns
+from rigplanner.cli.terminal import tell_columns, width
 from rigplanner.cli.written import written
 from rigplanner.machine.displays import display_gib
 from rigplanner.planning.map.advice import advice
@@ -233,7 +233,8 @@ def _content(
         return table.csv_text(best, names, currency).encode()
     if args.format == "json":
         return table.json_text(best, names, currency).encode()
-    lines = table.text(best, names, currency, args.most, args.sort)
+    room = width() if args.output is None and args.format == "text" else None
+    lines = table.text(best, names, currency, args.most, args.sort, room)
     lines += want.told(shortages(best), names)
     if money.day:
         lines.append(table.market(money.day))

@@ -10,7 +10,7 @@ from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.hardware import Place, place_of
-from rigplanner.cli.terminal import tell_columns
+from rigplanner.cli.terminal import tell_columns, width
 from rigplanner.cli.written import written
 from rigplanner.errors import WorkloadFault
 from rigplanner.planning.map.runs import (
@@ -117,7 +117,8 @@ def _content(args: argparse.Namespace, found: Sequence[Run], place: Place) -> st
         return models.csv_text(found)
     if args.format == "json":
         return models.json_text(found)
-    lines = models.text(found, args.most)
+    room = width() if args.output is None and args.format == "text" else None
+    lines = models.text(found, args.most, room)
     if args.format == "text":
         return "\n".join(lines) + "\n"
     from rigplanner.report.map import picture

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from itertools import zip_longest
 
+from rigplanner.report.columns import GAP, widest
 from rigplanner.report.comparison.content import Comparison
 from rigplanner.report.format import columns_of, padded, wrapped
 
-GAP = "  "
 NARROWEST = 16
 """Columns of a terminal below which words are cut to pieces; further rigs go below instead."""
 
@@ -43,20 +43,9 @@ def _side_by_side(lines: Sequence[Line], width: int | None) -> list[list[Line]]:
 def _columns(lines: Sequence[Line], width: int | None) -> str:
     widths = [max(columns_of(cell) for cell in column) for column in zip(*lines, strict=True)]
     if width is not None:
-        most = _widest(widths, width - len(GAP) * (len(widths) - 1))
+        most = widest(widths, width - len(GAP) * (len(widths) - 1))
         widths = [min(each, most) for each in widths]
     return "\n".join(text for line in lines for text in _row(line, widths))
-
-
-def _widest(widths: Sequence[int], room: int) -> int:
-    """Return how wide a column may be so that all together take the room, narrow ones no more than
-    they need."""
-    left, many = room, len(widths)
-    for each in sorted(widths):
-        if each > left // many:
-            return max(1, left // many)
-        left, many = left - each, many - 1
-    return max(widths)
 
 
 def _row(line: Line, widths: Sequence[int]) -> list[str]:

@@ -10,7 +10,7 @@ import msgspec
 
 from rigplanner.planning.map.runs import Run, opened
 from rigplanner.report import format as fmt
-from rigplanner.report.format import columns_of, padded
+from rigplanner.report.columns import table_lines
 from rigplanner.report.language import Words, tr, trn
 
 PURPOSE_WORDS = Words(
@@ -31,6 +31,10 @@ HEADS = (
 )  # fmt: skip
 RIGHT = (2, 5, 6, 8, 9, 10, 11, 12)
 """Columns of numbers."""
+SOFT = {1: 17, 7: 10}
+"""Columns of words, and how narrow they may become before others are left out."""
+SPARE = (3, 12, 11, 2, 6, 9, 8, 10)
+"""Columns that a narrow terminal does without, the first first."""
 STEPS_GIB = (8.0, 16.0, 24.0, 48.0)
 """More GPU memory that people can buy in one step."""
 MOST_NAMED = 4
@@ -82,9 +86,9 @@ def csv_text(runs: Sequence[Run]) -> str:
     return out.getvalue()
 
 
-def text(runs: Sequence[Run], most: int) -> list[str]:
+def text(runs: Sequence[Run], most: int, width: int | None = None) -> list[str]:
     """Return the first models of each purpose as lines of text, the best of its class with a star,
-    then what more memory would open."""
+    then what more memory would open. `width`: columns of the terminal that tables keep to."""
     lines: list[str] = []
     for purpose, of_kind in groupby(runs, key=lambda run: run.purpose):
         every = list(of_kind)
@@ -98,7 +102,7 @@ def text(runs: Sequence[Run], most: int) -> list[str]:
                 total=len(every),
             ),
         ]
-        lines += _table(running[:most])
+        lines += _table(running[:most], width)
         lines += more_lines(every)
     return lines
 
@@ -123,21 +127,10 @@ def _more(step: float, found: Sequence[Run]) -> str:
     )
 
 
-def _table(runs: Sequence[Run]) -> list[str]:
+def _table(runs: Sequence[Run], width: int | None) -> list[str]:
     if not runs:
         return []
-    rows = [tuple(map(tr, HEADS)), *map(cells, runs)]
-    kept = [at for at in range(len(HEADS)) if any(row[at] for row in rows[1:])]
-    widths = {at: max(columns_of(row[at]) for row in rows) for at in kept}
-    return [
-        "  ".join(
-            " " * (widths[at] - columns_of(row[at])) + row[at]
-            if at in RIGHT
-            else padded(row[at], widths[at])
-            for at in kept
-        ).rstrip()
-        for row in rows
-    ]
+    return table_lines(tuple(map(tr, HEADS)), list(map(cells, runs)), RIGHT, SOFT, SPARE, width)
 
 
 def cells(run: Run) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from rigplanner import __version__
 from rigplanner.performance.answer import TIME_METRICS
 from rigplanner.planning.map.rank import Answer, Row, Sort
 from rigplanner.report import format as fmt
-from rigplanner.report.format import columns_of, padded
+from rigplanner.report.columns import table_lines
 from rigplanner.report.language import Words, tr
 from rigplanner.report.map.figures import shown, title_of
 
@@ -32,6 +32,11 @@ TEXT_HEADS = (
 )  # fmt: skip
 RIGHT = (0, 3, 4, 5, 7, 8, 9)
 """Columns of numbers."""
+SOFT = {1: 20, 2: 7, 10: 12}
+"""Columns of words, and how narrow they may become before others are left out."""
+SPARE = (9, 8, 6, 10, 7, 2, 4, 5)
+"""Columns that a narrow terminal does without, the first first."""
+SORTED_BY: dict[Sort, int] = {"money": 7, "years": 8, "memory": 2}
 
 KNOWN_WORDS = Words(
     {
@@ -133,25 +138,26 @@ def csv_text(rows: Sequence[Row], works: Sequence[str], currency: str) -> str:
 
 
 def text(
-    rows: Sequence[Row], works: Sequence[str], currency: str, most: int, sort: Sort = "speed"
+    rows: Sequence[Row],
+    works: Sequence[str],
+    currency: str,
+    most: int,
+    sort: Sort = "speed",
+    width: int | None = None,
 ) -> list[str]:
-    """Return the first rows as lines of text, then what was left out. Columns that no row fills are
-    left out."""
+    """Return the first rows as lines of text, then what was left out. `width`: columns of the
+    terminal, where the table must keep to it; columns that are sorted by stay longest."""
     shown_rows = [row for row in rows if row.score is not None][:most]
-    table = [tuple(map(tr, TEXT_HEADS)), *(cells(row, currency) for row in shown_rows)]
-    kept = [at for at in range(len(TEXT_HEADS)) if any(line[at] for line in table[1:])]
-    widths = {at: max(columns_of(line[at]) for line in table) for at in kept}
-    lines = [
-        "  ".join(
-            " " * (widths[at] - columns_of(line[at])) + line[at]
-            if at in RIGHT
-            else padded(line[at], widths[at])
-            for at in kept
-        ).rstrip()
-        for line in table
-        if kept
-    ]
-    return [*lines, *_left_out(rows, len(shown_rows)), *_notes(shown_rows, sort)]
+    spare = [at for at in SPARE if at != SORTED_BY.get(sort)]
+    table = table_lines(
+        tuple(map(tr, TEXT_HEADS)),
+        [cells(row, currency) for row in shown_rows],
+        RIGHT,
+        SOFT,
+        spare,
+        width,
+    )
+    return [*table, *_left_out(rows, len(shown_rows)), *_notes(shown_rows, sort)]
 
 
 def cells(row: Row, currency: str) -> tuple[str, ...]:

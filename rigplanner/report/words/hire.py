@@ -6,7 +6,8 @@ from rigplanner.catalog.cloud import CloudInstance, HireLimits, newest
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import GPU, Price
 from rigplanner.economics.spot import spot_hour
-from rigplanner.report.format import columns_of, day, money, number, padded, quantity
+from rigplanner.report.columns import table_lines
+from rigplanner.report.format import day, money, number, quantity
 from rigplanner.report.language import listed, tr
 
 PROVIDERS = {
@@ -54,6 +55,10 @@ HIRE_COLUMNS = (
     "Day", "Limits",
 )  # fmt: skip
 """Heads of the table of machines for hire; `hire_cells` has a cell for each."""
+SOFT = {0: 14, 2: 12, 8: 16}
+"""Columns of words, and how narrow they may become before others are left out."""
+SPARE = (6, 1, 3, 7, 8, 5)
+"""Columns that a narrow terminal does without, the first first."""
 
 
 def hire_cells(machine: CloudInstance, catalog: Catalog) -> tuple[str, ...]:
@@ -82,15 +87,13 @@ def hire_cells(machine: CloudInstance, catalog: Catalog) -> tuple[str, ...]:
     )
 
 
-def hire_table(machines: Sequence[CloudInstance], catalog: Catalog) -> str:
-    """Return machines for hire as columns of plain text under their heads."""
-    lines = [tuple(tr(head) for head in HIRE_COLUMNS)]
-    lines += [hire_cells(machine, catalog) for machine in machines]
-    widths = [max(columns_of(line[n]) for line in lines) for n in range(len(HIRE_COLUMNS))]
-    return "\n".join(
-        "  ".join(padded(*pair) for pair in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    )
+def hire_table(
+    machines: Sequence[CloudInstance], catalog: Catalog, width: int | None = None
+) -> str:
+    """Return machines for hire as columns of plain text under their heads; `width`: columns of the
+    terminal that they keep to."""
+    rows = [hire_cells(machine, catalog) for machine in machines]
+    return "\n".join(table_lines(tuple(map(tr, HIRE_COLUMNS)), rows, (), SOFT, SPARE, width))
 
 
 def limits_text(limits: HireLimits | None) -> str:
