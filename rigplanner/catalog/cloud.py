@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from rigplanner.catalog.find.likeness import likest
 from rigplanner.catalog.load import CatalogFault
 from rigplanner.catalog.schema.parts import Doubt, Price, Status
 from rigplanner.data import data_path
@@ -94,14 +95,7 @@ class Cloud(Struct, frozen=True):
 
     def nearest(self, words: str, most: int = 3) -> list[str]:
         """Return the names of machines that are written most like these words."""
-        from difflib import get_close_matches
-
-        names: dict[str, str] = {}
-        for machine in self.instances.values():
-            names.setdefault(machine.name.casefold(), machine.name)
-            names.setdefault(machine.id, machine.name)
-        found = get_close_matches(words.casefold(), names, most * 2, 0.4)
-        return list(dict.fromkeys(names[name] for name in found))[:most]
+        return likest(words, ((each.name, each.name) for each in self.instances.values()), most)
 
     def named(self, words: str) -> CloudInstance | None:
         """Return the machine of this id or name, whatever the case of its letters."""

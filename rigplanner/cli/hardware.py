@@ -1,6 +1,5 @@
 """The machine that a case names: GPUs by words, or those of a rig file."""
 
-from difflib import get_close_matches
 from pathlib import Path
 
 import msgspec
@@ -73,9 +72,11 @@ def cpus_named(name: str, count: int | None) -> tuple[CPU, ...]:
     index = PartIndex(catalog.parts.values(), catalog.community)
     found = [part for part in index.find(name, "cpu", limit=1) if isinstance(part, CPU)]
     if not found:
-        names = [part.name for part in catalog.of_kind("cpu")]
-        near = ", ".join(get_close_matches(name, names, MOST_NEAR, 0.0))
-        raise WorkloadFault(f"hardware.cpu: the catalog has no '{name}'; the nearest are {near}.")
+        near = ", ".join(part.name for part in index.nearest(name, "cpu", MOST_NEAR))
+        raise WorkloadFault(
+            f"hardware.cpu: the catalog has no '{name}'"
+            f"{'; the nearest are ' + near if near else ''}."
+        )
     return (found[0],) * several
 
 

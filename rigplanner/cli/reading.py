@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
+from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.imports.user_catalog import full_catalog
 from rigplanner.catalog.load import Catalog, CatalogFault
 from rigplanner.cli.faults import InputFault
@@ -55,3 +56,13 @@ def open_assessment(path: Path) -> tuple[Assessment, Catalog]:
     rig, catalog = open_rig(path), open_catalog()
     say_left_aside()
     return assess(rig, catalog, date.today().isoformat()), catalog
+
+
+def no_part_text(words: str, index: PartIndex) -> str:
+    """Say that no part is called so, and which are nearest."""
+    from rigplanner.rig.from_text.from_words import near_parts
+
+    near = ", ".join(part.name for part in near_parts(words, index))
+    return f"no part in the catalog matches {words!r}" + (
+        f", the nearest are {near}" if near else ""
+    )

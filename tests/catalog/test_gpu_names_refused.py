@@ -28,7 +28,7 @@ REFUSED = {
     "GeForce 6800": None,
     "Radeon 4090": None,
     "NVIDIA RX 6800": None,
-    "Quadro 2000": "nvidia.rtx.2000-ada",
+    "Quadro 2000": "nvidia.quadro.p2000",
     "2000": "nvidia.rtx.2000-ada",
     "NVIDIA RTX A5000 Laptop GPU": "nvidia.rtx.a5000",
     "NVIDIA RTX 5000 Ada Generation Laptop GPU": "nvidia.rtx.5000-ada",

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import chain, compress, islice, pairwise
 from typing import Literal
 
+from rigplanner.catalog.find.likeness import likest, part_names
 from rigplanner.catalog.find.naming import Naming, PhraseTable, phrases_in
 from rigplanner.catalog.find.words import words_of
 from rigplanner.catalog.layer import NO_LAYERS, Layer, Layers
@@ -171,6 +172,11 @@ class PartIndex:
             number for text in names for number in self._names.get("".join(words_of(text)), ())
         )
         return any(kind_of(self._parts[number]) == kind for number in numbers)
+
+    def nearest(self, query: str, kind: str | None = None, most: int = 3) -> list[Part]:
+        """Return the own parts that are written most like words which name none."""
+        asked = (part for part in self._listed if kind is None or kind_of(part) == kind)
+        return [self.by_id[part_id] for part_id in likest(query, part_names(asked), most)]
 
     def with_id(self, part_id: str) -> Part | None:
         """Return the part with this id, or None."""

@@ -1,13 +1,13 @@
 """Which GPU does a name mean, as drivers, tools and papers print it? Never a wrong card: rather
 none, and the nearest."""
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from msgspec import Struct
 
+from rigplanner.catalog.find.likeness import likest, part_names
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.schema.parts import CHIP_MAKERS, GPU
 from rigplanner.data import data_path
@@ -176,25 +176,10 @@ class GpuNames:
         for only in (fitting, plain):
             if len(only) == 1:
                 return GpuNaming(next(iter(only.values())))
-        return GpuNaming(
-            None,
-            tuple(fitting)[:NEAREST] or (self._nearest(words) if with_nearest else ()),
-            several=bool(fitting),
-        )
-
-    def _nearest(self, words: frozenset[str]) -> tuple[str, ...]:
-        """Return the ids of the cards whose names share the most words, then the most letters, with
-        these."""
-        wanted = " ".join(sorted(words))
-        scores: dict[str, float] = {}
-        for named, gpu in self._named:
-            shared = sum(
-                1.0 if any(letter.isdigit() for letter in word) else 0.5 for word in words & named
-            )
-            likeness = difflib.SequenceMatcher(None, wanted, " ".join(sorted(named))).ratio()
-            scores[gpu.id] = max(scores.get(gpu.id, 0.0), shared + likeness)
-        best = sorted(scores, key=lambda part_id: -scores[part_id])
-        return tuple(part_id for part_id in best[:NEAREST] if scores[part_id] >= 0.75)
+        if fitting or not with_nearest:
+            return GpuNaming(None, tuple(fitting)[:NEAREST], several=bool(fitting))
+        names = part_names(self._gpus.values())
+        return GpuNaming(None, tuple(likest(_marketing_name(text), names, NEAREST)))
 
 
 def gpu_words(text: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from rigplanner.catalog.correction import CorrectionFault, correction, encoded
 from rigplanner.catalog.find.find import PartIndex
 from rigplanner.cli.faults import FINE, InputFault
-from rigplanner.cli.reading import open_catalog
+from rigplanner.cli.reading import no_part_text, open_catalog
 from rigplanner.cli.written import written
 
 
@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     part = catalog.get(args.part) or next(iter(index.find(args.part, limit=1)), None)
     field, given, value = args.figure.partition("=")
     if part is None:
-        raise InputFault(f"no part in the catalog matches {args.part!r}.")
+        raise InputFault(f"{no_part_text(args.part, index)}.")
     if not given:
         raise InputFault(f"expected FIELD=VALUE, found {args.figure!r}.")
     try:

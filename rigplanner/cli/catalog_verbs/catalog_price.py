@@ -9,7 +9,7 @@ from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.imports.fetch import FetchFault
 from rigplanner.catalog.imports.price_link import keep_link, read_link
 from rigplanner.cli.faults import FINE, InputFault
-from rigplanner.cli.reading import open_catalog
+from rigplanner.cli.reading import no_part_text, open_catalog
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     index = PartIndex(catalog.parts.values(), catalog.community)
     part = next(iter(index.find(args.part, limit=1)), None) if args.part else None
     if args.part and part is None:
-        raise InputFault(f"--part: no part in the catalog matches {args.part!r}.")
+        raise InputFault(f"--part: {no_part_text(args.part, index)}.")
     try:
         linked = read_link(args.url, index)
     except FetchFault as fault:

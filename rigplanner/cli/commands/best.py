@@ -19,7 +19,7 @@ from rigplanner.catalog.prices.exchange import ExchangeRates, convert, with_rate
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.cli.asked import works_asked
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
-from rigplanner.cli.reading import open_catalog
+from rigplanner.cli.reading import no_part_text, open_catalog
 from rigplanner.cli.terminal import tell
 from rigplanner.cli.written import written
 from rigplanner.planning.aims import AIMS, aim_of
@@ -246,9 +246,12 @@ def _counted(text: str, option: str, catalog: Catalog) -> tuple[str, int]:
     words, many = told[2], int(told[1] or 1)
     if catalog.get(words) is not None:
         return words, many
-    found = PartIndex(catalog.parts.values()).find(words)
-    if not found or not many:
-        raise InputFault(f"{option}: no part is called {text!r}.")
+    index = PartIndex(catalog.parts.values())
+    found = index.find(words)
+    if not found:
+        raise InputFault(f"{option}: {no_part_text(words, index)}.")
+    if not many:
+        raise InputFault(f"{option}: expected 1 or more, found {text!r}.")
     return found[0].id, many
 
 

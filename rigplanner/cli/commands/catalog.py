@@ -37,7 +37,7 @@ from rigplanner.cli.catalog_verbs import (
     catalog_update,
 )
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
-from rigplanner.cli.reading import open_catalog
+from rigplanner.cli.reading import no_part_text, open_catalog
 from rigplanner.cli.terminal import tell, tell_pairs, width
 from rigplanner.data import data_path
 from rigplanner.economics.spot import (
@@ -190,9 +190,8 @@ def _held(shape: dict[str, Any], defined: dict[str, Any]) -> str:
 def _list(args: argparse.Namespace, catalog: Catalog) -> int:
     if args.cloud:
         return _list_cloud(args)
-    parts = PartIndex(catalog.parts.values(), catalog.community).find(
-        " ".join(args.words), args.kind
-    )
+    index, words = PartIndex(catalog.parts.values(), catalog.community), " ".join(args.words)
+    parts = index.find(words, args.kind)
     parts = [part for part in parts if args.status in (None, part.status)]
     if args.format == "json":
         print(msgspec.json.encode(parts).decode())
@@ -200,6 +199,8 @@ def _list(args: argparse.Namespace, catalog: Catalog) -> int:
     tell_pairs([(f"{kind_of(part):12} {part.id:52}", part.name) for part in parts])
     rented = len(shipped_cloud().found(args.words)) if args.words and not parts else 0
     hint = f"; {rented} machines to rent: add --cloud" if rented else ""
+    if words and not parts and (near := index.nearest(words, args.kind)):
+        hint += f"; the nearest are {', '.join(part.name for part in near)}"
     total = len(catalog.parts) + len(catalog.community)
     print(f"{len(parts)} of {total} parts{hint}", file=sys.stderr)
     return FINE if parts else FINDINGS
@@ -226,9 +227,8 @@ def _show(args: argparse.Namespace, catalog: Catalog) -> int:
     part: Part | None = catalog.get(words)
     hired = shipped_cloud().named(words)
     if part is None and hired is None:
-        part = next(
-            iter(PartIndex(catalog.parts.values(), catalog.community).find(words, limit=1)), None
-        )
+        index = PartIndex(catalog.parts.values(), catalog.community)
+        part = next(iter(index.find(words, limit=1)), None)
     if part is not None:
         _print_sourced("part", part, catalog.sources, args.format)
     elif hired is not None:
@@ -237,7 +237,7 @@ def _show(args: argparse.Namespace, catalog: Catalog) -> int:
         near = shipped_cloud().nearest(words)
         hint = f"; machines to rent with names like it: {', '.join(near)}" if near else ""
         told = "".join(f" {each}" for each in shipped_cloud().told_of(args.words))
-        raise InputFault(f"no part in the catalog matches {words!r}{hint}.{told}")
+        raise InputFault(f"{no_part_text(words, index)}{hint}.{told}")
     return FINE
 
 

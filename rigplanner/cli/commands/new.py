@@ -12,7 +12,7 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.asked import model_asked, with_fields
 from rigplanner.cli.commands.captured import add_fact_arguments, facts_named, say_unmatched
 from rigplanner.cli.faults import FINE, InputFault
-from rigplanner.cli.reading import open_catalog, open_rig
+from rigplanner.cli.reading import no_part_text, open_catalog, open_rig
 from rigplanner.economics.totals import totals
 from rigplanner.errors import WorkloadFault
 from rigplanner.machine.this_machine import Recognised, recognise
@@ -23,7 +23,7 @@ from rigplanner.rig.countries import USUAL
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import add_workload, change_site, rename, set_exchange, set_notes
 from rigplanner.rig.files import RigFault, write_rig
-from rigplanner.rig.from_text.from_words import Wish, near_parts, rig_from_wishes
+from rigplanner.rig.from_text.from_words import Wish, rig_from_wishes
 from rigplanner.rig.from_text.line_parts import read_wishes
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.network import resolve
@@ -136,7 +136,7 @@ def _wishes(words: list[str], catalog: Catalog) -> list[Wish]:
     missing = [wish.text for wish in wishes if not wish.parts]
     if missing:
         raise InputFault(
-            "; ".join(_unmatched(text, index) for text in missing)
+            "; ".join(no_part_text(text, index) for text in missing)
             + "; try fewer words or 'rigplanner catalog list'"
             + _other_ways(catalog)
             + "."
@@ -174,13 +174,6 @@ def _other_ways(catalog: Catalog) -> str:
         "" if catalog.community else ", bring 26,000 more with 'rigplanner catalog community get'"
     )
     return f"{more}, or enter it yourself with 'rigplanner catalog enter KIND'"
-
-
-def _unmatched(text: str, index: PartIndex) -> str:
-    near = ", ".join(part.name for part in near_parts(text, index))
-    return f"no part in the catalog matches {text!r}" + (
-        f", the nearest are {near}" if near else ""
-    )
 
 
 def _with_usual_outlet(rig: Rig) -> Rig:

@@ -122,6 +122,8 @@ def find_gpu(name: str | None) -> GPU:
         raise WorkloadFault(
             f"hardware.gpu: '{name}' may be several GPUs; name one of them: {near}."
         )
+    if not near and (hires := shipped_cloud().nearest(name)):
+        near = f"machines for hire: {', '.join(hires)}"
     raise WorkloadFault(
         f"hardware.gpu: the catalog has no '{name}'{'; the nearest are ' + near if near else ''}."
     )

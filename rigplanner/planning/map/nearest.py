@@ -1,10 +1,10 @@
 """When nothing answers: what is missing, and what comes nearest."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 from msgspec import Struct
 
+from rigplanner.catalog.find.likeness import likest
 from rigplanner.performance.answer import TIME_METRICS
 from rigplanner.planning.map.cards import Card
 from rigplanner.planning.map.rank import Answer, Row
@@ -66,11 +66,7 @@ def _lack(answer: Answer) -> float | None:
 
 def like(words: str, found: Sequence[Card]) -> list[str]:
     """Return the names of the cards that come nearest to words that name none."""
-    names = {card.name.casefold(): card.name for card in found}
-    tails = {name.split(" ", 1)[-1]: full for name, full in names.items()}
-    known = {**tails, **names}
-    close = get_close_matches(words.casefold(), list(known), 2 * MOST_NAMES, 0.4)
-    return list(dict.fromkeys(known[name] for name in close))[:MOST_NAMES]
+    return likest(words, ((card.name, card.name) for card in found), MOST_NAMES)
 
 
 def cheapest(made: Sequence[Row]) -> Row | None:

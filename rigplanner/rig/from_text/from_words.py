@@ -238,8 +238,9 @@ def counted(text: str) -> tuple[int, str]:
 
 def near_parts(text: str, index: PartIndex) -> list[Part]:
     """Return up to three parts that most words of a wish without a match name: words are left away,
-    those with digits last."""
-    words = words_of(counted(text)[1])[:MOST_WORDS]
+    those with digits last; where none is left, the parts that are written most like it."""
+    wanted = counted(text)[1]
+    words = words_of(wanted)[:MOST_WORDS]
     numbers = {word for word in words if any(letter.isdigit() for letter in word)}
     shorter = [
         kept
@@ -250,7 +251,7 @@ def near_parts(text: str, index: PartIndex) -> list[Part]:
     for kept in sorted(shorter, key=lambda kept: (len(numbers - set(kept)), -len(kept))):
         if any(len(word) > 2 for word in kept) and (found := index.find(" ".join(kept), limit=3)):
             return found
-    return []
+    return index.nearest(wanted)
 
 
 _BOXED_CORE = re.compile(r"(?:BXC?|CM)80\d{3}(?:I[3579])?([A-Z0-9]{4,})")
