@@ -1,11 +1,14 @@
 """Cases of power and plug rules. Of the desk's load 508 W stand on makers' figures (CPU 200, GPU
 300, drive 8), the rest on allowances of the power tree."""
 
+import math
+
 from rule_bench import bench_catalog, bench_rig, case
 
 from rigplanner.catalog.schema.parts import Plug, Rating
 from rigplanner.rig.document import Site
 from rigplanner.rules.assess import machine_of
+from rigplanner.rules.hardware.power import SWITCHES_OFF_AT
 
 DESK_RIG = bench_rig()
 MID = bench_rig(psu="psu.mid")
@@ -105,7 +108,8 @@ CASES = (
     case("PWR003", "limit", MID, _rated(DESK_W / 0.9 + 0.001)),
     case("PWR003", "silent", DESK_RIG),
     case("PWR003", "unknown", MID, {"psu.mid": {"supply.ratings": ()}}),
-    case("PWR004", "fires", MID, _rated(PEAK_W - 1, "ATX 2.4")),
+    case("PWR004", "fires", MID, _rated(math.floor(PEAK_W / SWITCHES_OFF_AT) - 1, "ATX 2.4")),
+    case("PWR004", "fires", MID, _rated(PEAK_W - 1, "ATX 2.4"), "info"),
     case("PWR004", "limit", MID, _rated(PEAK_W, "ATX 2.4")),
     case("PWR004", "silent", MID, _rated(PEAK_W - 1)),
     case("PWR004", "unknown", DESK_RIG, {"gpu.card": {"tdp_w": None}}),

@@ -52,3 +52,24 @@ def test_a_dock_hangs_on_its_adapter_in_any_order() -> None:
         places.add((card.slot.id, card.width))
         assert "PCI004" in {finding.code for finding in done.report.findings}
     assert len(places) == 1
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    ("strong", "weak"),
+    [
+        ("nvidia.geforce.rtx-4090", "nvidia.geforce.rtx-3060"),
+        ("nvidia.geforce.rtx-5090", "nvidia.geforce.rtx-3080-10gb"),
+    ],
+)
+def test_the_strongest_card_takes_the_fastest_slot(strong: str, weak: str, turned: bool) -> None:
+    """Also where a thick card under a thin one would leave more air, and both links add up to the
+    same either way."""
+    cards = [Item(uid="strong", part=strong), Item(uid="weak", part=weak)]
+    board = Item(uid="board", part="msi.mag.mag-b550-tomahawk")
+    cpu = Item(uid="cpu", part="amd.ryzen.9-5900x")
+    risers = Item(uid="riser", part="linkup.ultra.ultra-pcie-4-0-riser-30-cm", quantity=2)
+    rig = Rig(items=(board, cpu, *(cards[::-1] if turned else cards), risers))
+    done = assess(rig, shipped_catalog())
+    widths = {use.piece: use.width for use in done.machine.slots_in_use}
+    assert (widths["strong.0"], widths["weak.0"]) == (16, 4)

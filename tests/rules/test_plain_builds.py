@@ -177,3 +177,22 @@ def test_a_cooler_that_touches_a_shroud_is_told() -> None:
         _, report = judged(cpu, board, kit, cooler)
         keys = [f.values.get("key") for f in report.findings if f.code == "KNO001"]
         assert keys.count("noctua-rog-strix-z690") == told
+
+
+@pytest.mark.parametrize(
+    ("parts", "code"),
+    [
+        (("nvidia.geforce.rtx-5070-ti", "be-quiet.dark-power.dark-power-13-1000w"), "PWR005"),
+        (("evga.supernova.1600-t2", "corsair.obsidian.750d"), "SPC006"),
+        (("corsair.axi.ax1600i", "generic.open-frame.open-frame-for-six-cards"), "SPC006"),
+    ],
+)
+def test_what_no_list_tells_is_not_asked_where_no_supply_of_the_class_falls_short(
+    parts: tuple[str, ...], code: str
+) -> None:
+    """A supply that has one 8-pin plug alone has two 16-pin ones: no supply has the fewest of
+    both."""
+    items = [Item(uid=part, part=part) for part in ("amd.ryzen.7-9800x3d", *parts)]
+    found = assess(Rig(items=tuple(items)), shipped_catalog()).report.findings
+    assert all(shipped_catalog().get(item.part) for item in items)
+    assert [finding for finding in found if finding.code == code] == []

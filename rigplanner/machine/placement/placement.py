@@ -2,20 +2,21 @@
 
 Branch and bound over slots, equal cards taken in one order only. What counts, in this order: GPUs
 placed, bridges that reach their cards, other cards placed (one that drives the monitors among
-them, whose own link does not count), drives placed; then cards within the
-columns of the case, the slowest GPU link, the sum of GPU links, few roots, the other links, air
-between GPUs, drive links. Equal boards and parts always give the same answer. The search ends after
-a fixed number of steps, far above what boards of ten slots need."""
+them, whose own link does not count), drives placed; then cards within the columns of the case, the
+slowest GPU link, the sum of GPU links, the strongest GPUs on the fastest of them, few roots, the
+other links, air between GPUs, drive links. Equal boards and parts always give the same answer. The
+search ends after a fixed number of steps, far above what boards of ten slots need."""
 
 import itertools
 import math
+import operator
 from collections import Counter
 from collections.abc import Iterable
 
 from msgspec import Struct
 
-from rigplanner.catalog.schema.parts import Slot
-from rigplanner.machine.pcie import LANE_GBS
+from rigplanner.catalog.schema.parts import GPU, Slot
+from rigplanner.machine.pcie import LANE_GBS, link_gbs
 from rigplanner.machine.placement.bridging import LooseBridge, bridged, may_join, most_bridges
 from rigplanner.machine.placement.lanes import Offer, Seating
 from rigplanner.machine.placement.placeables import Card, Drive, enters, speaks
@@ -28,7 +29,7 @@ MOST_CARDS = 200
 """Loose cards that a board looks at; more than that find no slots on any."""
 POLISH = 40
 """Steps after a placement whose links are proven best, spent on air between cards and on drives."""
-_LINKS = 9
+_LINKS = 10
 FASTEST = max(LANE_GBS)
 Score = tuple[float, ...]
 
@@ -144,6 +145,8 @@ class _Search:
         self.slots = {slot.id: slot for slot in seating.layout.slots}
         self.order = {slot.id: index for index, slot in enumerate(seating.layout.slots)}
         self.protocols = protocols_of(drives, start.ports)
+        self.weights = _weights(cards)
+        self.heaviest = sorted(self.weights.values(), reverse=True)
         self._seek(cards, start, by_model=bool(bridges))
         self.classes = _slot_classes(seating, cards, bridges, columns)
         self.beyond = self._pairs_beyond(columns)
@@ -173,6 +176,7 @@ class _Search:
             key=lambda card: (
                 not card.is_gpu,
                 -self._appetite(card),
+                -self.weights.get(card.name, 0.0),
                 card.columns,
                 card.part.id,
                 card.riser or "",
@@ -278,6 +282,7 @@ class _Search:
             -self._beyond(standing),
             min(rates, default=0.0),
             sum(rates),
+            sum(map(operator.mul, sorted(rates, reverse=True), self.heaviest)),
             -roots,
             total,
             math.inf,
@@ -377,6 +382,7 @@ class _Search:
             -self._beyond(standing),
             min(rates, default=0.0),
             sum(rates),
+            sum(map(operator.mul, rates, self._weights_of(standing))),
             -len(roots),
             sum(others),
             self._breathing(standing),
@@ -389,6 +395,10 @@ class _Search:
                 self.limit = self.steps
             elif score[:_LINKS] >= self.ideal[:_LINKS]:
                 self.limit = min(self.limit, self.steps + self.polish)
+
+    def _weights_of(self, standing: Standing) -> list[float]:
+        """Return the weights of the GPUs in the order of their rates."""
+        return [self.weights[name] for name in standing.slots if name in self.gpus]
 
     def _ports_for(self, standing: Standing) -> dict[str, str]:
         """Return the ports of the drives; they depend on cards only through the places that lane
@@ -451,6 +461,22 @@ class _Search:
             if name in self.warm and (position := self.slots[place].position) is not None
         )
         return min((after[0] - before[1] for before, after in itertools.pairwise(spans)), default=0)
+
+
+def _weights(cards: list[Card]) -> dict[str, float]:
+    """Return what the link of each GPU counts: those of the strongest model most, by link, memory
+    and watts."""
+    strengths = {
+        card.name: (
+            link_gbs(card.part.edge_gen, card.part.edge_width) or 0.0,
+            card.part.memory_gib or 0.0,
+            card.part.tdp_w or 0.0,
+        )
+        for card in cards
+        if card.is_gpu and isinstance(card.part, GPU)
+    }
+    ranked = sorted(set(strengths.values()), reverse=True)
+    return {name: 1.0 / (1 + ranked.index(strength)) for name, strength in strengths.items()}
 
 
 def _one_of_each(cards: Iterable[Card]) -> list[Card]:

@@ -297,7 +297,11 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     },
     "PWR003": {"": "The rig draws {needed}; {a} should not exceed {actual}."},
     "PWR004": {
-        "": "Peaks of {needed} exceed the {actual} that {a} bears: it may switch off under load."
+        "": "Peaks of {needed} exceed the {actual} that {a} bears: it may switch off under load.",
+        "borne": (
+            "Should all cards peak in one instant, they draw {needed} of the {actual} that {a} is"
+            " rated for: less than such supplies switch off at."
+        ),
     },
     "PWR005": {
         "": "The rig needs {needed} of type {type}, {a} has none.",

@@ -210,11 +210,16 @@ WATT_BANDS = (549.0, 749.0, 849.0, 999.0, 1199.0, 1499.0, 1e9)
 COUNTED_PLUGS = ("eps8", "pcie8", "12v-2x6")
 
 
+Plugs = dict[str, int]
+"""Plugs by type."""
+
+
 @cache
-def _fewest_plugs() -> dict[tuple[bool, float], dict[str, int]]:
-    """Return the fewest plugs of the supplies of the shipped catalog whose standard and cables are
-    known, by standard and watts; a class has no more than the next stronger one."""
-    fewest: dict[tuple[bool, float], dict[str, int]] = {}
+def _leanest() -> dict[tuple[bool, float], tuple[Plugs, ...]]:
+    """Return, by standard and watts, the plugs of those supplies of the shipped catalog than which
+    none has fewer of every type, of those whose standard and cables are known; a class has no more
+    than the next stronger one."""
+    lists: dict[tuple[bool, float], list[Plugs]] = {}
     for part in shipped_catalog().of_kind("psu"):
         if not isinstance(part, PowerSupply) or _is_other(part) or not part.supply.standard:
             continue
@@ -223,17 +228,36 @@ def _fewest_plugs() -> dict[tuple[bool, float], dict[str, int]]:
             have["12v-2x6" if plug.type == "12vhpwr" else plug.type] += plug.count
         for band in WATT_BANDS:
             if have and band <= _band(part.supply):
-                low = fewest.setdefault((_is_modern(part.supply), band), dict(have))
-                low |= {kind: min(low.get(kind, 0), have[kind]) for kind in COUNTED_PLUGS}
-    return {key: {kind: low.get(kind, 0) for kind in COUNTED_PLUGS} for key, low in fewest.items()}
+                counted = {kind: have[kind] for kind in COUNTED_PLUGS}
+                lists.setdefault((_is_modern(part.supply), band), []).append(counted)
+    return {key: _fewer_of_none(found) for key, found in lists.items()}
 
 
-def _least_of_class(supply: Supply) -> dict[str, int]:
-    """Return the fewest plugs of a supply's class; of both standards where it names none."""
-    band = _band(supply)
+def _fewer_of_none(found: list[Plugs]) -> tuple[Plugs, ...]:
+    """Return the lists of plugs than which no other is shorter in every type."""
+    unlike = [plugs for n, plugs in enumerate(found) if plugs not in found[:n]]
+    return tuple(
+        plugs
+        for plugs in unlike
+        if not any(
+            other is not plugs and all(other[kind] <= plugs[kind] for kind in COUNTED_PLUGS)
+            for other in unlike
+        )
+    )
+
+
+def lean_plugs(part: PowerSupply | System, supply: Supply) -> tuple[Plugs, ...]:
+    """Return the lists of plugs of which a supply of its watts and standard has one at least: of
+    both standards where it names none. A system has 8-pin plugs for the watts that its maker leaves
+    to cards."""
+    watts = _watts(supply)
+    if isinstance(part, System):
+        return ({"pcie8": max(0, int((watts - SYSTEM_ALONE_W) // WATTS_OF_EIGHT))},)
+    if not watts or _is_other(part):
+        return ({},)
     standards = (_is_modern(supply),) if supply.standard else (False, True)
-    rows = [_fewest_plugs().get((modern, band), {}) for modern in standards]
-    return {kind: min(row.get(kind, 0) for row in rows) for kind in COUNTED_PLUGS}
+    rows = [_leanest().get((modern, _band(supply)), ()) for modern in standards]
+    return _fewer_of_none([plugs for row in rows for plugs in row]) or ({},)
 
 
 def _is_other(part: PowerSupply) -> bool:
@@ -274,11 +298,8 @@ def plugs(part: PowerSupply | System, supply: Supply) -> tuple[dict[str, int], d
         "eps4": 1,
         "12v-2x6": int(watts // WATTS_PER_SIXTEEN) + 1 if may_sixteen else 0,
     }
-    if isinstance(part, System):
-        return {"pcie8": max(0, int((watts - SYSTEM_ALONE_W) // WATTS_OF_EIGHT))}, most
-    if not watts or _is_other(part):
-        return {}, most
-    return _least_of_class(supply), most
+    lean = lean_plugs(part, supply)
+    return {kind: min(list_.get(kind, 0) for list_ in lean) for kind in lean[0]}, most
 
 
 SUPPLY_LENGTH_MM: tuple[tuple[float, Range], ...] = (
@@ -287,9 +308,15 @@ SUPPLY_LENGTH_MM: tuple[tuple[float, Range], ...] = (
     (1e9, (230.0, 150.0)),
 )
 """The longest and shortest ATX supplies up to these watts."""
-SUPPLY_ROOM_MM: Range = (180.0, 400.0)
-"""Least and most room for the length of a supply in towers for ATX boards: every one takes the
-180 mm of common supplies."""
+SUPPLY_ROOM_MM: tuple[tuple[float, int, Range], ...] = (
+    (0.0, 9, (220.0, 400.0)),
+    (400.0, 8, (190.0, 400.0)),
+    (0.0, 7, (180.0, 400.0)),
+)
+"""Least and most room for the length of a supply in towers that take cards of this length in mm and
+have so many columns: every one takes the 180 mm of common supplies, larger ones more."""
+OPEN_ROOM_MM = 400.0
+"""Nothing stands behind the supply of an open frame."""
 TOWER_CARD_MM = 300.0
 """Cases that take cards so long are towers with a place of its own for the supply."""
 
@@ -310,5 +337,10 @@ def supply_room_mm(space: Enclosure) -> Range | None:
     """Return the least and most room for the length of a supply, in mm."""
     if space.psu_length_mm is not None:
         return space.psu_length_mm, space.psu_length_mm
-    tower = "ATX" in space.psu_form_factors and (space.gpu_length_mm or 0.0) >= TOWER_CARD_MM
-    return SUPPLY_ROOM_MM if tower and (space.slot_columns or 0) >= 7 else None
+    if space.airflow == "open":
+        return OPEN_ROOM_MM, OPEN_ROOM_MM
+    card, columns = space.gpu_length_mm or 0.0, space.slot_columns or 0
+    if "ATX" not in space.psu_form_factors or card < TOWER_CARD_MM:
+        return None
+    rows = (room for length, least, room in SUPPLY_ROOM_MM if card >= length and columns >= least)
+    return next(rows, None)

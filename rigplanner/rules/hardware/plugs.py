@@ -1,7 +1,8 @@
 """Power connectors: the right type, enough of them, adapters, cables."""
 
+import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
@@ -11,7 +12,7 @@ from rigplanner.rules.core.bounds import Bounds
 from rigplanner.rules.core.context import Context, is_built_in
 from rigplanner.rules.core.finding import Finding, Named
 from rigplanner.rules.core.registry import rule
-from rigplanner.rules.hardware.class_bounds import plugs
+from rigplanner.rules.hardware.class_bounds import lean_plugs, plugs
 from rigplanner.rules.hardware.power import (
     INTERCHANGEABLE,
     PLUGS_INSTEAD,
@@ -96,9 +97,17 @@ def _demand(
 
 
 def within_class(context: Context, case: Demand, missing: tuple[str, ...]) -> Bounds:
-    """A supply whose cables no list tells has the fewest or the most plugs of its watts."""
-    fewest, most = (_demand(context, case.load, case.demand, have) for have in offers(context))
-    return Bounds(fewest, most, case.unlisted)
+    """A supply whose cables no list tells has at worst the plugs of one of the leanest of its
+    watts, at best the most."""
+    lean = [_demand(context, case.load, case.demand, have) for have in lean_offers(context)]
+    most = _demand(context, case.load, case.demand, offers(context)[1])
+    return Bounds(max(lean, key=_shortness), most, case.unlisted)
+
+
+def _shortness(case: Demand) -> tuple[bool, bool]:
+    """Rank lists of plugs: short ones without an adapter are worst, then those with one."""
+    short = (case.offered or 0) < case.demand.needed
+    return short and not by_adapter(case), short
 
 
 def adapter_plugs(context: Context, demand: PlugDemand, mating: int) -> int:
@@ -174,9 +183,9 @@ BREAKOUT = "CRPS"
 6-pin plug at one end and an 8-pin (6+2) plug at the other."""
 
 
-def offers(context: Context) -> tuple[Offer, Offer]:
+def offers(context: Context, lean: Mapping[str, Offer] | None = None) -> tuple[Offer, Offer]:
     """Return the plugs of all supplies by type: the fewest and the most, alike where every list is
-    known."""
+    known. `lean` gives models the list that they have at worst."""
     fewest: Offer = {}
     most: Offer = {}
     for _, part, supply in context.supplies:
@@ -186,10 +195,32 @@ def offers(context: Context) -> tuple[Offer, Offer]:
         if isinstance(part, PowerSupply) and part.form_factor == BREAKOUT:
             known["pcie8"] = known.get("pcie8", 0) + known.pop("pcie6", 0)
         low, high = plugs(part, supply) if supply.plugs is None else (known, known)
+        low = (lean or {}).get(part.id, low)
         for total, given in ((fewest, low), (most, high)):
             for kind, count in given.items():
                 total[kind] = total.get(kind, 0) + count
     return fewest, most
+
+
+MOST_LEAN = 64
+"""Lists of plugs of several supplies together beyond which the fewest of each type count."""
+
+
+def lean_offers(context: Context) -> list[Offer]:
+    """Return the plugs of all supplies by type as they may be at worst: those of the rig's known
+    lists with each of the leanest lists of the others; supplies of one model have one list."""
+    models = {part.id: (part, supply) for _, part, supply in context.supplies}
+    choices = {
+        part_id: lean_plugs(part, supply)
+        for part_id, (part, supply) in models.items()
+        if supply.plugs is None
+    }
+    if math.prod(map(len, choices.values())) > MOST_LEAN:
+        return [offers(context)[0]]
+    return [
+        offers(context, dict(zip(choices, chosen, strict=True)))[0]
+        for chosen in itertools.product(*choices.values())
+    ]
 
 
 def _swapped(context: Context, have: Offer) -> int:

@@ -29,6 +29,11 @@ HEADROOM = 0.9
 """Share of its rating above which a supply has no room left for ageing and warm rooms (Puget
 Systems: 99 % "not recommended")."""
 
+SWITCHES_OFF_AT = 1.05
+"""Share of its rating at which the first supplies switch off when hot: the 12 V of a Smart BM2 750
+at 106 %, whole units at 113 % (Thermaltake PT 1200), 116 % (Smart BM2 750), 117 % (PCCooler YT1200)
+and above; read at tomshardware.com and hwbusters.com on 2026-11-23."""
+
 CAP_STEP_W = 10
 
 LOWEST_CAP = 0.6
@@ -154,12 +159,16 @@ def headroom(context: Context, case: Load) -> Iterator[Finding]:
     over=supplied,
     reason=(
         "GPUs exceed their limit for fractions of a millisecond; ATX 3 supplies must bear twice"
-        " their rating for 100 us, older ones promise nothing."
+        " their rating for 100 us, older ones promise nothing and the first switch off at 106 %."
     ),
-    source="Intel ATX12VO and ATX 3.0 design guides, power excursion tables",
+    source=(
+        "Intel ATX12VO and ATX 3.0 design guides, power excursion tables; Hardware Busters and"
+        " Tom's Hardware, over-power protection measured hot"
+    ),
 )
 def transient(context: Context, case: Load) -> Iterator[Finding]:
-    """Compare the excursion with what the supply's standard bears, in W."""
+    """Compare the excursion with what the supply's standard bears, in W; a remark while all cards
+    at their peaks in one instant stay below what such supplies switch off at."""
     power = case.power
     missing = _missing(case, "transient_w", "supply_transient_w")
     if missing:
@@ -167,9 +176,11 @@ def transient(context: Context, case: Load) -> Iterator[Finding]:
     elif (power.transient_w or 0) > (power.supply_transient_w or 0):
         standard = case.supply.supply.standard if case.supply and case.supply.supply else None
         fixes = larger_supply(context, case, 0.0, math.ceil(power.transient_w or 0))
+        borne = (power.transient_w or 0) <= (power.supply_transient_w or 0) * SWITCHES_OFF_AT
         yield transient.finding(
             case,
-            "info" if makers_own(context, case) else None,
+            "info" if borne or makers_own(context, case) else None,
+            variant="borne" if borne else "",
             needed=round(power.transient_w or 0),
             actual=round(power.supply_transient_w or 0),
             unit="W",
