@@ -107,19 +107,35 @@ def _said(work: Workload, job: Job, assumed: dict[str, str]) -> Settled:
 def settled(
     workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Zoo | None
 ) -> Workload:
-    """Return only the workload of `settle`."""
-    return settle(workload, gpu, count, nodes, link, zoo).workload
+    """Return the one job that memory is asked of: `settle` with the batch that the speed is told
+    for where none is named."""
+    return settle_whole(workload, gpu, count, nodes, link, zoo).workload
 
 
-def with_timed_batch(
+def settle_whole(
     workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Zoo | None
-) -> Workload:
-    """Return a job that names no batch with the one its speed is told for, so that the memory which
-    stands beside a speed is that of the same job. One that cannot be timed stays as it is."""
+) -> Settled:
+    """Return `settle` with the batch that the speed is told for where none is named, so that the
+    memory which stands beside a speed is that of the same job."""
+    made = settle(workload, gpu, count, nodes, link, zoo)
+    batch = _timed_batch(made.workload, gpu, count, nodes, link, zoo)
+    if batch is None:
+        return made
+    assumed = {**made.assumed, "batch_per_gpu": str(batch)}
+    return Settled(replace(made.workload, batch_per_gpu=batch), assumed)
+
+
+def _timed_batch(
+    workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Zoo | None
+) -> int | None:
+    """The samples on each GPU that the speed of a job without a batch is told for; None where one
+    is named, and for what cannot be timed."""
+    if workload.batch_per_gpu or plain_job(workload) or workload.precision in DOUBLE:
+        return None
     try:
         job = read_job(workload, gpu, count, nodes, link, zoo)
     except WorkloadFault:
-        return workload
+        return None
     if "batch_per_gpu" not in job.assumed:
-        return workload
-    return replace(workload, batch_per_gpu=max(1, round(job.batch / job.shape.batch_tokens)))
+        return None
+    return max(1, round(job.batch / job.shape.batch_tokens))

@@ -4,10 +4,13 @@ alike, and never say that the same job fits and does not."""
 from itertools import islice, product
 
 import pytest
+from msgspec.structs import replace
 
+from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
+from rigplanner.machine.assemble import assemble
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.capacity.host_fit import fitted
 from rigplanner.memory.estimate import estimate_memory
@@ -15,8 +18,10 @@ from rigplanner.memory.usable_memory import usable_gib
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.predict import predict_speed
-from rigplanner.performance.settled import Settled, settle
+from rigplanner.performance.settled import Settled, settle, settled
+from rigplanner.rig.document import Item, Rig
 from rigplanner.rig.workload import Workload
+from rigplanner.rules.assess import job_on
 
 MODELS = (
     "llama-3.1-8b", "gpt-oss-20b", "gpt-oss-120b", "Qwen/Qwen3-14B-AWQ", "Qwen/Qwen3-8B-FP8",
@@ -78,3 +83,21 @@ def test_a_settled_job_is_settled(model: str) -> None:
     again = settle(once.workload, gpu, 1, 1, "none", shipped_zoo())
     assert again.workload == once.workload
     assert again.assumed == {}
+
+
+@pytest.mark.parametrize(
+    ("model", "task"),
+    [("resnet-50", "train"), ("bert-large", "train"), ("yolov8m", "train"), ("gpt2", "train_full"),
+     ("llama-3.1-8b", "train_lora"), ("vit-base", "inference"), ("llama-3.1-8b", "inference")],
+)  # fmt: skip
+def test_where_no_batch_is_said_memory_rules_and_speed_take_one(model: str, task: str) -> None:
+    work, gpu, zoo = Workload(model=model, task=task), find_gpu("RTX 3090"), shipped_zoo()
+    speed = predict_speed(work, gpu, 1, 1, "none", zoo)
+    batch = int(float(speed.assumed.get("batch_per_gpu", "1")))
+    asked = settled(work, gpu, 1, 1, "none", zoo)
+    said = settled(replace(work, batch_per_gpu=batch), gpu, 1, 1, "none", zoo)
+    assert (asked.batch_per_gpu or 1) == said.batch_per_gpu == batch
+    machine = assemble(Rig(items=(Item(uid="g", part=gpu.id, quantity=1),)), shipped_catalog())
+    job, same = (job_on(0, each, machine) for each in (work, said))
+    needs = [job.memory[0].parts, same.memory[0].parts, estimate_memory(said, gpu, 1, zoo).parts]
+    assert needs == [needs[0]] * 3

@@ -27,7 +27,7 @@ from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.on_host import estimate_on_host
 from rigplanner.memory.usable_memory import SYSTEM_GIB, shared_limit, usable_gib
 from rigplanner.performance.best_format import proposals
-from rigplanner.performance.settled import settle
+from rigplanner.performance.settled import settle_whole
 from rigplanner.report.words.memory import memory_lines
 from rigplanner.rig.workload import Case, Workload
 from rigplanner.workload.cases import LONGEST_LINE, BadCase, read_cases
@@ -147,7 +147,7 @@ def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
         alone = estimate_on_host(work, zoo, explained=args.steps)
         return estimate_record(alone, args.steps) | _host_record(alone.host_gib, place)
     if place.gpu is not None:
-        made = settle(work, place.gpu, place.count, place.nodes, place.link, zoo)
+        made = settle_whole(work, place.gpu, place.count, place.nodes, place.link, zoo)
         work, assumed = made.workload, made.assumed
     found = estimate_memory(work, place.gpu, place.count, zoo, explained=args.steps)
     dealt = len(place.gpus) > 1 and deals_layers(work, found.stack)

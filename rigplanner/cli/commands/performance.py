@@ -32,7 +32,7 @@ from rigplanner.performance.host.steps import with_ratio
 from rigplanner.performance.host.verify import verifying_command
 from rigplanner.performance.limits.host import epoch_of
 from rigplanner.performance.predict import NO_TABLE_SPEED, predict_speed
-from rigplanner.performance.settled import settled, with_timed_batch
+from rigplanner.performance.settled import settled
 from rigplanner.performance.several_gpus.staleness import of_unequal
 from rigplanner.performance.without_network.simulated import predict_simulated
 from rigplanner.performance.without_network.table import least_times
@@ -266,7 +266,6 @@ def _needs(work: Workload, place: Place) -> list[tuple[MemoryEstimate, GPU]]:
     gpu, zoo = place.gpu, shipped_zoo()
     assert gpu is not None
     try:
-        work = with_timed_batch(work, gpu, place.count, place.nodes, place.link, zoo)
         work = settled(work, gpu, place.count, place.nodes, place.link, zoo)
         work = fitted(work, place.gpus, zoo)
         found = estimate_memory(work, gpu, place.count, zoo)
