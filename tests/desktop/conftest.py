@@ -44,6 +44,17 @@ def this_thread_destroys() -> Iterator[None]:
         gc.collect()
 
 
+@pytest.fixture(autouse=True)
+def no_widgets_left() -> Iterator[None]:
+    """What a test leaves of windows goes with it: each new style and palette is worked out for all
+    widgets that live."""
+    yield
+    for widget in QApplication.topLevelWidgets():
+        if widget.parent() is None:
+            widget.deleteLater()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
 @pytest.fixture
 def session(qapp: QApplication, catalog: Catalog, tmp_path: Path) -> Iterator[Session]:
     journals = tmp_path / "journals"
