@@ -24,10 +24,12 @@ A100, 23.55 to 23.65 of 24 on RTX 3090 and 4090, 44.4 of 45 on L40S (start-up lo
 
 def unified(gpu: GPU) -> bool:
     """Return whether a GPU shares its memory with the CPUs: Apple's chips, and AMD's and NVIDIA's
-    with a GPU beside the cores, but not Grace whose GPU has HBM of its own."""
-    return gpu.form_factor == "embedded" or (
-        gpu.form_factor == "superchip" and "LPDDR" in (gpu.memory_type or "").upper()
-    )
+    with a GPU beside the cores, but neither a laptop's GPU with graphics memory of its own nor
+    Grace whose GPU has HBM."""
+    kind = (gpu.memory_type or "").upper()
+    if gpu.form_factor == "superchip":
+        return "LPDDR" in kind
+    return gpu.form_factor == "embedded" and not kind.startswith(("GDDR", "HBM"))
 
 
 class SharedLimit(Struct, frozen=True, kw_only=True):

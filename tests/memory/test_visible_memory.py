@@ -11,7 +11,13 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.capacity.levers import room_gib
 from rigplanner.memory.estimate import estimate_memory
-from rigplanner.memory.usable_memory import process_gib, usable_gib, visible_gib
+from rigplanner.memory.usable_memory import (
+    process_gib,
+    shared_limit,
+    unified,
+    usable_gib,
+    visible_gib,
+)
 from rigplanner.rig.workload import Workload
 from rigplanner.rules.assess import memory_of
 
@@ -93,3 +99,15 @@ def test_caffe2_holds_workspaces_for_every_operator() -> None:
         old.device_gib == pytest.approx(8836 / 1024, rel=0.2)
         and new.device_gib < old.device_gib - 3
     )
+
+
+def test_a_gpu_shares_memory_where_it_has_none_of_its_own() -> None:
+    for part in shipped_catalog().of_kind("gpu"):
+        own = (part.memory_type or "").startswith(("GDDR", "HBM"))
+        assert not (own and unified(part)), part.id
+        assert (shared_limit(part) is not None) == (unified(part) and part.memory_gib is not None)
+    for shared in ("apple.", "nvidia.jetson.", "nvidia.gb10."):
+        found = [part for part in shipped_catalog().of_kind("gpu") if part.id.startswith(shared)]
+        assert found and all(unified(part) for part in found)
+    laptop = card("nvidia.geforce.rtx-4090-laptop")
+    assert usable_gib(laptop) == pytest.approx(15.7), "all but what the driver keeps"

@@ -142,7 +142,7 @@ def _of_machine(seeker: Seeker, part: System) -> tuple[float, str, Rival] | None
     items = (Item(uid="system", part=part.id),)
     rig = seeker.judge.with_items(items, False)
     machine = assemble(rig, seeker.catalog)
-    if not machine.gpus or not all(_shares(node.gpu) for node in machine.gpus):
+    if not machine.gpus or not all(unified(node.gpu) for node in machine.gpus):
         return None
     strict = seeker.strictness != "open"
     score = score_of(seeker.question, machine, "copies", strict)
@@ -157,12 +157,6 @@ def _of_machine(seeker: Seeker, part: System) -> tuple[float, str, Rival] | None
         score=score.value if isinstance(score, Score) else None,
     )
     return rank, gpu.chip_maker, rival
-
-
-def _shares(gpu: GPU) -> bool:
-    """Say whether a GPU works in the memory of the processor; graphics memory is its own, in a
-    laptop too."""
-    return unified(gpu) and "GDDR" not in (gpu.memory_type or "")
 
 
 def _chip(seeker: Seeker, gpu_id: str) -> object:
