@@ -107,8 +107,8 @@ def _kits_of(
     if not fits and counted is None and told == 1:
         total = [kit for kit in kits if kit.modules * kit.module_gib == gib]
         total.sort(key=lambda kit: (_shared(kit, words), kit.modules != 2, len(kit.name)))
-        return int(bool(total)), total
-    if "ecc" in words and any(kit.module in BUFFERED for kit in fits):
+        return (1, total) if total else _several_of(gib, kits) if any_rate else (0, [])
+    if "ecc" in words and "non" not in words and any(kit.module in BUFFERED for kit in fits):
         fits = [kit for kit in fits if kit.module in BUFFERED]
     most = max((kit.modules for kit in fits), default=1)
     whole = sorted(
@@ -117,6 +117,30 @@ def _kits_of(
     )
     very = [kit for kit in whole if is_very_kit(text, kit)]
     return wanted // most if fits else 0, very[:1] or whole
+
+
+OF_DESKS, OF_SERVERS = (2, 4, 8), (2, 4, 6, 8, 12, 16)
+"""So many modules make up the memory of a board for the desk, and of one for servers."""
+USUAL_GIB = (32.0, 64.0, 16.0, 128.0, 8.0)
+"""Sizes of modules of which a total is made up, the likeliest first."""
+
+
+def _several_of(gib: float, kits: list[MemoryKit]) -> tuple[int, list[MemoryKit]]:
+    """Return how many of which kits come to a total that no kit has: "256GB DDR4"."""
+    for size in USUAL_GIB:
+        modules, rest = divmod(gib, size)
+        fits = [
+            kit
+            for kit in kits
+            if kit.module_gib == size
+            and modules % kit.modules == 0
+            and modules in (OF_SERVERS if kit.module in BUFFERED else OF_DESKS)
+        ]
+        if fits and not rest:
+            most = max(kit.modules for kit in fits)
+            whole = [kit for kit in fits if kit.modules == most]
+            return int(modules) // most, sorted(whole, key=lambda kit: (len(kit.name), kit.id))
+    return 0, []
 
 
 def _shared(kit: MemoryKit, words: set[str]) -> int:
@@ -222,7 +246,7 @@ def is_of_form(kit: MemoryKit, words: set[str]) -> bool:
         return kit.module in asked
     if REGISTERED & words:
         return kit.module in BUFFERED
-    if "ecc" in words:
+    if "ecc" in words and "non" not in words:
         return kit.module == "ecc-udimm" or (
             kit.module in BUFFERED and not {"udimm", "unbuffered"} & words
         )

@@ -19,6 +19,10 @@ MOST_WORDS = 12
 SHORTEST_NAME = 4
 
 MAKER_WORDS = {
+    "N 卡": "geforce",
+    "N卡": "geforce",
+    "A 卡": "radeon",
+    "A卡": "radeon",
     "华南金牌": "huananzhi",
     "華南金牌": "huananzhi",
     "骇客神条": "hyperx",
@@ -277,8 +281,16 @@ class PhraseTable:
         return Naming(None, "none")
 
 
+_GLUED = re.compile(r"\b(AMD|Intel)(?=\d{4})", re.IGNORECASE)
+"""A maker written to his model: "AMD5800X3D"."""
+_PLUS = re.compile(r"(?<=[^\W\d_]{3})\+(?=\s|$)")
+"""A plus after a word of letters: "WD Red+"."""
+
+
 def in_latin(text: str) -> str:
-    """Return a text with the Chinese names of makers and families in Latin letters."""
+    """Return a text with the Chinese names of makers and families in Latin letters, and what is
+    written together parted."""
+    text = _GLUED.sub(r"\1 ", _PLUS.sub(" Plus", text))
     if text.isascii():
         return text
     for chinese, latin in MAKER_WORDS.items():

@@ -6,9 +6,11 @@ from functools import lru_cache
 
 from rigplanner.catalog.find.find import PartIndex, words_of
 from rigplanner.catalog.schema.parts import (
+    CPU,
     GPU,
     Chassis,
     Cooler,
+    MemoryKit,
     Motherboard,
     Part,
     PowerSupply,
@@ -69,13 +71,46 @@ def is_guess(part: Part, text: str, others: tuple[Part, ...], index: PartIndex) 
         more = (told - _own_words(part) - _PLAIN) & (_board_words(index) | _VARIANTS)
         names = (part.name, *part.aliases)
         return bool(more) or all(_VARIANTS & _letters(name) - told for name in names)
+    if isinstance(part, CPU):
+        return _is_of_two_families(part, told, others)
+    if isinstance(part, MemoryKit) and not capacities_gb(text):
+        return not any(number and number in text for number in part.aliases)
     if isinstance(part, Chassis | Cooler):
+        if _goes_on(part, text):
+            return True
         least = min(
             (_letters(name) - _letters(text) - _PLAIN for name in (part.name, *part.aliases)),
             key=len,
         )
         return bool(least)
     return isinstance(part, PowerSupply) and _has_editions(part, text, others)
+
+
+def _is_of_two_families(part: CPU, told: set[str], others: tuple[Part, ...]) -> bool:
+    """Say whether words give a number alone that processors of two families bear: a "3970X" is a
+    Core i7 and a Threadripper."""
+    number, family = words_of(part.name)[-1], set(words_of(part.name)[:-1])
+    return not family & told and any(
+        words_of(other.name)[-1] == number and other.vendor != part.vendor for other in others
+    )
+
+
+_OTHER_CASES = frozenset(
+    words_of("mini compact xl nano elite flow evo lite pro plus max se ultra xt digital")
+)
+"""Words that make another case or cooler of a name that they follow."""
+_BOARD_FORM = frozenset(("itx", "dtx", "atx", "tower", "stx"))
+
+
+def _goes_on(part: Chassis | Cooler, text: str) -> bool:
+    """Say whether a word that makes another model follows the last number of a part's name: a
+    "Meshify 2 Mini" is no Meshify 2, an "H510 Elite" no H510."""
+    words, own = words_of(text), _own_words(part)
+    places = [n for n, word in enumerate(words) if word in own and any(c.isdigit() for c in word)]
+    after = words[places[-1] + 1 : places[-1] + 3] if places else []
+    if not after or after[0] in own or after[0] not in _OTHER_CASES:
+        return False
+    return len(after) < 2 or after[1] not in _BOARD_FORM
 
 
 OF_MAKERS = ("motherboard", "storage", "psu", "cooler", "chassis", "riser", "nic")

@@ -31,9 +31,10 @@ _LEADING = re.compile(
     re.I,
 )
 _TRAILING = re.compile(
-    r"(?:\s+(?:[xX×*]\s+|[x×*])|×)(\d{1,6})$|\s+\((?:[xX×]\s*)?(\d{1,2})(?:\s*[xX×片张張颗顆块塊個个条條支])?\)\s*$"
+    r"(?:\s+[xX×*]\s+|×)(\d{1,6})$|\s+[x×*](\d{1,2})$|\s+\((?:[xX×]\s*)?(\d{1,2})(?:\s*[xX×片张張颗顆块塊個个条條支])?\)\s*$"
 )
-"""A capital X that stands against its number is a model's: "Kraken X73", "Exos X18"."""
+"""A capital X that stands against its number is a model's: "Kraken X73", "Exos X18"; a small one
+against three figures too: "华硕 x570"."""
 _LANES = re.compile(r"(?:pci-?e|gen)\s*[\d.]*\s+x\d{1,2}$", re.I)
 """A width at the end of the words is no count: "RTX 5090, PCIe 5.0 x16"."""
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight")
@@ -157,6 +158,7 @@ _CLASS_WORDS = frozenset(
         "gb tb pcie nvme ssd hdd sata m.2 u.2 hard drive disk ram memory case atx gold platinum"
         " titanium bronze silver modular fully power supply psu liquid water air cooler aio tower"
         " server black white pro max plus edition card video graphics cpu gpu gen3 gen4 gen5"
+        " core cores thread threads"
     )
 )
 
@@ -185,8 +187,19 @@ def is_named(wish: Wish, least: int = 1) -> bool:
     return any(
         any(word in name for word in telling)
         and (kind_of(part) in UNNUMBERED or _has_model(words_of(text), "".join(words), figures))
-        for text, name in zip((part.name, *part.aliases), squeezed_names(part), strict=True)
+        for text, name in zip(
+            map(_own_name, (part.name, *part.aliases)), _own_names(part), strict=True
+        )
     )
+
+
+def _own_name(name: str) -> str:
+    """Return a name without what it is made for: "6-pin cable for breakout boards" is no board."""
+    return name.partition(" for ")[0]
+
+
+def _own_names(part: Part) -> list[str]:
+    return ["".join(words_of(_own_name(name))) for name in (part.name, *part.aliases)]
 
 
 UNNUMBERED = ("memory", "bridge", "riser", "accessory", "system")

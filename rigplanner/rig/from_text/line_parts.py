@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from rigplanner.catalog.find.find import PartIndex, words_of
-from rigplanner.catalog.schema.parts import GPU, Bridge, Part, kind_of
+from rigplanner.catalog.schema.parts import GPU, Bridge, Motherboard, Part, kind_of
 from rigplanner.rig.from_text.doubts import is_contradicted
 from rigplanner.rig.from_text.from_words import Wish, counted, is_named, read_wish
 
@@ -51,6 +51,12 @@ _SORTS = (
 """Pieces that name no part and yet are one: "128GB DDR5", "2TB NVMe", "1600W PSU"."""
 _DRIVE = re.compile(r"(?:\d{1,2}\s?[x×]\s?)?[^\W\d]{3,}.*\d\s?[TG]B\s*$", re.IGNORECASE)
 """A piece of a line of drives that is one more, though nobody knows it: "Lexar ARES 4TB"."""
+_BOARD = re.compile(
+    r"\b(?:asus|gigabyte|aorus|msi|asrock(?: rack)?|supermicro|tyan|evga|biostar|huananzhi)\b.*"
+    r"\b(?:[ABHQWXZ]\d{2,3}[A-Z]{0,2}|C\d{3}|[WT]RX\d{2}|[XH]\d{2}[A-Z]{2,3})\b",
+    re.IGNORECASE,
+)
+"""A piece that is a board, though nobody knows it: "on ASUS WS C422 SAGE/10G"."""
 _CAPACITY = re.compile(r"\d\s?[TG]B\b", re.IGNORECASE)
 _BRIDGE = re.compile(
     r"\bnvlink\b[^,;]*\b(?:bridges?|[2-4][-\s]?slots?)\b|\bbridges?\b[^,;]*\bnvlink\b|\b[2-4][-\s]?slots?\s+nvlink\b",
@@ -158,6 +164,8 @@ def _wishes(
             if before == "other"
             else _piece_wish(piece, before, index, kind if not wishes else None, parts, kind)
         )
+        if wish is None and before == "list" and _is_unknown_board(piece, wishes):
+            wish = Wish(text=piece, quantity=1, parts=())
         if wish is not None and not (
             wish.parts and any(wish.parts[0] is part for part in parts[len(known) :])
         ):
@@ -180,6 +188,12 @@ def _wishes(
     told = named or all(_sort_of(wish.text) for wish in wishes[1:] if not wish.parts)
     wishes = _without_sum(wishes, again)
     return wishes if told and wishes and (own or (is_choice and len(named) == 1)) else []
+
+
+def _is_unknown_board(piece: str, wishes: Sequence[Wish]) -> bool:
+    """Say whether a piece of a line that names no board yet is a board that nobody knows."""
+    boards = [wish for wish in wishes if wish.parts and isinstance(wish.parts[0], Motherboard)]
+    return not boards and _BOARD.search(piece) is not None
 
 
 def _sort_of(piece: str) -> str | None:

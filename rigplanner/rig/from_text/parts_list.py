@@ -17,9 +17,7 @@ from rigplanner.catalog.find.kits import is_very_kit, nearest_kits, of_another_r
 from rigplanner.catalog.find.naming import LONGEST_LINE, in_latin
 from rigplanner.catalog.prices.money import CURRENCY_OF_SIGN, read_amount
 from rigplanner.catalog.schema.parts import (
-    CPU,
     GPU,
-    Cooler,
     MemoryKit,
     Part,
     PowerSupply,
@@ -32,6 +30,12 @@ from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
 from rigplanner.rig.from_text.doubts import capacities_gb, is_contradicted, is_guess
 from rigplanner.rig.from_text.examples import example_in
+from rigplanner.rig.from_text.fitting import (
+    for_the_board,
+    for_the_boards_socket,
+    for_the_socket,
+    memory_taken,
+)
 from rigplanner.rig.from_text.from_words import Wish, counted, is_named, read_wish
 from rigplanner.rig.from_text.line_parts import COUNTED, SURE_LETTERS, pieces_of, read_wishes
 from rigplanner.rig.from_text.list_tables import (
@@ -102,6 +106,8 @@ _JOINTS = {"": "", "more": " + ", "list": ", ", "other": " or "}
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)(?:\{:[^}]*\})?")
 _ASIDE = re.compile(r"\s*\([^()]*\)\s*$")
 """What a label adds in brackets: "Data (VM)"."""
+_BOLD_BEFORE = re.compile(r"^(\W*)\*\*([^*|:]{2,30})\*\*\s+(?=[\w(])")
+"""A label that its letters set apart, without a mark behind it: "**HDD** 3 x 4TB"."""
 _BOLD_LABEL = re.compile(r"\W*?\*\*[^*|]+\*\*\s*\|\s*[^*\s|]")
 """A row whose first cell alone is bold: that cell says what the second one is."""
 _MONEY = re.compile(
@@ -217,31 +223,18 @@ def read_parts_list(text: str, index: PartIndex, day: str) -> list[Entry]:
             entries += _row_entries(row, index, day, known) if row else []
         elif heading is None:
             entries += _entries(line, index, day, known)
-    return _one_machine(_for_the_socket(entries, index))
+    return _one_machine(_fitting(entries, index))
 
 
-def _for_the_socket(entries: list[Entry], index: PartIndex) -> list[Entry]:
-    """Return the entries with a cooler that does not fit the list's CPU exchanged for the one of
-    its name that is made for the socket: who writes "NH-U14S" for a Threadripper has that one. It
-    is told as a stand-in."""
+def _fitting(entries: list[Entry], index: PartIndex) -> list[Entry]:
+    """Return the entries with coolers and memory that go with the list's CPU and board."""
     parts = [entry.wish.parts[0] for entry in entries if entry.wish.parts]
-    sockets = {part.socket for part in parts if isinstance(part, CPU) and part.socket}
+    taken = memory_taken(parts)
     told = []
     for entry in entries:
-        cooler = entry.wish.parts[0] if entry.wish.parts else None
-        if isinstance(cooler, Cooler) and sockets and not sockets & {*cooler.sockets}:
-            words = {*words_of(cooler.name)}
-            made = [
-                other
-                for other in index.find(cooler.name, "cooler")
-                if isinstance(other, Cooler)
-                and sockets <= {*other.sockets}
-                and words < {*words_of(other.name)}
-            ]
-            if made:
-                wish = struct_replace(entry.wish, parts=tuple(made), stands_in=True, guessed=True)
-                entry = struct_replace(entry, wish=wish)
-        told.append(entry)
+        wish = for_the_boards_socket(for_the_socket(entry.wish, parts, index), parts)
+        wish = for_the_board(wish, entry.kind, taken, index)
+        told.append(entry if wish is entry.wish else struct_replace(entry, wish=wish))
     return told
 
 
@@ -484,9 +477,16 @@ def _table_from(lines: list[str], start: int) -> list[str]:
 def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> list[Entry]:
     """Return the entries of a line that stands in no table with a heading; none for a sum or a
     label alone."""
-    cells = [cell for cell in _cells(_MARKS.sub("", line)) if cell]
+    line = _MARKS.sub("", line)
+    if (bold := _BOLD_BEFORE.match(line)) and is_label(bold[2]):
+        line = f"{bold[2]}: {line[bold.end() :]}"
+    cells = [cell for cell in _cells(line) if cell]
     if _each_is_labelled(cells) or _each_is_a_part(cells, index):
         return [entry for cell in cells for entry in _entries(cell, index, day, known)]
+    if further := _further_parts(cells, index):
+        label = _LABEL_MARK.split(cells[0], maxsplit=1)[0]
+        each = [cells[0], *(f"{label}: {cell}" for cell in further)]
+        return [entry for cell in each for entry in _entries(cell, index, day, known)]
     if len(cells) > 2 and cells[0].isdigit() and is_label(cells[1]):
         cells = cells[1:]
     if not cells:
@@ -529,6 +529,22 @@ def _each_is_labelled(cells: list[str]) -> bool:
     """Say whether a line is a whole list: "MB: Z370-E | CPU: i5-9400 | RAM: 16GB"."""
     labels = [_labelled(cell)[:2] for cell in cells]
     return sum(bool(mark) and is_label(label) for label, mark in labels) > 1
+
+
+def _further_parts(cells: list[str], index: PartIndex) -> list[str]:
+    """Return the cells after the first that name parts of its label's kind: "SSD: 2x S3500 480GB |
+    980 PRO 1TB"; none where one of them is a price or a remark."""
+    label, mark, rest = _labelled(cells[0]) if cells else ("", "", "")
+    kind = kind_of_label(label) if mark and rest.strip() else None
+    if kind is None or len(cells) < 2 or any(_MONEY.search(cell) for cell in cells):
+        return []
+    drives = kind in ("storage", "memory")
+    named = [
+        any(is_named(wish) for wish in read_wishes(cell, index, kind))
+        or (drives and bool(capacities_gb(cell)))
+        for cell in cells[1:]
+    ]
+    return cells[1:] if all(named) else []
 
 
 def _each_is_a_part(cells: list[str], index: PartIndex) -> bool:

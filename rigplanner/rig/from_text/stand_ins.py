@@ -25,6 +25,10 @@ _BARE_WATTS = re.compile(r"(?<![\d.])(?!20[12]\d)([3-9]\d0|[12]\d[05]0)(?![\d.])
 _CAPACITY = re.compile(r"(?<![\d.,])(\d{1,4}(?:\.\d+)?)\s?([TG])B?\b", re.IGNORECASE)
 _RADIATOR = re.compile(r"(?<!\d)(120|140|240|280|360|420|480)\s?(?:mm)?\b", re.IGNORECASE)
 _LIQUID = re.compile(r"\b(?:aio|liquid|water)\b|水冷", re.IGNORECASE)
+_NO_COOLER = re.compile(
+    r"\b(?:case|chassis|motherboard|support(?:s|ed)? (?:for|up))\b|for (?:the )?gpu", re.I
+)
+"""Lines that speak of liquid coolers and are none of a CPU's."""
 _SPINS = re.compile(
     r"\b(?:hdds?|hard (?:disk )?drives?|\d{4} ?rpm|sshd)\b|机械|機械", re.IGNORECASE
 )
@@ -43,11 +47,14 @@ SAME_CAPACITY = 0.042
 """Lists do not tell drives of 480, 500 and 512 GB apart, nor those of 960 GB and 1 TB."""
 
 
+_THOUSANDS = re.compile(r"(?<=\d)[.,](?=000\s?GB\b)", re.IGNORECASE)
+
+
 def stand_ins(text: str, kind: str | None, index: PartIndex) -> list[Part]:
     """Return parts of the figures that a text gives, first those of the maker that it names and of
     most of its words, then current ones; none where it gives too few, or is of a kind without
     stand-ins."""
-    words = in_latin(text)
+    words = _THOUSANDS.sub("", in_latin(text))
     for stands, wanted in (
         ("psu", _supplies(words, kind, index)),
         ("storage", _drives(words, kind, index)),
@@ -135,6 +142,8 @@ def _drives(text: str, kind: str | None, index: PartIndex) -> Iterable[Part]:
 def _coolers(text: str, kind: str | None, index: PartIndex) -> Iterable[Part]:
     """Liquid coolers with a radiator of the size that a text gives."""
     size = _RADIATOR.search(text)
+    if kind is None and _NO_COOLER.search(text):
+        return
     if size is None or not _LIQUID.search(text) or (kind is None and "cooler" not in text.lower()):
         return
     for part in _of_kind(index, "cooler"):
@@ -170,9 +179,13 @@ def _risers(text: str, index: PartIndex) -> Iterable[Part]:
     ]
 
 
+_ADDRESS = re.compile(r"\b(?:\d{1,3}\.){3}\d{1,3}\b")
+"""An address of the network, beside which a speed is a line's."""
+
+
 def _cards(text: str, kind: str | None, index: PartIndex) -> Iterable[Part]:
     """Network cards of the speed that a text gives under the label of a network card."""
-    speeds = speeds_told(text)
+    speeds = set() if _ADDRESS.search(text) else speeds_told(text)
     if kind != "nic" or len(speeds) != 1:
         return
     for part in _of_kind(index, "nic"):

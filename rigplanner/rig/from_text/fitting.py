@@ -1,0 +1,116 @@
+"""Which of several parts of one description goes with the others of its list? A cooler for the
+CPU's socket, memory of the sort that board and CPU take. What was exchanged is told."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rigplanner.catalog.find.find import PartIndex, words_of
+from rigplanner.catalog.find.kits import BUFFERED, nearest_kits
+from rigplanner.catalog.find.naming import in_latin
+from rigplanner.catalog.schema.parts import CPU, Cooler, MemoryKit, Motherboard, Part, System
+from rigplanner.rig.edits import LARGEST_QUANTITY
+from rigplanner.rig.from_text.from_words import Wish, counted
+
+_TYPE = re.compile(r"\bddr\d", re.IGNORECASE)
+_SORT = re.compile(r"\b(?:[lm]?r-?dimm|reg(?:istered)?|u-?dimm|so-?dimm|unbuffered)\b", re.I)
+_MEMORY = re.compile(r"\b(?:ram|memory|[lmru]+dimms?|ecc)\b|内存|記憶體|內存", re.IGNORECASE)
+_BARE_G = re.compile(r"(?<=\d)G\b")
+_SIZE = re.compile(r"\b\d{1,4}\s?G[Bo]?\b", re.IGNORECASE)
+
+
+class Taken(Struct, frozen=True):
+    """What memory board and CPU of a list take together: the type, and the sorts of module."""
+
+    type: str
+    modules: tuple[str, ...]
+
+
+def for_the_socket(wish: Wish, parts: Sequence[Part], index: PartIndex) -> Wish:
+    """Return a cooler that does not fit the list's CPU exchanged for the one of its name that is
+    made for the socket: who writes "NH-U14S" for a Threadripper has that one."""
+    sockets = {part.socket for part in parts if isinstance(part, CPU) and part.socket}
+    cooler = wish.parts[0] if wish.parts else None
+    if not isinstance(cooler, Cooler) or not sockets or sockets & {*cooler.sockets}:
+        return wish
+    words = {*words_of(cooler.name)}
+    made = [
+        other
+        for other in index.find(cooler.name, "cooler")
+        if isinstance(other, Cooler)
+        and sockets <= {*other.sockets}
+        and words < {*words_of(other.name)}
+    ]
+    return replace(wish, parts=tuple(made), stands_in=True, guessed=True) if made else wish
+
+
+def for_the_boards_socket(wish: Wish, parts: Sequence[Part]) -> Wish:
+    """Return a CPU whose number two families share as that one which goes into the list's board: a
+    "3970X" on a board for Threadrippers."""
+    sockets = {
+        socket for part in parts if isinstance(part, Motherboard) for socket in part.layout.sockets
+    }
+    cpu = wish.parts[0] if wish.parts else None
+    if not wish.guessed or not isinstance(cpu, CPU) or not sockets or cpu.socket in sockets:
+        return wish
+    made = [other for other in wish.parts if isinstance(other, CPU) and other.socket in sockets]
+    return replace(wish, parts=tuple(made)) if made else wish
+
+
+def memory_taken(parts: Sequence[Part]) -> Taken | None:
+    """Return what memory a list's boards and CPUs take, None where more than one type is left."""
+    types = [set(found) for found in _types(parts) if found]
+    if not types or len(together := set.intersection(*types)) != 1:
+        return None
+    cpus = [part.memory.modules for part in parts if isinstance(part, CPU) and part.memory]
+    return Taken(together.pop(), next((modules for modules in cpus if modules), ()))
+
+
+def _types(parts: Sequence[Part]) -> Iterator[tuple[str, ...]]:
+    for part in parts:
+        if isinstance(part, Motherboard | System) and part.layout.memory_type:
+            yield (part.layout.memory_type,)
+        elif isinstance(part, CPU) and part.memory:
+            yield part.memory.types
+
+
+def for_the_board(wish: Wish, kind: str | None, taken: Taken | None, index: PartIndex) -> Wish:
+    """Return memory whose type or sort the line leaves open as that which the list's board and CPU
+    take: "8 x 64G RDIMM" on a board for DDR4, "128GB DDR4" beside an EPYC."""
+    if taken is None or not _SIZE.search(wish.text):
+        return wish
+    if not taken.modules and not _SORT.search(wish.text):
+        return wish
+    kit = wish.parts[0] if wish.parts else None
+    if kit is None and not (kind == "memory" or (kind is None and _MEMORY.search(wish.text))):
+        return wish
+    if kit is not None and not (isinstance(kit, MemoryKit) and _is_refused(kit, wish.text, taken)):
+        return wish
+    text = _BARE_G.sub("GB", in_latin(wish.text))
+    added = "" if _TYPE.search(text) else f" {taken.type}"
+    if taken.modules and not _SORT.search(text) and set(taken.modules) <= {*BUFFERED}:
+        added += " RDIMM"
+    if isinstance(kit, MemoryKit):
+        text = f"{wish.quantity * kit.modules}x{kit.module_gib:g}GB {taken.type}"
+    elif not added:
+        return wish
+    count, kits = nearest_kits(f"{text}{added}", index.find("", "memory"))
+    if taken.modules:
+        kits = [found for found in kits if found.module in taken.modules]
+    times = 1 if kit else max(1, wish.quantity // max(1, counted(text)[0]))
+    if not kits or not 1 <= count * times <= LARGEST_QUANTITY:
+        return wish
+    return replace(wish, quantity=count * times, parts=tuple(kits), stands_in=True)
+
+
+def _is_refused(kit: MemoryKit, text: str, taken: Taken) -> bool:
+    """Say whether a kit is of a sort that the CPU does not take, and the line names none."""
+    return bool(
+        kit.type == taken.type
+        and taken.modules
+        and kit.module not in taken.modules
+        and not _SORT.search(text)
+        and not any(number in text for number in kit.aliases)
+    )

@@ -1,0 +1,102 @@
+"""What a line leaves open is settled by the other lines of its list, and what may mean another part
+is told. Lines are from lists that owners published (labs' pages, notes of home servers, shops)."""
+
+import pytest
+
+from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.load import shipped_catalog
+from rigplanner.catalog.schema.parts import MemoryKit
+from rigplanner.rig.from_text.parts_list import Entry, by_figures, read_parts_list
+
+SHIPPED = PartIndex(shipped_catalog().parts.values())
+
+
+def entries(text: str) -> list[Entry]:
+    return read_parts_list(text, SHIPPED, "2026-11-23")
+
+
+def read(text: str) -> list[tuple[int, str]]:
+    return [
+        (entry.wish.quantity, entry.wish.parts[0].id if entry.wish.parts else "?")
+        for entry in entries(text)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("list_", "modules", "gib", "module", "type_"),
+    [
+        ("CPU: EPYC 7282\nRAM: 128GB DDR4", 4, 32, "rdimm", "DDR4"),
+        ("CPU: i7-9700F\nRAM: 128 GB DDR4", 4, 32, "udimm", "DDR4"),
+        ("Supermicro X11SPi-TF\nXeon Platinum 8168\nRAM: 1x 64G RDIMM", 1, 64, "rdimm", "DDR4"),
+        ("ASUS C621E Sage\nRAM: 4x Samsung 8GB RDIMM", 4, 8, "rdimm", "DDR4"),
+        ("Threadripper 3970X\n256GB DDR4 (non-ECC)", 8, 32, "udimm", "DDR4"),
+    ],
+)
+def test_memory_is_of_the_sort_that_board_and_cpu_take(
+    list_: str, modules: int, gib: float, module: str, type_: str
+) -> None:
+    wish = entries(list_)[-1].wish
+    kit = wish.parts[0]
+    assert isinstance(kit, MemoryKit)
+    assert (wish.quantity * kit.modules, kit.module_gib) == (modules, gib)
+    assert (kit.module, kit.type) == (module, type_)
+    assert by_figures(wish)
+
+
+@pytest.mark.parametrize(
+    "list_",
+    [
+        "Ryzen 9 5950X\nRAM: 128GB ECC",
+        "Dell Precision T5820\n64GB RAM",
+        "Ryzen 7 5700X\nRAM: 96GB DDR4",
+    ],
+)
+def test_memory_that_nothing_settles_is_left_open(list_: str) -> None:
+    assert read(list_)[-1] == (1, "?")
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ("Case: Fractal Design Meshify 2 Mini", "fractal-design.meshify-2.meshify-2"),
+        ("* Case: NZXT H510 Elite - Premium Mid-Tower ATX Case", "nzxt.h510.h510"),
+        ("内存条: 金士顿 3200 频", "kingston.ddr4.kvr32n22s8-16"),
+        ("3970X", "intel.core.i7-3970x"),
+    ],
+)
+def test_a_longer_name_or_an_open_size_is_told(line: str, part: str) -> None:
+    (entry,) = entries(line)
+    assert entry.wish.parts[0].id == part
+    assert by_figures(entry.wish) and entry.wish.guessed
+
+
+def test_a_number_of_two_families_is_that_of_the_boards_socket() -> None:
+    parts = read("MSI TRX40 PRO 10G\n3970X")
+    assert parts == [(1, "msi.trx40.trx40-pro-10g"), (1, "amd.threadripper.3970x")]
+
+
+@pytest.mark.parametrize(
+    ("list_", "parts"),
+    [
+        (
+            "Xeon W-2295 on ASUS WS C422 SAGE/10G",
+            [(1, "intel.xeon-w.w-2295"), (1, "?")],
+        ),
+        (
+            "  - SSD: 2x Intel SSD DC S3500 480GB | 2x 1TB Samsung 980 PRO SSD w/ Heatsink",
+            [(2, "intel.ssd-dc-s3500.480-gb"), (2, "samsung.ssd-980-pro.1-tb")],
+        ),
+        (
+            "* **HDD** 3 x 3.000GB Seagate RAID-Z1\n* **CPU:** Athlon, 2 Cores / 4 Threads",
+            [(3, "?"), (1, "?")],
+        ),
+        (
+            "|配件|型号|\n|--|--|\n|主板|华硕 x570|\n|CPU|AMD5800X3D|\n|显卡|华硕 N 卡 3060Ti|",
+            [(1, "?"), (1, "amd.ryzen.7-5800x3d"), (1, "nvidia.geforce.rtx-3060-ti")],
+        ),
+        ("mATX case 21L, support for 240mm water cooler (GPU)", [(1, "?")]),
+        ("Networking: 192.168.0.95 - 1 Gb/s", [(1, "?")]),
+    ],
+)
+def test_nothing_is_lost_or_counted_wrongly(list_: str, parts: list[tuple[int, str]]) -> None:
+    assert read(list_) == parts
