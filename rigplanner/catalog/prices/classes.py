@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.prices.exchange import convert, shipped_rates
+from rigplanner.catalog.prices.index import CARRIED
 from rigplanner.catalog.schema.parts import (
     GPU,
     AnyPart,
@@ -140,14 +141,15 @@ _told: tuple[object, frozenset[tuple[float, str, str]]] | None = None
 
 def is_told(price: Price, catalog: Catalog) -> bool:
     """Return whether a price was taken from the catalog, not entered by somebody: it is one of the
-    catalog's, or counted from those of memory by the GiB. The best rig carries its prices so."""
+    catalog's, counted from those of memory by the GiB, or carried to a day by the index. The best
+    rig carries its prices so."""
     global _told
     kept = _told
     if kept is None or kept[0] is not catalog.parts:
         every = (price for part in catalog.parts.values() for price in part.prices)
         kept = _told = (catalog.parts, frozenset((p.amount, p.source, p.day) for p in every))
     known = (price.amount, price.source, price.day) in kept[1]
-    return known or price.source.endswith(BY_THE_GIB)
+    return known or price.source.endswith(BY_THE_GIB) or CARRIED in price.source
 
 
 def _newest(found: list[tuple[float, Price]]) -> list[tuple[float, Price]]:

@@ -8,6 +8,7 @@ from datetime import date
 from functools import cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.load import PRICE_TABLE
 from rigplanner.catalog.schema.parts import AnyPart, MemoryKit, Price, Storage, kind_of
@@ -31,6 +32,8 @@ FRESH_DAYS = 183
 DAYS_A_MONTH = 30.44
 SURE = 1.2816
 """Standard deviations of an interval that holds four of five."""
+CARRIED = "; by the price index as of "
+"""Before the day to which a price was carried, at the end of its source."""
 
 
 class Series(Struct, frozen=True, kw_only=True):
@@ -80,7 +83,8 @@ def index_class(part: AnyPart) -> str:
 
 
 def carried(part: AnyPart, price: Price, today: str, index: PriceIndex) -> Carried | None:
-    """Return what a price would be `today` (ISO); None for a day that is none."""
+    """Return what a price would be `today` (ISO); None for a day that is none. One that was carried
+    already moves from the day to which it was; its doubt is still that of its own age."""
     try:
         days = (date.fromisoformat(today) - date.fromisoformat(price.day)).days
     except ValueError:
@@ -88,13 +92,20 @@ def carried(part: AnyPart, price: Price, today: str, index: PriceIndex) -> Carri
     own = index_class(part)
     by = own if own in index.series else OTHER
     series = index.series[by]
-    level = _level(series, index.months, price.day[:7]) if days > 0 else 0.0
+    _, was_carried, day = price.source.rpartition(CARRIED)
+    month = (day if was_carried else price.day)[:7]
+    level = _level(series, index.months, month) if days > 0 else 0.0
     years = max(0, days) / 365.25
     spread = math.hypot(series.spread_at_once, series.spread_a_year * math.sqrt(years))
     if days <= 0:
         spread = 0.0
     value = price.amount * math.exp(-level)
     return Carried(value, value * math.exp(-SURE * spread), value * math.exp(SURE * spread), by)
+
+
+def as_of_today(price: Price, amount: float, today: str) -> Price:
+    """Return an old price with what it would be `today`; its source says so, its day stays."""
+    return replace(price, amount=amount, source=f"{price.source}{CARRIED}{today}")
 
 
 def _level(series: Series, months: tuple[str, ...], month: str) -> float:

@@ -23,9 +23,10 @@ from rigplanner.cli.reading import no_part_text, open_catalog
 from rigplanner.cli.terminal import tell
 from rigplanner.cli.written import written
 from rigplanner.planning.aims import AIMS, aim_of
-from rigplanner.planning.best.answer import LADDER, Answer, Seeker
+from rigplanner.planning.best.answer import Answer, Seeker
+from rigplanner.planning.best.answer import answers as asked
 from rigplanner.planning.best.certificate import as_json
-from rigplanner.planning.best.choices import front, knee, rivals
+from rigplanner.planning.best.choices import from_abroad, front, knee, rivals
 from rigplanner.planning.best.hire import hired
 from rigplanner.planning.best.nearest import changes
 from rigplanner.planning.best.question import Objective, Owned, Question, Size, Want
@@ -56,6 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--objective", choices=(*get_args(Objective), "front"), default="fastest")
     parser.add_argument("--front", action="store_true", help="all rigs that nothing else beats")
     parser.add_argument("--used", action="store_true", help="prices of used parts count too")
+    parser.add_argument(
+        "--abroad", action="store_true", help="prices of other markets count for every part"
+    )
     parser.add_argument("--tight", action="store_true", help="memory may just hold it, or not")
     parser.add_argument("--quiet", action="store_true", help="it stands beside a person")
     parser.add_argument("--size", choices=get_args(Size), default="any", help="largest board")
@@ -103,11 +107,7 @@ def run(args: argparse.Namespace) -> int:
         question = replace(question, budget=budgets[0])
     if args.rig is not None:
         question = _upgraded(args, question, catalog, today)
-    for strictness in LADDER:
-        seeker = Seeker(question, catalog, today, strictness, stays)
-        *_, answer = seeker.answers(question.budget, args.save is not None)
-        if answer.best is not None or not stays():
-            break
+    *_, (seeker, answer) = asked(question, catalog, today, args.save is not None, stays)
     _write(args, answer, catalog)
     if args.json:
         print(json_text(answer, seeker))
@@ -168,6 +168,7 @@ def _question(args: argparse.Namespace, catalog: Catalog, today: str) -> Questio
         site=_site(args.country, args.circuit),
         rates=rates,
         used=args.used,
+        abroad=args.abroad,
         tight=args.tight,
         quiet=args.quiet,
         size=args.size,
@@ -347,8 +348,12 @@ def _tell(answer: Answer, seeker: Seeker, question: Question) -> None:
             tell(f"      {reasons[item.uid]}")
     for line in words.beside_texts(answer):
         tell(line)
-    if text := words.price_text(answer.best, seeker.market):
-        tell(text)
+    for line in (
+        *words.doubt_texts(answer.best, seeker.market),
+        words.price_text(answer.best, seeker.market),
+    ):
+        if line:
+            tell(line)
     if worth(question.owned):
         _tell_sold(question, answer, seeker)
     if answer.gap is None:
@@ -356,6 +361,8 @@ def _tell(answer: Answer, seeker: Seeker, question: Question) -> None:
         tell(f"\n{tr('Why not the others')}")
         for rival in rivals(seeker, answer):
             tell(f"  {words.rival_text(rival, answer, seeker.catalog)}")
+        if text := words.abroad_text(from_abroad(seeker, answer), seeker.catalog):
+            tell(f"  {text}")
         for line in words.hire_texts(hired(question, seeker.catalog, shipped_cloud()), answer.best):
             tell(f"  {line}")
     tell(f"\n{tr('Not in the search')}")
@@ -372,6 +379,18 @@ def _tell_sold(question: Question, answer: Answer, seeker: Seeker) -> None:
         amount = money(brings, question.currency)
         name = part.name if part else part_id
         tell("  " + tr("Sell {count} × {name}: {amount}.", count=many, name=name, amount=amount))
+
+
+def _asked(part_id: str, seeker: Seeker) -> dict[str, Any]:
+    """The interval of a piece's price, and the price that somebody asked, where it is carried to
+    today or converted."""
+    part = seeker.catalog.get(part_id)
+    offer = seeker.market.offer(part) if part is not None else None
+    if offer is None:
+        return {"low": None, "high": None, "asked": None}
+    plain = offer.price is offer.asked and offer.asked.currency == seeker.market.currency
+    asked = {"amount": offer.asked.amount, "currency": offer.asked.currency}
+    return {"low": offer.low, "high": offer.high, "asked": None if plain else asked}
 
 
 def json_text(answer: Answer, seeker: Seeker) -> str:
@@ -411,6 +430,7 @@ def _plain(answer: Answer, seeker: Seeker) -> dict[str, Any]:
                     "currency": item.price.currency if item.price else None,
                     "day": item.price.day if item.price else None,
                     "condition": item.price.condition if item.price else None,
+                    **_asked(item.part, seeker),
                     "power_cap_w": item.power_cap_w,
                 }
                 for item in best.rig.items

@@ -304,6 +304,7 @@ class BestDialog(QDialog):
             self._answer.addLayout(self._items(answer.best, found.seeker))
             for line in (
                 *words.beside_texts(answer),
+                *words.doubt_texts(answer.best, found.seeker.market),
                 words.price_text(answer.best, found.seeker.market),
             ):
                 if line:

@@ -7,8 +7,8 @@ from msgspec import Struct
 from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.catalog.load import Catalog
 from rigplanner.planning.aims import Aim
-from rigplanner.planning.best.answer import LADDER, Answer, Seeker
-from rigplanner.planning.best.choices import front, rivals
+from rigplanner.planning.best.answer import Answer, Seeker, answers
+from rigplanner.planning.best.choices import from_abroad, front, rivals
 from rigplanner.planning.best.hire import hired
 from rigplanner.planning.best.nearest import changes
 from rigplanner.planning.best.question import Question
@@ -40,12 +40,8 @@ def finding(
     """Yield what is found as it grows: the best so far, the proven answer, the front below it, why
     the others lost."""
     answer: Answer | None = None
-    for strictness in LADDER:
-        seeker = Seeker(question, catalog, today, strictness, go_on)
-        for answer in seeker.answers(question.budget):
-            yield Found(answer, seeker)
-        if (answer is not None and answer.best is not None) or not go_on():
-            break
+    for seeker, answer in answers(question, catalog, today, go_on=go_on):
+        yield Found(answer, seeker)
     if answer is None or not go_on():
         return
     if answer.best is None:
@@ -60,6 +56,8 @@ def finding(
             points.append(point.best)
             yield Found(answer, seeker, tuple(points))
     why = [words.rival_text(each, answer, catalog) for each in rivals(seeker, answer)]
+    if text := words.abroad_text(from_abroad(seeker, answer), catalog):
+        why.append(text)
     why += words.hire_texts(hired(question, catalog, shipped_cloud()), answer.best)
     also = tuple(words.also_texts(answer.best, aims, seeker))
     yield Found(answer, seeker, tuple(points), also, tuple(why), True)

@@ -20,7 +20,7 @@ from rigplanner.planning.best.goals import (
 from rigplanner.planning.best.judge import Judge
 from rigplanner.planning.best.market import Market
 from rigplanner.planning.best.question import Question
-from rigplanner.planning.best.reads import Strictness
+from rigplanner.planning.best.reads import LADDER, Strictness
 from rigplanner.planning.best.score import Score
 from rigplanner.planning.best.search import (
     NO_MONEY,
@@ -43,7 +43,6 @@ NOT_IN_SPACE = (
     "barebones and baseboards",
     "parts without a price that counts",
 )
-LADDER: tuple[Strictness, ...] = ("sound", "warned", "open")
 STEPS_ASKED = 64
 """Steps of a pass after which it is asked whether to go on."""
 
@@ -82,7 +81,7 @@ class Seeker:
         self.strictness, self.go_on = strictness, go_on
         self.market = Market(
             catalog, question.currency, today, question.rates, question.used,
-            question.price_age_days,
+            question.price_age_days, question.abroad,
         )  # fmt: skip
         self.space: Space = space_of(question, self.market)
         self.judge = Judge(question, self.market, strictness, self.space.sparing)
@@ -272,6 +271,30 @@ class Seeker:
         )
 
 
+def answers(
+    question: Question,
+    catalog: Catalog,
+    today: str,
+    keep: bool = False,
+    go_on: Callable[[], bool] = lambda: True,
+) -> Iterator[tuple[Seeker, Answer]]:
+    """Yield what is the best so far each time that it changes, with who found it: among sound rigs;
+    where it is proven that there is none, among those with warnings that no choice mends; then
+    among those with facts that are not known. The last certificate holds the proofs that the
+    stricter ones found none."""
+    stricter: Certificate | None = None
+    for strictness in LADDER:
+        seeker = Seeker(question, catalog, today, strictness, go_on)
+        for answer in seeker.answers(question.budget, keep):
+            if answer.certificate is not None and stricter is not None:
+                whole = replace(answer.certificate, stricter=stricter)
+                answer = replace(answer, certificate=whole)
+            yield seeker, answer
+        if answer.best is not None or not go_on():
+            return
+        stricter = answer.certificate
+
+
 def best_rig(
     question: Question,
     catalog: Catalog,
@@ -279,15 +302,8 @@ def best_rig(
     keep: bool = False,
     go_on: Callable[[], bool] = lambda: True,
 ) -> Answer:
-    """Return the best rig of a question: a sound one if there is any, else one with warnings that
-    no choice mends, else one with facts that are not known."""
-    answer: Answer | None = None
-    for strictness in LADDER:
-        seeker = Seeker(question, catalog, today, strictness, go_on)
-        *_, answer = seeker.answers(question.budget, keep)
-        if answer.best is not None or not go_on():
-            break
-    assert answer is not None
+    """Return the last of `answers`."""
+    *_, (_, answer) = answers(question, catalog, today, keep, go_on)
     return answer
 
 

@@ -228,7 +228,8 @@ class Bounds:
             return least_gib(self.judge.gpu(cards), cards)
         key = (self._alike(cards), cards.count, cards.way)
         if key not in self._ram:
-            kept = self._kept_in_ram(cards) if self.leans_on_host else 0.0
+            alone = not cards.count
+            kept = self._kept_in_ram(cards) if self.leans_on_host or alone else 0.0
             self._ram[key] = max(least_gib(self.judge.gpu(cards), cards), kept)
         return self._ram[key]
 

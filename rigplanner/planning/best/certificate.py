@@ -10,7 +10,7 @@ from rigplanner.planning.best.question import Question
 from rigplanner.planning.best.reads import Strictness
 from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space
 
-FORMAT = 2
+FORMAT = 3
 
 
 class Family(Struct, frozen=True, omit_defaults=True):
@@ -45,7 +45,8 @@ class Claim(Struct, frozen=True, kw_only=True):
 class Certificate(Struct, frozen=True, kw_only=True):
     """What is claimed, of which rigs, and why no other is better. `gap` is None where the proof is
     whole, else by what share another rig might still be faster. `not_in_space` names what was not
-    looked at."""
+    looked at. Where rigs with warnings or open facts count, `stricter` proves that none without
+    them does it."""
 
     format: int = FORMAT
     day: str
@@ -61,6 +62,7 @@ class Certificate(Struct, frozen=True, kw_only=True):
     claim: Claim | None
     families: tuple[Family, ...]
     gap: float | None = None
+    stricter: "Certificate | None" = None
 
 
 class Book:

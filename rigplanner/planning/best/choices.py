@@ -12,7 +12,7 @@ from rigplanner.machine.assemble import assemble
 from rigplanner.memory.usable_memory import unified
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.planning.best.answer import Answer, Seeker
-from rigplanner.planning.best.goals import Least
+from rigplanner.planning.best.goals import NEAR, Least
 from rigplanner.planning.best.score import Score, score_of
 from rigplanner.planning.best.search import Candidate, NoLedger, Stopped
 from rigplanner.planning.best.space import CardSet
@@ -95,6 +95,26 @@ def rivals(seeker: Seeker, answer: Answer) -> list[Rival]:
     found = [rival for rival in told.values() if rival is not None and rival.why != "no-rig"]
     found.sort(key=lambda rival: _chip(seeker, rival.gpu) not in named)
     return [*found, *_with_one_memory(seeker, answer)]
+
+
+def from_abroad(seeker: Seeker, answer: Answer) -> Answer | None:
+    """Return the best rig at prices of other markets, where nobody could take it for as good as the
+    answer; None where it is not better, or these prices count already."""
+    if seeker.question.abroad or not seeker.market.home or answer.best is None:
+        return None
+    asked = replace(seeker.question, abroad=True)
+    other = Seeker(asked, seeker.catalog, seeker.today, seeker.strictness, seeker.go_on)
+    *_, found = other.answers(answer.question.budget)
+    if found.best is None or found.gap is not None:
+        return None
+    one, two = answer.best, found.best
+    gains = {
+        "fastest": two.score.value / one.score.value,
+        "cheapest": one.price / two.price,
+        "per-money": two.score.value / two.price * one.price / one.score.value,
+        "least-watts": one.watts / max(two.watts, 1.0),
+    }
+    return found if gains[seeker.question.objective] > 1 + NEAR else None
 
 
 def _tell(

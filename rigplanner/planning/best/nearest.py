@@ -106,6 +106,8 @@ def _limits(question: Question) -> Iterator[Loosening]:
     """The limits of a question and how each is given up."""
     if not question.used:
         yield "used", lambda q: replace(q, used=True)
+    if not question.abroad:
+        yield "abroad", lambda q: replace(q, abroad=True)
     if not question.tight:
         yield "tight", lambda q: replace(q, tight=True)
     if question.quiet:

@@ -41,11 +41,11 @@ class Owned(Struct, frozen=True, kw_only=True):
 
 class Question(Struct, frozen=True, kw_only=True):
     """What a person asks. `budget` in `currency`, None when open. `used`: prices of used parts
-    count too. `tight`: a job may reach the limit of a card's memory within the interval of its
-    prediction. `quiet`: no blowers, no passive cards, no open frames, two cards at most. `growth`:
-    slots that a card as thick as two columns may take later. `makers` and `not_makers` are of the
-    chips of GPUs; `pinned` parts are in every rig that counts, with so many cards as `least_cards`
-    says."""
+    count too. `abroad`: those of other markets count for every kind of part. `tight`: a job may
+    reach the limit of a card's memory within the interval of its prediction. `quiet`: no blowers,
+    no passive cards, no open frames, two cards at most. `growth`: slots that a card as thick as two
+    columns may take later. `makers` and `not_makers` are of the chips of GPUs; `pinned` parts are
+    in every rig that counts, with so many cards as `least_cards` says."""
 
     wants: tuple[Want, ...]
     objective: Objective = "fastest"
@@ -54,6 +54,7 @@ class Question(Struct, frozen=True, kw_only=True):
     site: Site = Site()
     rates: ExchangeRates | None = None
     used: bool = False
+    abroad: bool = False
     tight: bool = False
     quiet: bool = False
     size: Size = "any"

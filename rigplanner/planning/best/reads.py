@@ -12,6 +12,9 @@ Strictness = Literal["sound", "warned", "open"]
 """sound: no error, no deciding unknown, no warning that another part mends; warned: such warnings
 are borne; open: deciding unknowns too."""
 
+LADDER: tuple[Strictness, ...] = ("sound", "warned", "open")
+"""In this order it is asked: each next one only where no rig passes the one before."""
+
 CARDS = "cards"
 """The set of cards, as one choice: number, cap, bridges and way."""
 
@@ -92,6 +95,7 @@ RESTS_ON: dict[tuple[str, ...], tuple[str, ...]] = {
         "NVL004",
         "NVL005",
         "NVL009",
+        "P2P001",
     ),
     ("motherboard", "cpu", "memory"): ("MEM001", "MEM002", "MEM003", "MEM004", "CPU004"),
     (CARDS, "motherboard", "cpu", "memory"): ("MEM008", "MEM009"),

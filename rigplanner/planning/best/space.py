@@ -45,6 +45,7 @@ Cause = Literal[
     "no-price",
     "old-price",
     "used",
+    "abroad",
     "not-a-card",
     "quiet",
     "maker",
@@ -187,6 +188,8 @@ def _left_out(part: AnyPart, question: Question, market: Market) -> Cause | None
         return "old-price"
     if any(price.used for price in part.prices) and not market.used:
         return "used"
+    if market.is_sold_abroad(part):
+        return "abroad"
     return "old-price" if part.prices else "no-price"
 
 

@@ -20,7 +20,7 @@ def from_rig(
     """Return the question with the parts of a rig as owned ones. The budget is what may be spent
     beside what selling all of them would bring: keeping a part costs what selling it would bring,
     so that a step which frees parts may spend it."""
-    market = Market(catalog, question.currency, today, question.rates)
+    market = Market(catalog, question.currency, today, question.rates, abroad=True)
     counts: Counter[str] = Counter()
     for item in rig.items:
         counts[item.part] += item.quantity

@@ -30,6 +30,7 @@ from rigplanner.planning.best.market import Market
 from rigplanner.planning.best.reads import (
     CARDS,
     IN_CASE,
+    LADDER,
     NO_CASE,
     OF_LOAD,
     OF_WORK,
@@ -50,7 +51,9 @@ from rigplanner.rig.document import Item, Rig
 from rigplanner.rules.assess import assess
 from rigplanner.rules.badges import LateJob
 from rigplanner.rules.core.context import Context
+from rigplanner.rules.core.registry import judged
 from rigplanner.rules.jobs.vram import offloading
+from rigplanner.rules.topics import RULES_BY_CODE
 
 UIDS = ("board", "cpu", "memory", "ssd", "chassis", "cooler", "psu")
 SITS = frozenset((CARDS, "motherboard", "cpu"))
@@ -107,6 +110,7 @@ class _Check:
             self.question.rates,
             self.question.used,
             self.question.price_age_days,
+            self.question.abroad,
         )
         self.strict = certificate.strictness != "open"
         self.budget = math.inf if self.question.budget is None else self.question.budget
@@ -120,6 +124,7 @@ class _Check:
         if not self._names_what_is_there():
             yield "families: a number of a choice that is not there"
             return
+        yield from self._stricter()
         yield from self._asked_space()
         yield from self._prices()
         yield from self._claim()
@@ -127,6 +132,21 @@ class _Check:
         for number, family in enumerate(self.made.families):
             if (fault := self._family(family)) is not None:
                 yield f"families[{number}]: {fault}"
+
+    def _stricter(self) -> Iterator[str]:
+        """Where rigs with warnings or open facts count, it is proven that no other does it."""
+        made, other, at = self.made, self.made.stricter, LADDER.index(self.made.strictness)
+        if not at:
+            return
+        if other is None or other.strictness != LADDER[at - 1]:
+            yield f"stricter: no proof that no {LADDER[at - 1]} rig does it"
+            return
+        if other.claim is not None or other.gap is not None:
+            yield f"stricter: a {other.strictness} rig does it, or none was not proven"
+        if (other.question, other.day) != (made.question, made.day):
+            yield "stricter: another question"
+        for fault in _Check(other, self.catalog).faults():
+            yield f"stricter.{fault}"
 
     def _names_what_is_there(self) -> bool:
         made, claim = self.made, self.made.claim
@@ -418,13 +438,25 @@ class _Check:
         own = (cards.cap_w or (gpu.tdp_w if isinstance(gpu, GPU) else None) or 0.0) * cards.count
         total = own if by_watts else cards.cost
         for kind in HOST_KINDS:
-            some = (
-                [chosen[kind]]
-                if kind in chosen
-                else [o for o in self.made.options[kind] if self._relates(kind, o, cards, chosen)]
-            )
-            total += min((o.watts if by_watts else o.cost for o in some), default=math.inf)
+            if kind in chosen:
+                total += chosen[kind].watts if by_watts else chosen[kind].cost
+            else:
+                total += self._least_of(kind, cards, chosen, by_watts)
         return total
+
+    def _least_of(
+        self, kind: str, cards: CardSet, chosen: dict[str, Option], by_watts: bool
+    ) -> float:
+        """What a kind costs (or draws) at least beside the choices that it is held against."""
+        beside = RELATES_TO[kind]
+        afford = cards.cost <= self.budget
+        asked = (cards.gpu, cards.count, cards.way, cards.cap_w, afford) if CARDS in beside else ()
+        key = ("least", kind, by_watts, asked, *(chosen.get(k) for k in HOST_KINDS if k in beside))
+        if key not in self._said:
+            every = self.made.options[kind]
+            some = (o for o in every if self._relates(kind, o, cards, chosen))
+            self._said[key] = min((o.watts if by_watts else o.cost for o in some), default=math.inf)
+        return float(self._said[key])
 
     def _relates(
         self, kind: str, option: Option, cards: CardSet, chosen: dict[str, Option]
@@ -464,12 +496,13 @@ class _Check:
 
     def _least_ram(self, cards: CardSet) -> float:
         """GiB that the cards have together, or that the works keep beside them."""
-        key = ("ram", cards.gpu, cards.count, cards.way)
+        key = ("ram", cards.gpu, cards.count, cards.way, cards.cost <= self.budget)
         if key not in self._said:
             gpu = self.catalog.get(cards.gpu)
             video = cards.count * (gpu.memory_gib or 0) * gpu.dies if isinstance(gpu, GPU) else 0
             kept = 0.0
-            if leans_on_host(self.question) and cards.cost <= self.budget:
+            leans = leans_on_host(self.question) or not cards.count
+            if leans and cards.cost <= self.budget:
                 parts = {p.id: p for p in self._ideal.parts(cards, self.catalog, False)}
                 items = (*self._items(cards, {}), *self._ideal.items(True))
                 works = tuple(
@@ -559,9 +592,18 @@ class _Check:
         works = tuple(on_cards(want, one.count, one.way) for want in self.question.wants)
         for some in tries:
             rig = self._rig(some, works if cards else ())
-            found = assess(rig, self.catalog, self.made.day).report.findings
-            codes = {code, *_asked_by(found, code)}
-            if any(f.code in codes and refuses(f, self.made.strictness) for f in found):
+            machine = assemble(rig, self.catalog)
+            jobs: Any = tuple(LateJob(n, work, machine) for n, work in enumerate(rig.workloads))
+            context = Context(
+                rig=rig,
+                catalog=self.catalog,
+                machine=machine,
+                jobs=jobs,
+                today=self.made.day,
+                advise=False,
+            )
+            found = judged(RULES_BY_CODE[code], context)[0]
+            if any(refuses(finding, self.made.strictness) for finding in found):
                 return True
         return False
 
@@ -765,12 +807,6 @@ def _other(name: str, asked: tuple[Any, ...], made: tuple[Any, ...]) -> Iterator
     one = next(iter(set(asked) ^ set(made)), None)
     which = getattr(one, "part", getattr(one, "gpu", "another order"))
     yield f"{name}: not the choices of this question and catalog ({which})"
-
-
-def _asked_by(found: Any, code: str) -> set[str]:
-    """Codes of questions in which the one of a rule was taken up: each missing fact is asked for
-    once."""
-    return {f.code for f in found if code in f.values.get("rules", ())}
 
 
 def _slots(board: Motherboard) -> int:

@@ -16,7 +16,7 @@ from rigplanner.planning.best.answer import Answer, Seeker
 from rigplanner.planning.best.choices import Rival
 from rigplanner.planning.best.goals import near
 from rigplanner.planning.best.hire import Rented, hours_for
-from rigplanner.planning.best.market import Market
+from rigplanner.planning.best.market import Market, Offer
 from rigplanner.planning.best.nearest import Change, shortage
 from rigplanner.planning.best.question import Objective, Size, Want
 from rigplanner.planning.best.score import score_of
@@ -56,6 +56,10 @@ CAUSES: dict[Cause, tuple[str, str]] = {
     "used": (
         "One part is sold used only; allow used parts to count it.",
         "{count} parts are sold used only; allow used parts to count them.",
+    ),
+    "abroad": (
+        "One part has a price in other markets only; allow those to count it.",
+        "{count} parts have prices in other markets only; allow those to count them.",
     ),
     "not-a-card": (
         "One GPU is a module, not a card.",
@@ -131,6 +135,7 @@ STRICTNESS = {
 CHANGES = {
     "budget": "With a larger budget it is possible from {price}.",
     "used": "With used parts it is possible from {price} (--used).",
+    "abroad": "With prices of other markets, converted, it is possible from {price} (--abroad).",
     "tight": "Where memory may just hold it, it is possible from {price} (--tight).",
     "quiet": "Where it may be loud, it is possible from {price} (without --quiet).",
     "size": "In a larger case it is possible from {price} (without --size).",
@@ -151,6 +156,7 @@ CHANGES = {
 }
 GIVEN_UP = {
     "used": "used parts",
+    "abroad": "prices of other markets",
     "tight": "memory that may just hold it",
     "quiet": "a loud place",
     "size": "a larger case",
@@ -317,14 +323,57 @@ def item_rows(best: Candidate, catalog: Catalog, market: Market) -> list[tuple[s
         offer = market.offer(part) if part else None
         said = tr("owned")
         if offer is not None and item.price is not None:
-            cost = money(item.quantity * offer.amount, market.currency)
-            said = tr("{price}, price of {day}", price=cost, day=day(item.price.day))
+            said = _offer_text(offer, item.quantity, market)
             if item.price.used:
                 said = tr("{said}, used", said=said)
         if item.power_cap_w:
             said = tr("{said}, capped to {watts}", said=said, watts=quantity(item.power_cap_w, "W"))
         rows.append((f"{item.quantity} × {name}" if item.quantity > 1 else name, said))
     return rows
+
+
+def _offer_text(offer: Offer, quantity: int, market: Market) -> str:
+    """Return what so many pieces cost, and what was asked when: carried or converted prices are
+    told with what they are made of."""
+    cost, asked = money(quantity * offer.amount, market.currency), offer.asked
+    if offer.price is asked and asked.currency == market.currency:
+        return tr("{price}, price of {day}", price=cost, day=day(asked.day))
+    text = "{price} today, converted and by the price index from {one} a piece of {day}"
+    if offer.price is asked:
+        text = "{price}, converted from {one} a piece of {day}"
+    elif asked.currency == market.currency:
+        text = "{price} today by the price index, from {one} a piece of {day}"
+    return tr(text, price=cost, one=money(asked.amount, asked.currency), day=day(asked.day))
+
+
+def doubt_texts(best: Candidate, market: Market) -> list[str]:
+    """Return which prices of a rig nobody asks today: old ones, and those of other markets."""
+    parts = [market.catalog.get(item.part) for item in best.rig.items]
+    offers = [offer for part in parts if part and (offer := market.offer(part))]
+    told = []
+    if old := sum(offer.price is not offer.asked for offer in offers):
+        told.append(
+            trn(
+                "One price is older than half a year: what it is today is estimated by the price"
+                " index.",
+                "{count} prices are older than half a year: what they are today is estimated by"
+                " the price index.",
+                old,
+            )
+        )
+    others = [offer.asked.currency for offer in offers if offer.asked.currency != market.currency]
+    if others:
+        told.append(
+            trn(
+                "One price is of another market ({currencies}), converted: duty and tax are not"
+                " in it.",
+                "{count} prices are of other markets ({currencies}), converted: duty and tax are"
+                " not in them.",
+                len(others),
+                currencies=listed(dict.fromkeys(others)),
+            )
+        )
+    return told
 
 
 def beside_texts(answer: Answer) -> Iterable[str]:
@@ -363,6 +412,21 @@ def price_text(best: Candidate, market: Market) -> str:
         "Prices move: today it may cost {low} to {high}.",
         low=money(low, market.currency),
         high=money(high, market.currency),
+    )
+
+
+def abroad_text(other: Answer | None, catalog: Catalog) -> str:
+    """Return what prices of other markets would make possible, "" where they make nothing so."""
+    if other is None or other.best is None:
+        return ""
+    best = other.best
+    part = catalog.get(best.cards.gpu if best.cards else best.rig.items[0].part)
+    many = f"{best.cards.count} × " if best.cards and best.cards.count > 1 else ""
+    return tr(
+        "At prices of other markets, converted (--abroad): {cards}, {price}, {speed}.",
+        cards=f"{many}{part.name}" if part else tr("no card"),
+        price=money(best.price, other.question.currency),
+        speed=speed_text(best),
     )
 
 
