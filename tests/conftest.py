@@ -2,6 +2,7 @@
 
 import os
 import socket
+import sys
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -14,6 +15,10 @@ from rigplanner.data import data_path
 
 settings.register_profile("rigplanner", deadline=None)
 settings.load_profile("rigplanner")
+
+# Tests start the program some sixty times: each module is compiled once, whatever the shell says.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 @pytest.fixture(autouse=True)
@@ -36,6 +41,17 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
         connect(self, address)  # type: ignore[arg-type]
 
     monkeypatch.setattr(socket.socket, "connect", local_only)
+
+
+@pytest.fixture(scope="session")
+def _one_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def warm_cache(_one_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs that tests start read the catalog's binary copy that the first of them made."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(_one_cache))
 
 
 @pytest.fixture(scope="session")

@@ -91,6 +91,7 @@ def test_paper_that_is_none_is_named(tmp_path):
         api.quote(api.load_rig(sample_files()[0]), tmp_path / "quote.pdf", paper="A3")
 
 
+@pytest.mark.usefixtures("warm_cache")
 def test_functions_and_commands_run_where_qt_is_missing(tmp_path):
     rig, quote = sample_files()[0], tmp_path / "quote.pdf"
     code = f"""

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PACKAGE = Path(__file__).resolve().parents[1] / "rigplanner"
 LONGEST_FUNCTION = 50
 MOST_MODULES = 25
@@ -27,6 +29,7 @@ def test_the_window_starts_without_heavy_libraries() -> None:
     assert not _loaded_by("import rigplanner.desktop.start, rigplanner.desktop.window") & set(HEAVY)
 
 
+@pytest.mark.usefixtures("warm_cache")
 def test_judging_a_rig_needs_nothing_heavy(samples: list[Path]) -> None:
     """Speeds need numpy alone; one GPU asks nothing of the machine's graph, several bring
     networkx."""

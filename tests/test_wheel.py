@@ -39,7 +39,7 @@ def test_the_installed_wheel_passes_its_self_test(wheel: Path, tmp_path: Path) -
     binaries = place / ("Scripts" if os.name == "nt" else "bin")
     clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     pip = [sys.executable, "-m", "pip", "--python", str(binaries / "python")]
-    install = [*pip, "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
+    install = [*pip, "install", "--quiet", "--no-deps", "--no-index", "--no-compile", str(wheel)]
     subprocess.run(install, cwd=tmp_path, env=clean, check=True, capture_output=True)
     site = next((place / "lib").glob("python*")) / "site-packages"
     (site / "libraries.pth").write_text(

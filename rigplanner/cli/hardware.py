@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import index_of
 from rigplanner.catalog.schema.parts import CPU, GPU
 from rigplanner.cli.reading import open_catalog
 from rigplanner.errors import TooLarge, WorkloadFault
@@ -69,7 +69,7 @@ def cpus_named(name: str, count: int | None) -> tuple[CPU, ...]:
     if not 1 <= several <= MOST_CPUS:
         raise WorkloadFault(f"hardware.cpus: expected 1 to {MOST_CPUS}, found {several}.")
     catalog = open_catalog()
-    index = PartIndex(catalog.parts.values(), catalog.community)
+    index = index_of(catalog)
     found = [part for part in index.find(name, "cpu", limit=1) if isinstance(part, CPU)]
     if not found:
         near = ", ".join(part.name for part in index.nearest(name, "cpu", MOST_NEAR))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex, index_of
 from rigplanner.catalog.find.gpu_names import GpuNames, shipped_pci_ids
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import GPU, Part
@@ -128,7 +128,7 @@ def recognise(facts: tuple[Fact, ...], catalog: Catalog, name: str = "This machi
     board; memory has no model, so it stays unmatched."""
     items: list[Item] = []
     unmatched: list[Fact] = []
-    index = PartIndex(catalog.parts.values(), catalog.community)
+    index = index_of(catalog)
     names = GpuNames(
         (part for part in catalog.of_kind("gpu") if isinstance(part, GPU)), shipped_pci_ids()
     )

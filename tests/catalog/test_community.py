@@ -14,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.binary import place
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex, index_of
 from rigplanner.catalog.find.words import words_of
 from rigplanner.catalog.foreign import Import
 from rigplanner.catalog.imports import community, fetch, user_catalog
@@ -70,7 +70,7 @@ def test_no_shipped_part_is_shadowed_by_an_imported_twin(catalog: Catalog) -> No
         text for text, found in first.items() if not found or found[0].id[:7] == "opendb."
     ] == []
     named = {text: index.named_in(text).part for text in asked}
-    alone = PartIndex(catalog.parts.values())
+    alone = index_of(catalog)
     for text, part in named.items():
         if part is not None and part.id.startswith("opendb."):
             assert alone.named_in(text).confidence == "none"

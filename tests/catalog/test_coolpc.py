@@ -3,7 +3,7 @@ reason."""
 
 import pytest
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex, index_of
 from rigplanner.catalog.imports.coolpc import read_coolpc
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.prices.prices import price_file
@@ -27,7 +27,7 @@ PAGE = """<html><font id=Mdy>2026/10/6 11:13</font><TABLE><TR><TD class=w>12<TD 
 
 @pytest.fixture(scope="module")
 def index(catalog: Catalog) -> PartIndex:
-    return PartIndex(catalog.parts.values())
+    return index_of(catalog)
 
 
 def test_lines_that_name_a_part_have_its_price(index: PartIndex) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex, index_of
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import kind_of
 from rigplanner.rig.from_text.from_words import read_wish, rig_from_wishes
@@ -12,7 +12,7 @@ from rigplanner.rig.from_text.from_words import read_wish, rig_from_wishes
 
 @pytest.fixture(scope="module")
 def index(catalog: Catalog) -> PartIndex:
-    return PartIndex(catalog.parts.values())
+    return index_of(catalog)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex, index_of
 from rigplanner.catalog.foreign import Import
 from rigplanner.catalog.imports.foreign_files import ForeignFault
 from rigplanner.catalog.imports.importing import Options, read_source
@@ -34,7 +34,7 @@ PART: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def index() -> PartIndex:
-    return PartIndex(shipped_catalog().parts.values())
+    return index_of(shipped_catalog())
 
 
 def _family(path: Path, *parts: dict[str, Any]) -> Path:

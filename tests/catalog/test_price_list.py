@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex, index_of
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.prices.money import read_money
 from rigplanner.catalog.prices.price_list import Defaults, decoded, read_price_list
@@ -17,7 +17,7 @@ RTX, RYZEN = "nvidia.geforce.rtx-3090", "amd.ryzen.9-5950x"
 
 @pytest.fixture(scope="module")
 def index(catalog: Catalog) -> PartIndex:
-    return PartIndex(catalog.parts.values())
+    return index_of(catalog)
 
 
 def _prices(made: Offers) -> list[tuple[str, float, str]]:

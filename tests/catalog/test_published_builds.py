@@ -3,7 +3,7 @@ and how many."""
 
 import pytest
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex, index_of
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.rig.from_text.from_words import read_wish
 
@@ -70,7 +70,7 @@ LINES = (
 
 @pytest.fixture(scope="module")
 def index() -> PartIndex:
-    return PartIndex(shipped_catalog().parts.values())
+    return index_of(shipped_catalog())
 
 
 @pytest.mark.parametrize(("text", "count", "part"), LINES, ids=[line[0] for line in LINES])

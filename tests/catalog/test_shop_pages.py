@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex, index_of
 from rigplanner.catalog.imports import user_catalog
 from rigplanner.catalog.imports.fetch import FetchFault
 from rigplanner.catalog.imports.price_link import keep_link, read_link
@@ -129,7 +129,7 @@ def test_a_link_is_asked_once_and_its_price_kept(shop, catalog: Catalog) -> None
     at = f"http://127.0.0.1:{shop.server_address[1]}"
     card = {**CARD, "name": "NVIDIA GeForce RTX 3090 24 GB", "mpn": "none-such"}
     shop.pages["/card"] = _ld(card)
-    index = PartIndex(catalog.parts.values())
+    index = index_of(catalog)
     linked = read_link(f"{at}/card", index)
     assert linked.part is not None and linked.part.id == "nvidia.geforce.rtx-3090"
     assert (linked.price.amount, linked.price.condition) == (1299.0, "refurbished")

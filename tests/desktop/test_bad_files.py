@@ -90,6 +90,7 @@ def test_any_preferences_start(tmp_path: Path, content: bytes) -> None:
     assert isinstance(begin(store.now).currency, str)
 
 
+@pytest.mark.usefixtures("warm_cache")
 def test_a_window_starts_among_broken_files_and_tells_them(tmp_path: Path) -> None:
     places = {
         name: tmp_path / name for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")

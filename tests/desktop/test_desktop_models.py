@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex, index_of
 from rigplanner.catalog.schema.parts import GPU, KINDS
 from rigplanner.desktop.compare.view import CompareModel
 from rigplanner.desktop.parts.build_list import in_sentence
@@ -53,7 +53,7 @@ def test_parts_model_keeps_qts_rules(model, qtmodeltester):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_the_catalog_shows(qapp, catalog, kind):
-    model = PartsModel(PartIndex(catalog.parts.values()).find, "USD", "2026-11-21")
+    model = PartsModel(index_of(catalog).find, "USD", "2026-11-21")
     model.show(kind, Wish())
     assert model.rowCount() == len(catalog.of_kind(kind))
     for row in range(model.rowCount()):

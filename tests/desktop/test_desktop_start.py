@@ -69,6 +69,7 @@ def test_every_library_has_its_packages():
     shutil.which("Xvfb") is None or shutil.which("xvfb-run") is None,
     reason="Xvfb is not installed here",
 )
+@pytest.mark.usefixtures("warm_cache")
 def test_a_window_under_a_real_x_server(tmp_path):
     program = (
         "import sys; from pathlib import Path\nfrom PySide6.QtWidgets import QApplication\nfrom"

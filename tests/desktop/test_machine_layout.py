@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import index_of
 from rigplanner.data import data_path
 from rigplanner.desktop.machine import layout
 from rigplanner.desktop.machine.layout import machine_drawing
@@ -122,7 +122,7 @@ def docked(catalog):
         "Generic M.2 to OCuLink adapter",
         "Minisforum DEG1",
     )
-    index = PartIndex(catalog.parts.values())
+    index = index_of(catalog)
     return machine_of(
         rig_from_wishes("docked", tuple(read_wish(each, index) for each in words)), catalog
     )
@@ -145,7 +145,7 @@ def test_a_dock_hangs_on_its_adapter_and_the_card_on_the_dock(docked):
 
 
 def test_sockets_stand_in_the_order_of_their_numbers(catalog):
-    index = PartIndex(catalog.parts.values())
+    index = index_of(catalog)
     machine = machine_of(rig_from_wishes("rack", [read_wish("GB200 NVL72", index)]), catalog)
     sockets = [box for box in machine_drawing(machine, 23).boxes if box.role == "socket"]
     assert [box.note for box in sorted(sockets, key=lambda box: box.y)] == [

@@ -41,6 +41,7 @@ def test_longer_and_larger_needs_more_and_the_record_says_why_not() -> None:
     assert record["fit"] == "no" and record["need_gib"] > record["room_gib"]
 
 
+@pytest.mark.usefixtures("warm_cache")
 def test_processes_say_the_same_as_one_and_cells_travel(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = cells(WORKS[:1], GPUS, (1, 2))
     assert pickle.loads(pickle.dumps(asked[0])) == asked[0]

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from openpyxl import Workbook, load_workbook
 from openpyxl.worksheet.worksheet import Worksheet
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import index_of
 from rigplanner.catalog.load import Catalog
 from rigplanner.plain_text import without_steering
 from rigplanner.report.comparison.content import comparison
@@ -50,7 +50,7 @@ def test_the_json_export_is_a_rig_file(quotes: list[Quote], catalog: Catalog) ->
 
 @pytest.mark.parametrize("form", ["markdown", "bbcode", "plain", "csv", "xlsx"])
 def test_our_parts_lists_read_back(quotes: list[Quote], catalog: Catalog, form: str) -> None:
-    index = PartIndex(tuple(catalog.parts.values()))
+    index = index_of(catalog)
     for quote in quotes:
         text = (
             parts_list_of_workbook(quote_workbook(quote)) if form == "xlsx" else export(quote, form)
@@ -70,7 +70,7 @@ def test_our_parts_lists_read_back(quotes: list[Quote], catalog: Catalog, form: 
 def test_a_name_with_marks_of_markdown_reads_back(quotes: list[Quote], catalog: Catalog) -> None:
     line = replace(quotes[0].lines[0], name="GeForce | RTX_4090 *OC*")
     text = export(replace(quotes[0], lines=(line,)), "markdown")
-    entry = read_parts_list(text, PartIndex(tuple(catalog.parts.values())), "2026-11-21")[0]
+    entry = read_parts_list(text, index_of(catalog), "2026-11-21")[0]
     assert "4090" in entry.wish.text
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import index_of
 from rigplanner.catalog.load import Catalog
 from rigplanner.report import format as fmt
 from rigplanner.report.language import LANGUAGES, THIN, tr, trn, use_language
@@ -103,7 +103,7 @@ def test_our_own_exports_are_read_again_in_every_language(
     use_language(code)
     text = export(quote_content(assessment, catalog, DAY), form)
     use_language("en")
-    entries = read_parts_list(text, PartIndex(catalog.parts.values()), TODAY)
+    entries = read_parts_list(text, index_of(catalog), TODAY)
     assert [entry.wish.quantity for entry in entries] == [
         item.quantity for item in assessment.rig.items
     ]

@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 from pypdf import PdfReader
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import index_of
 from rigplanner.catalog.load import Catalog
 from rigplanner.report.paper.sheet import MARGIN
 from rigplanner.report.quote.content import quote_content
@@ -302,7 +302,7 @@ def test_letters_of_the_topology_are_explained(samples: list[Path], catalog: Cat
 
 def test_the_quote_says_what_leaving_a_bridged_pair_costs(catalog: Catalog) -> None:
     wishes = ("4x RTX A6000", "2x NVLink bridge A-series 2-slot", "EPYC 7443P", "ROMED8-2T")
-    index = PartIndex(catalog.parts.values())
+    index = index_of(catalog)
     machine = assess(
         rig_from_wishes("islands", [read_wish(wish, index) for wish in wishes]), catalog
     ).machine

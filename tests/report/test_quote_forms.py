@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 from pypdf import PdfReader
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import index_of
 from rigplanner.catalog.load import Catalog
 from rigplanner.report.comparison.content import comparison
 from rigplanner.report.comparison.writers import FORMATS as COMPARISONS
@@ -221,7 +221,7 @@ def test_a_customer_gets_no_cost_in_any_form(offered: Rig, catalog: Catalog) -> 
 
 
 def test_a_line_to_share_reads_back_as_the_samples(rigs: dict[str, Rig], catalog: Catalog) -> None:
-    index = PartIndex(tuple(catalog.parts.values()))
+    index = index_of(catalog)
     for rig in rigs.values():
         text = export(quote_content(assess(rig, catalog), catalog, DAY), "share")
         entries = read_parts_list(text, index, "2026-11-23")

@@ -244,6 +244,7 @@ def test_a_row_longer_than_a_page_is_cut() -> None:
     assert all(f"line {n} ends" in "\n".join(pages) for n in range(150))
 
 
+@pytest.mark.usefixtures("warm_cache")
 def test_every_process_writes_the_same_bytes(samples: list[Path]) -> None:
     path = next(path for path in samples if path.stem == "dgx-1-v100")
     sums = {

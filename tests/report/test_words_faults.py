@@ -2,7 +2,7 @@
 
 import pytest
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import index_of
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
@@ -14,7 +14,7 @@ from rigplanner.rig.workload import Workload
 
 
 def _fault(catalog: Catalog, gpu: str, workload: Workload) -> str:
-    card = PartIndex(catalog.parts.values()).find(gpu, "gpu")[0]
+    card = index_of(catalog).find(gpu, "gpu")[0]
     assert isinstance(card, GPU)
     with pytest.raises(WorkloadFault) as fault:
         predict_speed(workload, card, 1, 1, "none", shipped_zoo())

@@ -3,12 +3,12 @@ nothing of a line is lost. Lines are from lists that owners published."""
 
 import pytest
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import index_of
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.report.words.importing import list_notes, taken_text
 from rigplanner.rig.from_text.parts_list import Entry, by_figures, read_parts_list
 
-SHIPPED = PartIndex(shipped_catalog().parts.values())
+SHIPPED = index_of(shipped_catalog())
 
 
 def entries(text: str) -> list[Entry]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex, index_of
 from rigplanner.catalog.load import Catalog
 from rigplanner.rig.document import Goods, Item, QuoteDetails, Rig, Tax
 from rigplanner.rig.edits import Edit, EditFault, apply
@@ -87,7 +87,7 @@ def test_goods_stay_with_their_part_and_survive_the_file() -> None:
 
 
 def test_a_line_of_text_reads_back_as_the_rig(catalog: Catalog) -> None:
-    index = PartIndex(tuple(catalog.parts.values()))
+    index = index_of(catalog)
     ids = list(catalog.parts)[::97]
     items = tuple(Item(uid=f"i{n}", part=part, quantity=n % 3 + 1) for n, part in enumerate(ids))
     line = one_line(Rig(items=items))

@@ -3,14 +3,14 @@ told."""
 
 import pytest
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import index_of
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.schema.parts import MemoryKit
 from rigplanner.report.words.importing import list_notes
 from rigplanner.rig.from_text.line_parts import pieces_of
 from rigplanner.rig.from_text.parts_list import Entry, by_figures, read_parts_list
 
-SHIPPED = PartIndex(shipped_catalog().parts.values())
+SHIPPED = index_of(shipped_catalog())
 
 
 def entries_of(text: str) -> list[Entry]:

@@ -2,12 +2,12 @@
 
 import pytest
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import index_of
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.rig.from_text.list_tables import Columns, columns_of, is_label, kind_of_label
 from rigplanner.rig.from_text.parts_list import read_parts_list
 
-SHIPPED = PartIndex(shipped_catalog().parts.values())
+SHIPPED = index_of(shipped_catalog())
 DAY = "2026-11-21"
 
 

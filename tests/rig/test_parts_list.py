@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex, index_of
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.schema.parts import CPU, GPU
 from rigplanner.rig.from_text.parts_list import by_figures, read_parts_list, rig_from_entries
@@ -20,7 +20,7 @@ INDEX = PartIndex(
         CPU(id="amd.ryzen.5950x", name="AMD Ryzen 9 5950X", vendor="AMD", socket="AM4"),
     ]
 )
-SHIPPED = PartIndex(shipped_catalog().parts.values())
+SHIPPED = index_of(shipped_catalog())
 DAY = "2026-11-21"
 
 TEXT = """PCPartPicker Part List: https://example.invalid/list/x

@@ -3,12 +3,12 @@ is left unknown."""
 
 import pytest
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import index_of
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.rig.from_text.from_words import read_wish
 from rigplanner.rig.from_text.parts_list import by_figures, read_parts_list
 
-SHIPPED = PartIndex(shipped_catalog().parts.values())
+SHIPPED = index_of(shipped_catalog())
 
 
 def read(text: str) -> list[tuple[int, str]]:

@@ -3,7 +3,7 @@ is told, a computer and its own parts are one machine; figures alone find what s
 
 import pytest
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import index_of
 from rigplanner.catalog.find.kits import of_another_rate
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.schema.parts import (
@@ -17,7 +17,7 @@ from rigplanner.catalog.schema.parts import (
 from rigplanner.rig.from_text.from_words import read_wish
 from rigplanner.rig.from_text.parts_list import by_figures, read_parts_list, rig_from_entries
 
-SHIPPED = PartIndex(shipped_catalog().parts.values())
+SHIPPED = index_of(shipped_catalog())
 DAY = "2026-11-23"
 
 

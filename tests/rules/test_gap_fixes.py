@@ -1,7 +1,7 @@
 """Ways out for open cards: without a gap another cooler of the same GPU or risers in an open frame,
 in a hot case also a cap."""
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import index_of
 from rigplanner.catalog.load import Catalog
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import apply
@@ -11,7 +11,7 @@ from rigplanner.rules.core.finding import Finding, Fix
 
 
 def _rig(catalog: Catalog, *parts: str) -> Rig:
-    index = PartIndex(catalog.parts.values())
+    index = index_of(catalog)
     return rig_from_wishes("close cards", [read_wish(words, index) for words in parts])
 
 

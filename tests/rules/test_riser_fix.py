@@ -2,7 +2,7 @@
 
 import pytest
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import index_of
 from rigplanner.catalog.load import Catalog
 from rigplanner.rig.edits import apply
 from rigplanner.rig.from_text.from_words import read_wish, rig_from_wishes
@@ -12,7 +12,7 @@ PARTS = ("4x RTX 3090", "EPYC 7302P", "ROMED8-2T")
 
 
 def _rig(catalog: Catalog, *more: str):
-    index = PartIndex(catalog.parts.values())
+    index = index_of(catalog)
     return rig_from_wishes("thick cards", [read_wish(words, index) for words in (*PARTS, *more)])
 
 

@@ -11,6 +11,7 @@ from rigplanner.catalog.find.likeness import likest, part_names
 from rigplanner.catalog.find.naming import Naming, PhraseTable, phrases_in
 from rigplanner.catalog.find.words import words_of
 from rigplanner.catalog.layer import NO_LAYERS, Layer, Layers
+from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import (
     CPU,
     GPU,
@@ -29,7 +30,7 @@ from rigplanner.catalog.schema.parts import (
 )
 from rigplanner.garbage import collector_paused
 
-__all__ = ["LONGEST_QUERY", "PartIndex", "words_of"]
+__all__ = ["LONGEST_QUERY", "PartIndex", "index_of", "words_of"]
 
 LONGEST_QUERY = 200
 LONGEST_SUFFIX = 5
@@ -246,6 +247,20 @@ class PartIndex:
         return (
             [each for each in held if not _ends_number(each, word)] if word[0].isdigit() else held
         )
+
+
+_made: list[tuple[Catalog, PartIndex]] = []
+
+
+def index_of(catalog: Catalog) -> PartIndex:
+    """Return all parts of a catalog by their words, own and imported. That of the last catalog is
+    remembered: it takes longer to make than most questions to answer."""
+    for known, index in _made:
+        if known is catalog:
+            return index
+    index = PartIndex(catalog.parts.values(), catalog.community)
+    _made[:] = [(catalog, index)]
+    return index
 
 
 def held_words(part: Part, cuts: dict[str, tuple[str, ...]] | None = None) -> set[str]:

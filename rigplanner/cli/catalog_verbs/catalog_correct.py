@@ -5,7 +5,7 @@ from datetime import date
 from pathlib import Path
 
 from rigplanner.catalog.correction import CorrectionFault, correction, encoded
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import index_of
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import no_part_text, open_catalog
 from rigplanner.cli.written import written
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print or write one correction."""
     catalog = open_catalog()
-    index = PartIndex(catalog.parts.values(), catalog.community)
+    index = index_of(catalog)
     part = catalog.get(args.part) or next(iter(index.find(args.part, limit=1)), None)
     field, given, value = args.figure.partition("=")
     if part is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import PartIndex, index_of
 from rigplanner.catalog.find.kits import of_another_rate
 from rigplanner.catalog.foreign import Import, slug
 from rigplanner.catalog.imports import importing, user_catalog
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
         index = PartIndex([])
     else:
         catalog = open_catalog()
-        index = PartIndex(catalog.parts.values(), catalog.community)
+        index = index_of(catalog)
     if args.source == "list":
         return _list(args, index, day)
     mapping = dict(_mapped(text) for text in args.map) or None

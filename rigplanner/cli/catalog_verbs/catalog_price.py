@@ -5,7 +5,7 @@ import sys
 
 import msgspec
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import index_of
 from rigplanner.catalog.imports.fetch import FetchFault
 from rigplanner.catalog.imports.price_link import keep_link, read_link
 from rigplanner.cli.faults import FINE, InputFault
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read one page, say what it states, and keep the price where the part is known."""
     catalog = open_catalog()
-    index = PartIndex(catalog.parts.values(), catalog.community)
+    index = index_of(catalog)
     part = next(iter(index.find(args.part, limit=1)), None) if args.part else None
     if args.part and part is None:
         raise InputFault(f"--part: {no_part_text(args.part, index)}.")

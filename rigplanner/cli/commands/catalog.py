@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from rigplanner.catalog.cloud import CloudInstance, newest, shipped_cloud
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import index_of
 from rigplanner.catalog.imports.foreign_files import ForeignFault
 from rigplanner.catalog.imports.foreign_opendb import read_opendb
 from rigplanner.catalog.lint.against import State, compare
@@ -190,7 +190,7 @@ def _held(shape: dict[str, Any], defined: dict[str, Any]) -> str:
 def _list(args: argparse.Namespace, catalog: Catalog) -> int:
     if args.cloud:
         return _list_cloud(args)
-    index, words = PartIndex(catalog.parts.values(), catalog.community), " ".join(args.words)
+    index, words = index_of(catalog), " ".join(args.words)
     parts = index.find(words, args.kind)
     parts = [part for part in parts if args.status in (None, part.status)]
     if args.format == "json":
@@ -227,7 +227,7 @@ def _show(args: argparse.Namespace, catalog: Catalog) -> int:
     part: Part | None = catalog.get(words)
     hired = shipped_cloud().named(words)
     if part is None and hired is None:
-        index = PartIndex(catalog.parts.values(), catalog.community)
+        index = index_of(catalog)
         part = next(iter(index.find(words, limit=1)), None)
     if part is not None:
         _print_sourced("part", part, catalog.sources, args.format)

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.find import index_of
 from rigplanner.catalog.imports.user_catalog import newest_rates
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.zoo import shipped_zoo
@@ -129,7 +129,7 @@ def _absent(found: Recognised) -> str:
 def _wishes(words: list[str], catalog: Catalog) -> list[Wish]:
     """What each text asks for; earlier ones help to understand later ones. Raises InputFault for
     texts that name no part."""
-    index = PartIndex(catalog.parts.values(), catalog.community)
+    index = index_of(catalog)
     wishes: list[Wish] = []
     for text in words:
         wishes += read_wishes(text, index, known=[wish.parts[0] for wish in wishes if wish.parts])

@@ -8,7 +8,7 @@ from typing import Any, get_args
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from rigplanner.catalog.find.find import PartIndex, words_of
+from rigplanner.catalog.find.find import PartIndex, index_of, words_of
 from rigplanner.catalog.imports.user_catalog import FullCatalog, full_catalog, user_folder
 from rigplanner.catalog.load import Catalog, CatalogFault
 from rigplanner.catalog.schema.parts import GPU, AnyPart, Status
@@ -21,11 +21,6 @@ RENEWED_MS = 2_000
 """When a former window has gone, what was spared from the collector with it is looked through."""
 STATUSES = get_args(Status)
 """In the order in which a table lists them."""
-
-
-def index_of(catalog: Catalog) -> PartIndex:
-    """Return all parts of a catalog by their words, own and imported."""
-    return PartIndex(catalog.parts.values(), catalog.community)
 
 
 class Shelf(QObject):
