@@ -2,11 +2,15 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.evidence import shipped_evidence
+from rigplanner.performance.host.constants import host_constants
+from rigplanner.performance.host.judge import Judged, held_out, judged_rows
+from rigplanner.performance.host.law import both, cores_of_prompt, prompt_time
 from rigplanner.performance.job import Job, read_job
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.serving import DECODE_BANDWIDTH_SHARE, decode, decode_ceiling
@@ -55,3 +59,46 @@ def test_the_rows_correct_it_as_the_page_says(job: Job) -> None:
 
 def test_the_picture_is_that_of_the_step() -> None:
     assert speed_svg() == (PICTURES / "speed-step.svg").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def hosted() -> Judged:
+    return next(
+        item
+        for item in judged_rows()
+        if item.row.host == "5700x-3000" and item.row.placement == "cpu_moe=20"
+    )
+
+
+def test_a_prompt_on_a_host_is_what_the_page_adds_up(hosted: Judged) -> None:
+    text, known, reads, card = _text(), host_constants(), hosted.reads, hosted.card
+    assert card is not None
+    held, link = reads.held_gib * 2**30 / 1e9, card.link_gbs * known.link_share
+    copied = hosted.host.ram_gbs * known.staged_share
+    joined = both(link, copied)
+    assert f"In RAM lie **{held:.2f} GB** of experts" in text
+    assert f"{card.link_gbs:.2f} x {known.link_share:g} = {link:.2f} GB/s" in text
+    assert f"48 x {known.staged_share:g} = {copied:.2f} GB/s" in text
+    assert f"= **{joined:.2f} GB/s**: **{held / joined:.3f} seconds**" in text
+    told = prompt_time(reads, 512, 512, hosted.host, card, "llama.cpp", known)
+    each = reads.host_gflop + reads.card_gflop
+    scores = 512 * reads.card_scores / 1e3 / (card.tflops * known.card_tflops_share)
+    rate = 512 * each / 1e3 / (told.card_s - scores)
+    assert f"Each token takes {each:.3f} GFLOP" in text and f"at **{rate:.1f} TFLOPS**" in text
+    assert f"scores is **{told.card_s:.3f} seconds**" in text
+    assert f"= **{512 / told.total_s:.0f} tokens/s**; {hosted.row.prefill:.0f} were" in text
+
+
+def test_cores_alone_and_the_errors_of_prompts_are_as_the_page_says(hosted: Judged) -> None:
+    text, known = _text(), host_constants()
+    share = known.core_tflops["llama.cpp"]["avx2"]
+    rate = share * cores_of_prompt(hosted.host, "llama.cpp", known)
+    each = hosted.reads.host_gflop + hosted.reads.card_gflop
+    assert f"do {share:g} x 8 x 4.6 / 5.2 = **{rate:.2f} TFLOPS**" in text
+    assert f"**{1e3 * rate / each:.0f} tokens/s**" in text
+    offs = np.array(list(held_out(judged_rows(), known, 12, prompts=True).values()))
+    errors = np.abs(np.exp(offs) - 1)
+    middle, tail = np.median(errors), np.quantile(errors, 0.9)
+    assert f"off by {middle:.0%}".replace("%", " %") + " in the median" in text
+    assert f"and {tail:.0%}".replace("%", " %") + " at the 90th percentile" in text
+    assert f"a factor of {known.prompt_spread:g} either way" in text

@@ -51,7 +51,8 @@ class HostConstants(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class HostFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A host as a source describes it: `channels` and `cores` of all sockets in use; `read_gbs`
+    """A host as a source describes it: `channels` and `cores` of all sockets in use, `base_ghz` and
+    `threads` of one CPU as its maker tells them; `read_gbs`
     where the source measured it, `link_gbs` where its slots are narrower than the GPU's own."""
 
     cpu: str
@@ -62,6 +63,8 @@ class HostFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rate_mts: float
     channels: float
     boost_ghz: float | None = None
+    base_ghz: float | None = None
+    threads: int | None = None
     read_gbs: float | None = None
     link_gbs: float | None = None
     note: str = ""

@@ -28,7 +28,9 @@ CONSUMER = ("geforce", "radeon rx", "arc ", "titan")
 
 class Host(Struct, frozen=True, kw_only=True):
     """`ram_gbs`: rate of all populated channels in GB/s; `dies`: core dies that draw it, None where
-    they do not bind; `pace`: clock over 5.2 GHz; `drive_gbs` of the fastest drives together;
+    they do not bind; `pace`: clock over 5.2 GHz, `sustained` the same while all cores work (`pace`
+    where None); `wide_cores`: cores of which those that save power count as far as they multiply
+    (`cores` where None); `drive_gbs` of the fastest drives together;
     `ram_gib` of modules. `told`: whether the rig said it;
     `labelled`: the rate of the modules' label over the one that the CPU guarantees for so many."""
 
@@ -37,6 +39,8 @@ class Host(Struct, frozen=True, kw_only=True):
     sockets: int = 1
     isa: str = "avx2"
     pace: float = USUAL_PACE
+    sustained: float | None = None
+    wide_cores: float | None = None
     dies: int | None = None
     ddr4: bool = False
     ram_gib: float | None = None
@@ -79,6 +83,8 @@ def _read(machine: Machine) -> Host | None:
         sockets=len(cpus),
         isa=instruction_set(first),
         pace=pace_of(first.boost_ghz),
+        sustained=_sustained(first),
+        wide_cores=_wide(cpus),
         dies=core_dies(first.name, first.cores or 0),
         ddr4=any("DDR4" in (kit.type or "") for kit in kits),
         ram_gib=memory_gib(machine),
@@ -99,12 +105,22 @@ def host_of_cpus(cpus: Sequence[CPU]) -> Host:
         sockets=len(cpus),
         isa=instruction_set(first),
         pace=pace_of(first.boost_ghz),
+        sustained=_sustained(first),
+        wide_cores=_wide(cpus),
         dies=core_dies(first.name, first.cores or 0),
         ddr4="DDR4" in (first.memory.types if first.memory else ()),
         told=False,
         name=first.name,
         channels=sum(cpu.memory.channels or 0 for cpu in cpus if cpu.memory) or None,
     )
+
+
+def _sustained(cpu: CPU) -> float | None:
+    return sustained_of(cpu.base_ghz, cpu.boost_ghz, cpu.memory.channels if cpu.memory else None)
+
+
+def _wide(cpus: Sequence[CPU]) -> float:
+    return sum(wide_cores_of(cpu.cores or 0, cpu.threads) for cpu in cpus)
 
 
 def memory_gib(machine: Machine) -> float | None:
@@ -132,6 +148,28 @@ def pace_of(boost_ghz: float | None) -> float:
     return min(1.15, boost_ghz / FULL_GHZ) if boost_ghz else USUAL_PACE
 
 
+def sustained_of(
+    base_ghz: float | None, boost_ghz: float | None, channels: float | None
+) -> float | None:
+    """Return the clock over that of the constants while all cores multiply: of CPUs with more
+    channels than desktops have the mean of base and boost (geometric; a Xeon Gold 6138 of 2.0 to
+    3.7 GHz), of desktops None, which hold their boost or nearly so."""
+    if not base_ghz or not boost_ghz or (channels or 2) <= DESKTOP_CHANNELS:
+        return None
+    return pace_of((base_ghz * boost_ghz) ** 0.5)
+
+
+SAVING_SHARE = 0.4
+"""What a core that saves power multiplies of what one with two threads does: half the width at
+three quarters of the clock (Intel, 12th to 14th generation)."""
+
+
+def wide_cores_of(cores: int, threads: int | None) -> float:
+    """Return how many cores a CPU has whose smaller ones, which have one thread, count less."""
+    wide = (threads or cores) - cores
+    return wide + SAVING_SHARE * (cores - wide) if 0 < wide < cores else float(cores)
+
+
 def core_dies(name: str, cores: int) -> int | None:
     """Return how many core dies a Ryzen or Threadripper has, each with one narrow link to the
     memory: eight cores on each but in the largest. None for CPUs whose dies do not bind: Intel's,
@@ -150,6 +188,8 @@ def host_of_facts(facts: HostFacts) -> Host:
         sockets=facts.sockets,
         isa=facts.isa,
         pace=pace_of(facts.boost_ghz),
+        sustained=sustained_of(facts.base_ghz, facts.boost_ghz, facts.channels / facts.sockets),
+        wide_cores=facts.sockets * wide_cores_of(facts.cores // facts.sockets, facts.threads),
         dies=core_dies(facts.cpu, facts.cores // facts.sockets),
         ddr4=facts.ram == "ddr4",
         name=facts.cpu,

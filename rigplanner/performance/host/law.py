@@ -130,8 +130,14 @@ cores of a Threadripper do 8 TFLOPS of DeepSeek-R1, 128 of a Xeon 6980P 10.6, 19
 of Kimi K2 (ik_llama.cpp discussion 258, pull requests 259 and 612)."""
 
 
-def _cores_of_prompt(cores: int) -> float:
-    return cores if cores <= FEW_CORES else FEW_CORES * (cores / FEW_CORES) ** MORE_CORES
+def cores_of_prompt(host: Host, stack: str, known: HostConstants) -> float:
+    """Return the cores of 5.2 GHz that multiply prompts. Of several CPUs engines that do not copy
+    the weights to each get no more than of their memory."""
+    cores = host.wide_cores or host.cores
+    if host.sockets > 1 and stack != "ktransformers":
+        cores *= known.two_sockets.get(stack, known.two_sockets["llama.cpp"])
+    pace = host.pace if host.sustained is None else host.sustained
+    return pace * (cores if cores <= FEW_CORES else FEW_CORES * (cores / FEW_CORES) ** MORE_CORES)
 
 
 STREAMED_FROM = 32
@@ -150,7 +156,7 @@ def prompt_time(
 ) -> PromptTime:
     """Return the seconds of a prompt of `tokens`, worked on in pieces of `piece`."""
     tables = known.core_tflops.get(stack, known.core_tflops["llama.cpp"])
-    rate = tables.get(host.isa, tables["avx2"]) * host.pace * _cores_of_prompt(host.cores)
+    rate = tables.get(host.isa, tables["avx2"]) * cores_of_prompt(host, stack, known)
     scores = tokens * reads.host_scores / 1e3 / rate
     by_cpu = tokens * reads.host_gflop / 1e3 / rate + scores
     if card is None:
