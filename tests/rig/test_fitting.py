@@ -100,3 +100,26 @@ def test_a_number_of_two_families_is_that_of_the_boards_socket() -> None:
 )
 def test_nothing_is_lost_or_counted_wrongly(list_: str, parts: list[tuple[int, str]]) -> None:
     assert read(list_) == parts
+
+
+def test_details_and_totals_of_a_table_are_read() -> None:
+    """A page of a home server, whose rows bear the same labels under several headings."""
+    text = (
+        "| Component | Details |\n|---|---|\n"
+        "| Mobo | MSI PRO Z790-A MAX WIFI |\n"
+        "| Model | Intel Core i9-14900K (24-core, 8P+16E) |\n"
+        "| Total | 96.00 GB DDR5 5600MHz (2x48GB) |\n"
+        "| Total | SK hynix Platinum P41 2TB PCIe NVMe |\n"
+        "| Total | 1,234.00 EUR |"
+    )
+    assert read(text) == [
+        (1, "msi.z790.pro-z790-a-max-wifi"),
+        (1, "intel.core.i9-14900k"),
+        (1, "crucial.ddr5.ct2k48g56c46u5"),
+        (1, "sk-hynix.platinum-p41.2-tb"),
+    ]
+
+
+def test_watts_that_a_line_leaves_open_are_told() -> None:
+    (entry,) = entries("PSU: be quiet! Pure Power 11 Gold")
+    assert by_figures(entry.wish) and entry.wish.guessed

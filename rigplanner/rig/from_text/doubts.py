@@ -83,7 +83,35 @@ def is_guess(part: Part, text: str, others: tuple[Part, ...], index: PartIndex) 
             key=len,
         )
         return bool(least)
-    return isinstance(part, PowerSupply) and _has_editions(part, text, others)
+    if isinstance(part, GPU):
+        return _is_one_of_partners(part, told, others)
+    return isinstance(part, PowerSupply) and (
+        _has_editions(part, text, others) or _is_of_open_watts(part, text, others)
+    )
+
+
+def _is_one_of_partners(part: GPU, told: set[str], others: tuple[Part, ...]) -> bool:
+    """Say whether words name a maker of cards and a chip alone, of which he sells several cards:
+    "PNY GeForce RTX 5090"."""
+    alike = [
+        other
+        for other in others
+        if isinstance(other, GPU) and (other.vendor, other.chip) == (part.vendor, part.chip)
+    ]
+    if part.vendor == part.chip_maker or len(alike) < 2:
+        return False
+    shared = set.intersection(*(_letters(other.name) for other in alike))
+    return not (_own_words(part) - shared) & told
+
+
+def _is_of_open_watts(part: PowerSupply, text: str, others: tuple[Part, ...]) -> bool:
+    """Say whether a text leaves open which of several watts a supply has: "Pure Power 11 Gold"."""
+    watts = {
+        max((rating.watts for rating in other.supply.ratings), default=0.0)
+        for other in (part, *others)
+        if isinstance(other, PowerSupply) and other.vendor == part.vendor
+    }
+    return len(watts) > 1 and not any(f"{own:.0f}" in text for own in watts)
 
 
 def _is_of_two_families(part: CPU, told: set[str], others: tuple[Part, ...]) -> bool:
