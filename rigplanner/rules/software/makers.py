@@ -4,6 +4,7 @@ without units."""
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.performance.without_network.edge import is_int8_only
@@ -18,6 +19,7 @@ from rigplanner.rules.software.tables import MakerRow, software, version
 TITLES = {
     "cuda": "CUDA", "rocm": "ROCm", "ngc": "NVIDIA NGC", "driver": "NVIDIA driver", "vllm": "vLLM",
     "tensorrt-llm": "TensorRT-LLM", "exllamav3": "ExLlamaV3", "flash-attention": "FlashAttention",
+    "bitsandbytes": "bitsandbytes",
 }  # fmt: skip
 PLATFORMS = ("cuda", "rocm", "driver")
 OLDEST_BRANCH = 100
@@ -56,9 +58,10 @@ def foreign(context: Context) -> Iterator[Foreign]:
     serve or not."""
     rows = {row.what: row for row in software().makers}
     for key, what in _platforms(context.rig.settings.software):
+        row = _of_release(rows[what], context.rig.settings.software[key])
         cards = _models(context).values()
-        if not any(card.chip_maker in rows[what].makers for _, card in cards):
-            yield from (Foreign(name, card, rows[what], key=key) for name, card in cards)
+        if not any(card.chip_maker in row.makers for _, card in cards):
+            yield from (Foreign(name, card, row, key=key) for name, card in cards)
     for job in context.jobs:
         stack, attention = (
             (job.workload.stack or "").casefold(),
@@ -73,11 +76,18 @@ def foreign(context: Context) -> Iterator[Foreign]:
         )
 
 
+def _of_release(row: MakerRow, release: str) -> MakerRow:
+    """Return a row with those makers alone whose GPUs a release serves already."""
+    numbers = version(release)
+    late = {maker for maker, since in row.since.items() if numbers and numbers < version(since)}
+    return replace(row, makers=tuple(maker for maker in row.makers if maker not in late))
+
+
 def _platforms(named: dict[str, str]) -> Iterator[tuple[str, str]]:
     """The settings that stand for one maker's platform, each with what it stands for."""
     for key, release in named.items():
         numbers = version(release)
-        if key in ("cuda", "rocm"):
+        if key in ("cuda", "rocm", "bitsandbytes"):
             yield key, key
         elif key.startswith("ngc-"):
             yield key, "ngc"
@@ -98,13 +108,15 @@ def _platforms(named: dict[str, str]) -> Iterator[tuple[str, str]]:
     over=foreign,
     reason=(
         "CUDA, NVIDIA's driver, its NGC images and TensorRT-LLM are for NVIDIA, ROCm is for AMD."
+        " bitsandbytes serves Intel's from 0.48, Apple's from 0.50 on."
         " vLLM and FlashAttention serve AMD's newer targets: both leave Vega (gfx906: MI50, MI60,"
         " Radeon VII) and cards before RDNA 3 out; forks of others exist. ExLlamaV3 serves RDNA, no"
         " Instinct."
     ),
     source=(
-        "vLLM, requirements of ROCm; vllm-project/vllm pull request 33811; ROCm/triton issue 461;"
-        " ROCm/flash-attention issue 27; theroyallab/tabbyAPI wiki, ROCm"
+        "bitsandbytes, release notes of 0.48.0, installation guide of 0.50; vLLM, requirements of"
+        " ROCm; vllm-project/vllm pull request 33811; ROCm/triton issue 461; ROCm/flash-attention"
+        " issue 27; theroyallab/tabbyAPI wiki, ROCm"
     ),
 )
 def one_maker(context: Context, case: Foreign) -> Iterator[Finding]:

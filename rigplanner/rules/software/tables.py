@@ -140,11 +140,12 @@ class Framework(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class MakerRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Software that runs on GPUs of some makers only, and on some `targets` of AMD where it lists
-    them."""
+    """Software that runs on GPUs of some makers only, of those in `since` from that release on, and
+    on some `targets` of AMD where it lists them."""
 
     what: str
     makers: tuple[str, ...]
+    since: dict[str, str] = {}
     targets: tuple[str, ...] = ()
     source: str
 
