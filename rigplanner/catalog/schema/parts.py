@@ -556,9 +556,10 @@ class Bridge(Part, frozen=True, kw_only=True, tag="bridge"):
 class Riser(Part, frozen=True, kw_only=True, tag="riser"):
     """A riser or adapter: `gen` and `width` it can carry; an adapter turns one `slot_kind` into
     `output` places. `switch` names the PCIe switch of one whose outputs all have `width` lanes and
-    share those of the slot. `card_supply` says what feeds the card of a dock or enclosure: a supply
-    that comes with it, a separate one, or the rig's; `card_w` what it gives the card. `connectors`
-    are its power sockets: those of a carrier feed the module on it."""
+    share those of the slot. A controller of disks has the `output` "sas" or "sata" and as many
+    `outputs` as drives hang on it directly. `card_supply` says what feeds the card of a dock or
+    enclosure: a supply that comes with it, a separate one, or the rig's; `card_w` what it gives the
+    card. `connectors` are its power sockets: those of a carrier feed the module on it."""
 
     gen: int | None = None
     width: int | None = None

@@ -1,7 +1,7 @@
 """Adapters that make other places of one: bifurcation cards, M.2 carriers, M.2 to PCIe, OCuLink and
 SlimSAS hosts, switches."""
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
@@ -10,6 +10,11 @@ from rigplanner.machine.pcie import least
 
 MODULES = ("mxm", "sxm2", "sxm3", "sxm4", "sxm5", "sxm6", "oam")
 PORTS = ("m2", "u2", "u3", "oculink", "slimsas", "mcio", "m2e")
+DRIVE_HOSTS: dict[str, tuple[Literal["nvme", "sata", "sas"], ...]] = {
+    "sata": ("sata",),
+    "sas": ("sas", "sata"),
+}
+"""What the drives behind a controller may speak, by its output: SATA drives work on SAS."""
 
 Adapter = tuple[str, Riser, str]
 """Name of the piece, the part, the wished place or ""."""
@@ -18,6 +23,12 @@ Adapter = tuple[str, Riser, str]
 def is_extension(riser: Riser) -> bool:
     """Say whether a riser leads one slot to one card, without making other places of it."""
     return riser.slot_kind == "pcie" and riser.output == "pcie" and riser.outputs == 1
+
+
+def hosts_drives(riser: Riser) -> bool:
+    """Say whether a card is a controller of disks: its chip shares the slot's lanes out, whatever
+    the firmware splits, and `outputs` counts the drives that hang on it directly."""
+    return riser.output in DRIVE_HOSTS
 
 
 def fit_adapters(
@@ -37,11 +48,7 @@ def fit_adapters(
                 left.append((name, riser, wish))
                 continue
             standing[name] = parent.id
-            layout = (
-                _extended(layout, riser, parent)
-                if riser.switch is None
-                else _switched(layout, riser, parent)
-            )
+            layout = _made(layout, riser, parent)
         if len(left) == len(waiting):
             break
         waiting = left
@@ -75,13 +82,39 @@ def _merit(place: Slot | DrivePort, riser: Riser, index: int) -> tuple[int, ...]
     return (
         wide,
         "/" not in place.id,
-        splits or riser.outputs == 1 or riser.switch is not None,
+        splits or riser.outputs == 1 or riser.switch is not None or hosts_drives(riser),
         index,
     )
 
 
 def _pattern(riser: Riser) -> str:
     return "".join(f"x{(riser.width or 16) // riser.outputs}" for _ in range(riser.outputs))
+
+
+def _made(layout: Layout, riser: Riser, parent: Slot | DrivePort) -> Layout:
+    if hosts_drives(riser):
+        return _hosted(layout, riser, parent)
+    if riser.switch is None:
+        return _extended(layout, riser, parent)
+    return _switched(layout, riser, parent)
+
+
+def _hosted(layout: Layout, riser: Riser, parent: Slot | DrivePort) -> Layout:
+    """Return the layout with a controller's block of drive ports; dead where its slot is."""
+    kind: Any = riser.output
+    block = DrivePort(
+        id=f"{parent.id}/1",
+        kind=kind,
+        origin=parent.origin,
+        protocols=DRIVE_HOSTS[riser.output],
+        count=riser.outputs,
+    )
+    dead = [
+        LaneMode(when=mode.when, disabled=(block.id,))
+        for mode in layout.lane_modes
+        if parent.id in mode.disabled
+    ]
+    return replace(layout, drives=(*layout.drives, block), lane_modes=(*layout.lane_modes, *dead))
 
 
 def _extended(layout: Layout, riser: Riser, parent: Slot | DrivePort) -> Layout:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from rigplanner.catalog.schema.parts import GPU, Motherboard, Riser, Slot, System
 from rigplanner.machine.model import SlotUse
 from rigplanner.machine.pcie import coded_gbs
+from rigplanner.machine.placement.adapters import hosts_drives
 from rigplanner.rules.core.context import Context, Drive
 from rigplanner.rules.core.finding import Finding, Named
 from rigplanner.rules.core.fixes import swap
@@ -374,7 +375,7 @@ def splitters(context: Context) -> Iterator[Risen]:
     """Adapters that need their slot split."""
     for name, riser in context.risers:
         use = context.slot_of.get(name)
-        if riser.outputs > 1 and riser.switch is None and use is not None:
+        if riser.outputs > 1 and riser.switch is None and not hosts_drives(riser) and use:
             yield Risen(name, riser, use, context.board_of(use.board))
 
 
