@@ -5,6 +5,7 @@ import pytest
 
 from rigplanner.catalog.find.find import PartIndex, index_of
 from rigplanner.catalog.load import shipped_catalog
+from rigplanner.catalog.schema.parts import kind_of
 from rigplanner.rig.from_text.from_words import read_wish
 
 LINES = (
@@ -81,7 +82,8 @@ def test_a_line_names_its_part(text: str, count: int, part: str, index: PartInde
 
 def test_a_memory_rate_or_watts_are_no_processor(index: PartIndex) -> None:
     assert index.named_in("Acme 64GB DDR5 5600 ECC").part is None
-    assert read_wish("EVGA SuperNOVA 1600 P+", index).parts == ()
+    named = read_wish("EVGA SuperNOVA 1600 P+", index).parts
+    assert [kind_of(part) for part in named] == ["psu"]
     assert index.named_in("Ryzen 5 5600 with DDR4 3200").part is not None
 
 

@@ -534,3 +534,21 @@ def test_more_cards_than_slots_need_no_search(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("rigplanner.machine.placement.place.STEPS", 1)
     problems = machine_of(board([slot("S1", 1), slot("S2", 3)]), cpu(), (gpu(), 3)).problems
     assert [(problem.reason, problem.proven) for problem in problems] == [("no-slot", True)]
+
+
+def test_a_controller_of_disks_gives_ports_of_its_own() -> None:
+    """Whatever the firmware splits: SATA drives hang on SAS ports, behind one slot."""
+    controller = Riser(
+        id="test.riser.hba",
+        name="HBA",
+        vendor="T",
+        gen=3,
+        width=8,
+        output="sas",
+        outputs=8,
+    )
+    desk = board([slot("A"), slot("B", width=8)])
+    machine = machine_of(desk, cpu(), gpu(), (hdd(), 9), controller)
+    (use,) = (use for use in machine.drives if use.pieces)
+    assert (use.port.id, use.port.kind, len(use.pieces)) == ("B/1", "sas", 8)
+    assert len(reasons(machine)) == 1
