@@ -7,7 +7,7 @@ from functools import cache
 from msgspec import Struct
 
 from rigplanner.performance.constants import speed_model
-from rigplanner.performance.job import Job
+from rigplanner.performance.job import DRAWING_TRAINERS, Job
 from rigplanner.performance.measured import year_of
 from rigplanner.performance.silicon import GENERATIONS, shares_of, weight_bits
 
@@ -29,6 +29,18 @@ BANDWIDTH_SHARE = 0.8
 """Share of the peak bandwidth that streaming kernels reach (STREAM-like copies measure 0.78 to 0.92
 of the data sheet)."""
 UPDATE_LAUNCHES, LORA_KERNELS = 2.0, 2.0
+DENOISER, BLOCK_KERNELS, BLOCK_AGAIN = ("dit",), 64.0, 1.9
+"""Kinds of nets that draw by transformers; kernels of the forward pass of one of their blocks below
+adapters, and the forward pass over that and the backward one as the host counts when blocks are
+computed again. A block with its norms, modulations, rotations and adapters takes the host 7 to 12
+ms a step whatever the GPU, and 5 to 9 more when it is computed again, which is as long on an H100
+as on an L40S (bghira/SimpleTuner, documentation/experimental/SEGMENTED_CHECKPOINTING.md, eleven
+networks at batch 1, read 2026-11-23): the forward pass is called from Python, the backward one from
+C++."""
+WIDENED_IN_PYTHON, WIDENED_CALLS = ("simpletuner", "ai-toolkit"), 2.8
+"""Trainers whose 8-bit weights are subclasses of tensors that widen themselves in Python (SDNQ,
+torchao, quanto), and their host time over that of 16-bit weights: 2.3 to 3.0 for 8-bit integers and
+floats alike, on an H100 as on an L40S (as above); casts of others are one kernel more."""
 EXPERT_KERNELS = 40.0
 """Kernels of a layer's forward pass for each expert that a GPU holds: products, their quantisation,
 sorting of tokens. A layer of Qwen3-30B-A3B with 16 of them takes 7 ms more than its arithmetic in
@@ -414,10 +426,27 @@ def kernels_of(job: Job) -> float:
         return job.shape.kernels * (
             ENGINE_KERNELS.get(job.shape.kind, 1.0) if job.stack.family == ENGINES else 1.0
         )
+    drawn = adapted_by_trainer(job)
     kernels = job.shape.kernels + EXPERT_KERNELS * local_experts(job) * job.shape.layers
-    passes = 2.5 + (1.0 if job.checkpointing == "full" else 0.0)
+    if drawn and job.shape.kind in DENOISER:
+        kernels = BLOCK_KERNELS * job.shape.layers
+    again = BLOCK_AGAIN if drawn else 1.0
+    passes = 2.5 + (again if job.checkpointing == "full" else 0.0)
     adapters = LORA_KERNELS if job.task == "train_lora" else 1.0
-    return kernels * passes * adapters * (1.3 if job.precision in ("int4", "nf4") else 1.0)
+    return kernels * passes * adapters * _widening_calls(job)
+
+
+def adapted_by_trainer(job: Job) -> bool:
+    """Whether a trainer of models that draw trains adapters of one."""
+    return job.task == "train_lora" and job.named.slug in DRAWING_TRAINERS
+
+
+def _widening_calls(job: Job) -> float:
+    """Host time of a step over that with 16-bit weights."""
+    if job.precision in ("int4", "nf4"):
+        return 1.3
+    narrow = job.weight_bits <= 8 and adapted_by_trainer(job)
+    return WIDENED_CALLS if narrow and job.named.slug in WIDENED_IN_PYTHON else 1.0
 
 
 def update_seconds(job: Job) -> float:
