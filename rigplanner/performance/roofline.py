@@ -69,10 +69,13 @@ CONVOLUTIONAL, TRANSPOSED, TRANSPOSED_UNTIL = (
     1.45,
     2021.0,
 )
-"""Kinds of nets whose maps cuDNN before its eighth release laid out anew around tensor cores where
-channels came first, the passes that this and normalisations without a half-precision path cost, and
-the year until which: twelve to sixteen networks in FP16 on a V100, Titan V, RTX 2080 Ti and GTX
-1080 Ti gain that much less over FP32 than half the bytes (u39kun, lamikr: PyTorch 0.3 to 1.3)."""
+"""Kinds of nets whose maps cuDNN lays out anew around tensor cores where channels come first, the
+passes that this and normalisations without a half-precision path cost, and the year until which a
+forward pass pays it too (cuDNN's eighth release): twelve to sixteen networks in FP16 on a V100,
+Titan V, RTX 2080 Ti and GTX 1080 Ti gain that much less over FP32 than half the bytes (u39kun,
+lamikr: PyTorch 0.3 to 1.3). Training pays it still: ResNet-50 in PyTorch 2.0 to 2.9 gains 2.0 times
+of autocast on a V100 and 1.4 over TF32 on an A100, 2.8 and 1.75 were told (mvsjober/ml-benchmarks,
+results.md, read 2026-11-23)."""
 LOOKED_UP, LOOKED_UP_BYTES = "recommender", 3.0
 """Kind of net of which mixed precision narrows the products alone, and the bytes of a value: rows
 of embedding tables and their gradients stay in 32 bits (NVIDIA's NCF and DLRM in PyTorch on V100,
@@ -401,7 +404,7 @@ def _value_bytes(job: Job) -> float:
     eager = (
         job.stack.family == "eager"
         and job.stack.layout == "NCHW"
-        and year_of(job.stack.slug, job.release) < TRANSPOSED_UNTIL
+        and (job.task == "train" or year_of(job.stack.slug, job.release) < TRANSPOSED_UNTIL)
     )
     return size * TRANSPOSED if eager and convolves and job.path == "half" else size
 
