@@ -7,9 +7,9 @@ from rigplanner.memory.denoiser_trace import sample_trace, train_trace
 from rigplanner.memory.host import DIFFUSERS, HostNeed, waiting
 from rigplanner.memory.training import Demand
 from rigplanner.memory.training_trace import parameter_type
-from rigplanner.networks.families.diffusion.cogvideox import FRAMES_PER_LATENT
 from rigplanner.networks.tracer.tape import F32
 from rigplanner.workload.job import OPTIMIZERS, Job
+from rigplanner.workload.latents import latent_tokens
 from rigplanner.workload.network import Network, pixels
 from rigplanner.workload.quant import weight_bytes
 from rigplanner.workload.releases import LOOPED
@@ -19,6 +19,10 @@ VALUES_PER_TOKEN = 18.0
 """Values per token, layer and hidden unit that a transformer block keeps for backward: the inputs
 of its products, norms and activation (Korthikanti et al. 2022: 34 bytes in 16 bits without the
 attention matrix)."""
+ADAPTED_VALUES = 28.0
+"""The same below adapters under autocast, where norms write floats and adapters keep their own
+inputs: 17 to 54 of eleven networks at 512 and 1,024 pixels without checkpointing, this their median
+(bghira/SimpleTuner, documentation/experimental/SEGMENTED_CHECKPOINTING.md, read 2026-11-23)."""
 PRODUCTS_PER_TOKEN = 10.0
 """Of these the outputs of products (query, key, value, attention, projections, feed-forward), which
 a block compiled into a CUDA graph keeps in the graph's own pool although its checkpoint would drop
@@ -26,9 +30,6 @@ them (PyTorch's partitioner recomputes the rest)."""
 ADAPTED = 4
 """Matrices of a layer that adapters change: query, key, value and output of attention
 (target_modules of the training scripts of diffusers)."""
-LATENT_PIXELS = 16
-"""Pixels per side that one token of the denoiser stands for: 8 of the autoencoder times 2 of the
-patch."""
 DECODE_VALUES = 3 * 256
 """Values per pixel at the peak of an image decoder: a block's input of 256 channels at full size,
 it normalised, and activated (AutoencoderKL's last block). Stable Diffusion 3 at 1024 pixels: 2.1
@@ -61,10 +62,10 @@ TILED = 0.25
 """Share of the decoder's memory that tiles of it take."""
 
 
-def tokens_of(job: Job, stack: MemoryStack) -> float:
+def tokens_of(network: Network, job: Job, stack: MemoryStack) -> float:
     """Tokens of one sample: the latent image (or clip) and the prompt."""
-    frames = 1 + (job.frames - 1) / FRAMES_PER_LATENT
-    return pixels(job.image) / LATENT_PIXELS**2 * frames + stack.text_tokens
+    latents = latent_tokens(network.slug, pixels(job.image), job.frames)
+    return latents + (network.text_tokens or stack.text_tokens)
 
 
 def sizes(network: Network) -> tuple[float, float]:
@@ -79,7 +80,7 @@ def sizes(network: Network) -> tuple[float, float]:
 def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
     """The demand of one step of training, or of generating one batch."""
     layers, hidden = sizes(network)
-    tokens = tokens_of(job, stack) * job.batch
+    tokens = tokens_of(network, job, stack) * job.batch
     encoders = (
         sum(part.params_m for part in network.components if part.role == "text_encoder") * 1e6
     )
@@ -175,6 +176,15 @@ def _decode_bytes(network: Network, job: Job, whole: bool) -> float:
     return DECODE_VALUES * width * pixels(job.image) * samples * part
 
 
+def _widened_kept(network: Network, job: Job) -> float:
+    """Bytes of 8-bit floats that stay widened to 16 bits until the backward pass: products keep
+    what they multiplied with, unless their blocks are computed again (FLUX-sized Chroma 45 GiB
+    below adapters in fp8 and 26 in bf16, Krea 2 52 and 40; integers have kernels that widen twice:
+    21 and 27; SimpleTuner as above)."""
+    held = job.precision == "fp8" and job.task != "train_full" and job.checkpointing != "full"
+    return 2.0 * network.params if held else 0.0
+
+
 def _training(
     network: Network, job: Job, stack: MemoryStack, beside: float, row: float, layers: float
 ) -> Demand:
@@ -189,11 +199,16 @@ def _training(
         else 2.0 * job.lora_rank * layers * ADAPTED * sizes(network)[1]
     )
     trained = network.params if full else adapters
-    kept = row * VALUES_PER_TOKEN * (1.5 if job.flags & {"dora"} else 1.0)
+    kept = (
+        row
+        * (VALUES_PER_TOKEN if full else ADAPTED_VALUES)
+        * (1.5 if job.flags & {"dora"} else 1.0)
+    )
     activations = row * layers + 2 * kept if job.checkpointing == "full" else kept * layers
     if job.checkpointing == "full" and "compile" in job.flags:
         activations += row * PRODUCTS_PER_TOKEN * layers
     activations = activations if step is None else float(step.working)
+    activations += _widened_kept(network, job)
     whole = not full or parameter_type(job) == F32
     width = 4.0 if whole else 2.0
     frozen = (

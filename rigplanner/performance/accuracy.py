@@ -1,6 +1,7 @@
 """How right the speed model is: every measured row predicted without the rows that would give it
 away."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -32,6 +33,8 @@ SCHEMES: tuple[Scheme, ...] = (
     "network",
     "stack",
 )
+LEAST_WIDTH = 1e-6
+"""Half a width in logarithms that none falls below as a divisor."""
 CLEAR_DIFFERENCE = 1.1
 """Two systems that differ by less are not ranked."""
 
@@ -43,6 +46,15 @@ class Judged(Struct, frozen=True):
     predicted: float
     low: float
     high: float
+    evidence: str = ""
+
+    @property
+    def missed(self) -> float:
+        """How far the measurement lies from the prediction, over half the width of the interval on
+        its side, in logarithms: 1 at its bound."""
+        far = self.row.value / self.predicted
+        bound = (self.high if far > 1 else self.low) / self.predicted
+        return abs(math.log(far)) / max(abs(math.log(bound)), LEAST_WIDTH)
 
     @property
     def error(self) -> float:
@@ -116,7 +128,7 @@ def judge(rows: Iterable[Measured], scheme: Scheme) -> list[Judged]:
             )
         except WorkloadFault:
             continue
-        judged.append(Judged(row, found.value, found.low, found.high))
+        judged.append(Judged(row, found.value, found.low, found.high, found.evidence))
     return judged
 
 

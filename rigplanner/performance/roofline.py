@@ -29,7 +29,7 @@ BANDWIDTH_SHARE = 0.8
 """Share of the peak bandwidth that streaming kernels reach (STREAM-like copies measure 0.78 to 0.92
 of the data sheet)."""
 UPDATE_LAUNCHES, LORA_KERNELS = 2.0, 2.0
-DENOISER, BLOCK_KERNELS, BLOCK_AGAIN = ("dit",), 64.0, 1.9
+DENOISER, BLOCK_KERNELS, BLOCK_AGAIN = ("dit",), 72.0, 1.9
 """Kinds of nets that draw by transformers; kernels of the forward pass of one of their blocks below
 adapters, and the forward pass over that and the backward one as the host counts when blocks are
 computed again. A block with its norms, modulations, rotations and adapters takes the host 7 to 12

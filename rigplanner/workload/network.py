@@ -49,17 +49,18 @@ from rigplanner.workload.limits import check_image
 
 class Network(Struct, frozen=True, kw_only=True):
     """One network. `params` and `active_params` (used by one token) in values; `config` is there
-    when its layers can be traced; `figures` when only published figures are known; `relative` names
-    the family whose layers stand in for unknown ones; `denoiser`: the configuration of a denoiser
-    whose layers can be traced; it is a `stand_in` where nothing is known of the layers, `weighed`
-    where its parameters are. `side_params` stay in 16 bits whatever the format (a vision tower);
-    `sees`: it is known how the model reads images. `heard` positions of the sound are cached by
-    every layer; layers with a state hold `state_values` of 16 bits for a sequence of any length.
-    `family`: the model_type. A sample passes `passed_layers`, those of an encoder and of a decoder,
-    whose feed-forward blocks have `ffn_matrices` of the width `ffn`; a token visits `experts_used`
-    of `experts_held` (shared ones in both) of the width `expert_ffn`, but for `dense_layers` of the
-    width `dense_ffn`. `layers`, `hidden`, `heads`, `kv_heads`, `head_dim`, `vocab` are 0 for
-    a net that is no transformer."""
+    when its layers can be traced; `figures` when only published figures are known; `relative`
+    names the family whose layers stand in for unknown ones; `denoiser`: the configuration of a
+    denoiser whose layers can be traced; it is a `stand_in` where nothing is known of the layers,
+    `weighed` where its parameters are. `side_params` stay in 16 bits whatever the format (a vision
+    tower); `sees`: it is known how the model reads images. `heard` positions of the sound are
+    cached by every layer; layers with a state hold `state_values` of 16 bits for a sequence of any
+    length. `family`: the model_type. A sample passes `passed_layers`, those of an encoder and of a
+    decoder, whose feed-forward blocks have `ffn_matrices` of the width `ffn`; a token visits
+    `experts_used` of `experts_held` (shared ones in both) of the width `expert_ffn`, but for
+    `dense_layers` of the width `dense_ffn`. A denoiser reads `text_tokens` of the prompt, 0 where
+    unknown. `layers`, `hidden`, `heads`, `kv_heads`, `head_dim`, `vocab` are 0 for a net that is
+    no transformer."""
 
     slug: str
     kind: str
@@ -79,6 +80,7 @@ class Network(Struct, frozen=True, kw_only=True):
     kv_heads: int = 0
     head_dim: int = 0
     ffn: int = 0
+    text_tokens: int = 0
     vocab: int = 0
     tied: bool = False
     embedding_params: float = 0.0
@@ -377,7 +379,8 @@ def _denoiser(workload: Workload, config: dict[str, Any]) -> Network:
 
 
 _SIZES = (("layers", "num_hidden_layers"), ("hidden", "hidden_size"),
-    ("heads", "num_attention_heads"), ("ffn", "intermediate_size"))  # fmt: skip
+    ("heads", "num_attention_heads"), ("ffn", "intermediate_size"),
+    ("text_tokens", "text_tokens"))  # fmt: skip
 
 
 def _from_figures(workload: Workload, model: Model | None) -> Network:

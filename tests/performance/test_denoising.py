@@ -56,6 +56,13 @@ def test_more_pixels_are_more_tokens() -> None:
     assert large.tokens - small.tokens == 3 * 1024 and large.gflop > 3 * small.gflop
 
 
+def test_a_coarser_autoencoder_leaves_fewer_tokens() -> None:
+    """LTX-Video: 32 pixels and 8 frames a token; Wan: 16 and 4."""
+    clip = {"task": "train", "image_size": [480, 480], "frames": 49}
+    ltx, wan = (shape(model=m, **clip).tokens for m in ("ltx-video-2b", "wan2.1-t2v-1.3b"))
+    assert ltx - 256 == 15 * 15 * 7 and wan - 512 == 30 * 30 * 13
+
+
 def test_training_sees_each_sample_once() -> None:
     train, make = (shape(model="sd-3-medium", task=task) for task in ("train", "inference"))
     assert make.gflop > 50 * train.gflop and train.steps == 1

@@ -44,6 +44,30 @@ def test_published_steps(
     assert abs(math.log(told.value * seconds)) < math.log(1.4)
 
 
+SWEPT = {"gradient_checkpointing": False, "image_size": 512, "stack": "simpletuner"}
+"""documentation/experimental/SEGMENTED_CHECKPOINTING.md of bghira/SimpleTuner, without words."""
+
+
+@pytest.mark.parametrize(
+    ("gpu", "seconds", "fields"),
+    [
+        ("H100 SXM5 80GB", 0.336, {"model": "cosmos-predict2-2b"}),
+        ("L40S", 0.316, {"model": "cosmos-predict2-2b"}),
+        ("H100 SXM5 80GB", 1.083, {"model": "chroma1-hd", "precision": "int8"}),
+        ("H100 SXM5 80GB", 2.82, {"model": "sdxl", "precision": "int8", "image_size": 1024,
+                                  "gradient_checkpointing": True}),
+        ("L40S", 0.459, {"model": "ltx-video-2b", "image_size": [480, 480], "frames": 48,
+                         "gradient_checkpointing": True}),
+    ],
+)  # fmt: skip
+def test_small_batches_wait_for_the_host(
+    gpu: str, seconds: float, fields: dict[str, object]
+) -> None:
+    told = speed(gpu, **(SWEPT | fields))
+    assert told.low < 1 / seconds < told.high
+    assert abs(math.log(told.value * seconds)) < math.log(1.5)
+
+
 def test_a_base_in_8_bit_floats_below_adapters_is_only_stored() -> None:
     """RTX 4090 has units for fp8: they multiply where torchao asks for it."""
     jobs = {

@@ -13,20 +13,8 @@ from rigplanner.performance.geometry.shapes import (
     transformer_shape,
 )
 from rigplanner.rig.workload import Workload
+from rigplanner.workload.latents import latent_tokens
 
-LATENT_PIXELS, FRAMES_PER_LATENT = 16, 4
-"""Pixels per side that one token stands for (8 of the autoencoder times 2 of the patch), and frames
-per latent frame of a clip."""
-COARSER = {
-    "ltx": (32, 8),
-    "sana": (32, 4),
-    "wan2.2-ti2v": (32, 4),
-    "hunyuanimage": (32, 4),
-    "mochi": (16, 6),
-}
-"""Beginnings of the slugs of models whose autoencoder or patches are larger -> pixels per side of a
-token and frames per latent frame (model cards: LTX-Video 32 x 32 x 8, Sana's DC-AE 32, Wan2.2's 16
-times patches of two, HunyuanImage 2.1 32, Mochi 8 x 8 x 6 in patches of two)."""
 USUAL_EDGE, USUAL_CLIP, USUAL_FRAMES = 1024, 480 * 832, 81
 """Edge of an image, pixels of a frame and frames of a clip where a workload names none (defaults of
 the pipelines in diffusers)."""
@@ -119,12 +107,7 @@ def denoised_shape(
     area = pixels(workload.image_size) or (USUAL_CLIP if clip else USUAL_EDGE**2)
     frames = workload.frames or (USUAL_FRAMES if clip else 1)
     text_tokens = _size(config or {}, "text_tokens", TEXT_TOKENS)
-    side, together = next(
-        (sizes for begin, sizes in COARSER.items() if slug.startswith(begin)),
-        (LATENT_PIXELS, FRAMES_PER_LATENT),
-    )
-    latents = 1 + (frames - 1) / together
-    once = transformer_shape(slug, form, round(area / side**2 * latents) + text_tokens)
+    once = transformer_shape(slug, form, round(latent_tokens(slug, area, frames)) + text_tokens)
     training = (workload.task or "").startswith("train")
     called = f"{slug} {workload.model or ''}".casefold()
     steps = 1 if training else asked_steps(workload) or _usual_steps(called, clip)

@@ -334,8 +334,9 @@ def _refitted(scheme: str) -> AccuracyTable:
         f"Left out of each prediction: {LEFT_OUT[scheme]}. The {scheme}s were dealt into three"
         " folds, and the multipliers of the physics were fitted anew without a fold's rows, from a"
         " start that knew no row, before these were predicted (tools/speed_refitted.py)."
-        " Covariances are those that ship, for which every row was in view; intervals are those of"
-        " the day of the fit, of unknown GPUs and stacks 1.2 times as wide as what ships."
+        " Covariances are those that ship, for which every row was in view; half-widths are those"
+        " that ship times what four of five rows of the other folds needed, for each level of"
+        " novelty (split conformal)."
     )
     title = f"Speed, left out: {scheme}, constants refitted without it"
     return AccuracyTable(judged=f"{scheme} left out, refitted", title=title, note=note, rows=rows)

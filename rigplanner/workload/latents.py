@@ -1,0 +1,24 @@
+"""What a token of a diffusion transformer stands for, and the values of its own that it reads."""
+
+LATENT_PIXELS, FRAMES_PER_LATENT = 16, 4
+"""Pixels per side that one token stands for (8 of the autoencoder times 2 of the patch), and frames
+per latent frame of a clip."""
+COARSER = {
+    "ltx": (32, 8),
+    "sana": (32, 4),
+    "wan2.2-ti2v": (32, 4),
+    "hunyuanimage": (32, 4),
+    "mochi": (16, 6),
+}
+"""Beginnings of the slugs of models whose autoencoder or patches are larger -> pixels per side of a
+token and frames per latent frame (model cards: LTX-Video 32 x 32 x 8, Sana's DC-AE 32, Wan2.2's 16
+times patches of two, HunyuanImage 2.1 32, Mochi 8 x 8 x 6 in patches of two)."""
+
+
+def latent_tokens(slug: str, area: float, frames: int) -> float:
+    """Return the tokens of a picture or clip of `area` pixels a frame."""
+    side, together = next(
+        (sizes for begin, sizes in COARSER.items() if slug.startswith(begin)),
+        (LATENT_PIXELS, FRAMES_PER_LATENT),
+    )
+    return area / side**2 * (1 + (frames - 1) / together)

@@ -1,0 +1,37 @@
+"""Published memory of trainings of adapters that no constant was fitted to before they were read."""
+
+import statistics
+from pathlib import Path
+
+import pytest
+
+from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.errors import WorkloadFault
+from rigplanner.memory.measured.accuracy import compare, compare_first
+from rigplanner.performance.anchors.anchors import find_gpu
+
+LINES = Path(__file__).with_name("measured_adapters.jsonl").read_bytes().splitlines()
+
+
+def card(name: str):
+    try:
+        return find_gpu(name)
+    except WorkloadFault:
+        return None
+
+
+def test_the_first_look_stays_as_it_was_written_down() -> None:
+    first = compare_first(LINES)
+    errors = [abs(case.error) for case in first if case.error is not None]
+    assert len(first) == len(errors) == 140
+    assert statistics.median(errors) == pytest.approx(0.201, abs=0.001)
+    assert statistics.fmean(bool(case.inside) for case in first) == pytest.approx(0.493, abs=0.001)
+
+
+def test_adapters_of_models_that_draw_are_nearer_since() -> None:
+    """In 16 bits, of 22 networks with and without blocks computed again."""
+    told = compare([line for line in LINES if b'"bf16"' in line and b"diffusion" in line], card,
+                   shipped_zoo())  # fmt: skip
+    errors = [abs(case.error) for case in told if case.error is not None]
+    assert len(errors) == len(told) > 30
+    assert statistics.median(errors) < 0.12
