@@ -9,7 +9,7 @@ from rigplanner.memory.training import Demand
 from rigplanner.memory.training_trace import parameter_type
 from rigplanner.networks.tracer.tape import F32
 from rigplanner.workload.job import OPTIMIZERS, Job
-from rigplanner.workload.latents import latent_tokens
+from rigplanner.workload.latents import LONG_PROMPTS, latent_tokens
 from rigplanner.workload.network import Network, pixels
 from rigplanner.workload.quant import weight_bytes
 from rigplanner.workload.releases import LOOPED
@@ -65,7 +65,8 @@ TILED = 0.25
 def tokens_of(network: Network, job: Job, stack: MemoryStack) -> float:
     """Tokens of one sample: the latent image (or clip) and the prompt."""
     latents = latent_tokens(network.slug, pixels(job.image), job.frames)
-    return latents + (network.text_tokens or stack.text_tokens)
+    told = network.text_tokens or LONG_PROMPTS.get(network.slug, 0)
+    return latents + (told or stack.text_tokens)
 
 
 def sizes(network: Network) -> tuple[float, float]:
@@ -185,6 +186,17 @@ def _widened_kept(network: Network, job: Job) -> float:
     return 2.0 * network.params if held else 0.0
 
 
+def _kept(job: Job, row: float, layers: float) -> float:
+    """Bytes that blocks of unknown layers keep for the backward pass, or what is left of them where
+    they are computed again."""
+    values = VALUES_PER_TOKEN if job.task == "train_full" else ADAPTED_VALUES
+    kept = row * values * (1.5 if job.flags & {"dora"} else 1.0)
+    if job.checkpointing != "full":
+        return kept * layers
+    compiled = row * PRODUCTS_PER_TOKEN * layers if "compile" in job.flags else 0.0
+    return row * layers + 2 * kept + compiled
+
+
 def _training(
     network: Network, job: Job, stack: MemoryStack, beside: float, row: float, layers: float
 ) -> Demand:
@@ -199,16 +211,9 @@ def _training(
         else 2.0 * job.lora_rank * layers * ADAPTED * sizes(network)[1]
     )
     trained = network.params if full else adapters
-    kept = (
-        row
-        * (VALUES_PER_TOKEN if full else ADAPTED_VALUES)
-        * (1.5 if job.flags & {"dora"} else 1.0)
-    )
-    activations = row * layers + 2 * kept if job.checkpointing == "full" else kept * layers
-    if job.checkpointing == "full" and "compile" in job.flags:
-        activations += row * PRODUCTS_PER_TOKEN * layers
-    activations = activations if step is None else float(step.working)
-    activations += _widened_kept(network, job)
+    activations = (
+        _kept(job, row, layers) if step is None else float(step.working)
+    ) + _widened_kept(network, job)
     whole = not full or parameter_type(job) == F32
     width = 4.0 if whole else 2.0
     frozen = (

@@ -13,6 +13,10 @@ COARSER = {
 """Beginnings of the slugs of models whose autoencoder or patches are larger -> pixels per side of a
 token and frames per latent frame (model cards: LTX-Video 32 x 32 x 8, Sana's DC-AE 32, Wan2.2's 16
 times patches of two, HunyuanImage 2.1 32, Mochi 8 x 8 x 6 in patches of two)."""
+LONG_PROMPTS = {"krea-2": 2000, "ideogram-4": 2000}
+"""Tokens of prompt that the memory of a model's training grows as if it read (2.7 GiB for each
+further sample of 512 pixels and 5.0 of 1,024: bghira/SimpleTuner, quickstart/KREA2.md and
+IDEOGRAM4.md, read 2026-11-22); the time does not."""
 
 
 def latent_tokens(slug: str, area: float, frames: int) -> float:

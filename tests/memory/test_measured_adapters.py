@@ -23,13 +23,14 @@ def card(name: str):
 def test_the_first_look_stays_as_it_was_written_down() -> None:
     first = compare_first(LINES)
     errors = [abs(case.error) for case in first if case.error is not None]
-    assert len(first) == len(errors) == 140
-    assert statistics.median(errors) == pytest.approx(0.201, abs=0.001)
-    assert statistics.fmean(bool(case.inside) for case in first) == pytest.approx(0.493, abs=0.001)
+    assert len(first) == len(errors) == 131
+    assert statistics.median(errors) == pytest.approx(0.197, abs=0.001)
+    assert statistics.fmean(bool(case.inside) for case in first) == pytest.approx(0.511, abs=0.001)
 
 
 def test_adapters_of_models_that_draw_are_nearer_since() -> None:
-    """In 16 bits, of 22 networks with and without blocks computed again."""
+    """In 16 bits, with and without blocks computed again; left aside are Krea 2, which was compiled,
+    and Sana, where computing again was not heard (says the source)."""
     told = compare([line for line in LINES if b'"bf16"' in line and b"diffusion" in line], card,
                    shipped_zoo())  # fmt: skip
     errors = [abs(case.error) for case in told if case.error is not None]
