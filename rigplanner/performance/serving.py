@@ -112,7 +112,10 @@ CHUNKED = 2048.0
 steps that take a prompt in read every expert once, for as many prompts as the step holds."""
 WIDENED_BYTES, PROMPT_CHUNK = 4.0, 512
 """llama.cpp reads all weights for each chunk of a prompt (its default batch); quantised ones it
-widens to 16 bits first (written and read once more)."""
+widens to 16 bits first (written and read once more), but on Apple's GPUs, whose kernels widen in
+their own memory (ggml-metal, kernel_mul_mm)."""
+PROMPT_CHUNKS = {"mlx": 2048}
+"""The same of stacks with another default (mlx-lm, prefill_step_size)."""
 STREAMS_CHUNKS = ("llama.cpp",)
 """Stacks that send the chunks of a prompt through the GPUs which their layers are split over one
 after another, as a pipeline (pull request 6017 of llama.cpp); on others one GPU works at a time."""
@@ -392,9 +395,8 @@ def _chunk(job: Job) -> int:
     """The tokens of a prompt that go through the network at once, as the variant says (`ubatch`) or
     by default."""
     told = job.variant.get("ubatch")
-    return (
-        told if isinstance(told, int) and not isinstance(told, bool) and told > 0 else PROMPT_CHUNK
-    )
+    usual = PROMPT_CHUNKS.get(job.named.slug, PROMPT_CHUNK)
+    return told if isinstance(told, int) and not isinstance(told, bool) and told > 0 else usual
 
 
 def prefill(job: Job) -> Stream:
@@ -407,9 +409,8 @@ def prefill(job: Job) -> Stream:
         * _plain_kernels(job)
     )
     chunked = job.stack.family == "local-llm"
-    widened = (
-        WIDENED_BYTES if chunked and job.weight_bits < 16 and not _multiplies_packed(job) else 0.0
-    )
+    widens = chunked and job.weight_bits < 16 and not _multiplies_packed(job)
+    widened = WIDENED_BYTES if widens and job.silicon.vendor != "apple" else 0.0
     passes = math.ceil(tokens * job.batch / _chunk(job)) if chunked else 1
     read = (
         touched_m(shape, tokens * job.batch / passes)

@@ -305,3 +305,13 @@ def test_one_user_of_a_server_gets_what_one_stream_gets(model: str) -> None:
     assert alone.first_token_ms
     whole = 256 / (256 / alone.value + alone.first_token_ms / 1e3)
     assert 0.75 * whole < served.value < 1.25 * whole
+
+
+def test_prompts_on_apples_gpus_widen_nothing_and_mlx_reads_longer_pieces() -> None:
+    """Apple's neural accelerators of the M5 read a prompt some four times as fast as the M4."""
+    asked = {"model": "qwen3-30b-a3b", "task": "prefill", "precision": "int4", "input_tokens": 2048}
+    local = stream("M4 Max 128GB", stack="llama.cpp", **asked)
+    mlx = stream("M4 Max 128GB", stack="mlx", **asked)
+    assert mlx.traffic_s == pytest.approx(local.traffic_s / 4, rel=0.05)
+    told = stream("M5 Max 128GB", stack="mlx", **asked)
+    assert 3.0 < mlx.matrix_s / told.matrix_s < 4.5

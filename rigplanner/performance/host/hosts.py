@@ -22,6 +22,11 @@ SERVER_RAM_GBS, SERVER_CORES = 307.2, 32
 DESKTOP_CHANNELS, SERVER_CHANNELS = 2, 8
 """What is assumed of a host that nobody names: two channels of DDR5-5200 and eight cores beside a
 GeForce, Radeon or Arc card, eight channels of DDR5-4800 and 32 cores beside others."""
+OLDER_RAM_GBS, SINCE_DDR5 = 51.2, "2022-10"
+"""Two channels of DDR4-3200, assumed beside a card for desktops that was sold before the first
+platform with DDR5 alone (AMD's AM5, September 2022)."""
+MOST_OF_DESKTOP_GIB = 192.0
+"""Memory that desktops hold in four modules of 48 GB: weights beyond it lie in a server's."""
 USUAL_DRIVE_GBS = 3.0
 CONSUMER = ("geforce", "radeon rx", "arc ", "titan")
 
@@ -51,21 +56,24 @@ class Host(Struct, frozen=True, kw_only=True):
     channels: int | None = None
 
 
-def host_of(machine: Machine | None, gpu: GPU | None) -> Host:
+def host_of(machine: Machine | None, gpu: GPU | None, held_gib: float = 0.0) -> Host:
     """Return the host of a machine; without one, or where its memory is not known, the usual one
-    for such a GPU, which says that it was not told."""
+    for such a GPU that holds so many GiB of weights, which says that it was not told."""
     found = machine and _read(machine)
     if found:
         return found
-    desktop = gpu is None or any(word in gpu.name.casefold() for word in CONSUMER)
+    small = gpu is None or any(word in gpu.name.casefold() for word in CONSUMER)
+    desktop = small and held_gib <= MOST_OF_DESKTOP_GIB
+    older = desktop and gpu is not None and (gpu.released or SINCE_DDR5) < SINCE_DDR5
     return Host(
-        ram_gbs=DESKTOP_RAM_GBS if desktop else SERVER_RAM_GBS,
+        ram_gbs=SERVER_RAM_GBS if not desktop else OLDER_RAM_GBS if older else DESKTOP_RAM_GBS,
         cores=DESKTOP_CORES if desktop else SERVER_CORES,
         isa="avx2",
         pace=0.95 if desktop else USUAL_PACE,
         ram_gib=memory_gib(machine) if machine else None,
         told=False,
         channels=DESKTOP_CHANNELS if desktop else SERVER_CHANNELS,
+        ddr4=older,
     )
 
 

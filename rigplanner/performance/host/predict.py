@@ -29,7 +29,7 @@ from rigplanner.performance.host.law import (
     token_time,
 )
 from rigplanner.performance.host.processors import processors_named, processors_of
-from rigplanner.performance.host.reads import Reads, reads_of
+from rigplanner.performance.host.reads import Reads, held_gib, reads_of
 from rigplanner.performance.host.steps import multiply_on_cpu, predict_on_cpu, with_ratio
 from rigplanner.performance.without_network.simulated import predict_simulated
 from rigplanner.rig.workload import Workload
@@ -92,13 +92,14 @@ def hosted_job(
     place = told_placement(work, network, stack)
     if not place.anything or all(unified(gpu) for gpu in gpus):
         return None
+    job = read_job(work, network, len(gpus), True)
     return Hosted(
         asked=workload,
         workload=work,
         network=network,
-        job=read_job(work, network, len(gpus), True),
+        job=job,
         place=place,
-        host=host_of(machine, gpus[0]),
+        host=host_of(machine, gpus[0], held_gib(network, job, place)),
         gpus=tuple(gpus),
         stack="llama.cpp" if by_llama_server(work.framework_text) else stack,
     )
@@ -107,13 +108,15 @@ def hosted_job(
 def _on_cpu(workload: Workload, machine: Machine | None, zoo: Zoo, cpus: Sequence[CPU]) -> Hosted:
     work = as_on_cpu(workload, zoo)
     network = resolve(work, zoo)
+    job = read_job(work, network, 1, False)
+    held = held_gib(network, job, ON_CPU)
     return Hosted(
         asked=workload,
         workload=work,
         network=network,
-        job=read_job(work, network, 1, False),
+        job=job,
         place=ON_CPU,
-        host=host_of_cpus(cpus) if cpus and machine is None else host_of(machine, None),
+        host=host_of_cpus(cpus) if cpus and machine is None else host_of(machine, None, held),
         gpus=(),
         stack="llama.cpp" if by_llama_server(work.framework_text) else work.stack or "",
     )

@@ -79,7 +79,7 @@ def reads_of(
         routed=bool(network.experts) and place.experts > 0,
         looked_up=job.precision.startswith(I_QUANTS),
         streams=job.batch,
-        held_gib=(place.experts * parts.experts + place.rest * parts.rest) / 2**30,
+        held_gib=_held_gib(parts, place),
         host_gflop=gflop * mine,
         card_gflop=gflop * (1 - mine),
         host_scores=scores * place.cache,
@@ -109,6 +109,15 @@ def file_parts(network: Network, job: Job) -> GgmlParts:
     """Return the bytes of the weights by part."""
     weights = weights_of(network, job, memory_stack(job.stack)) - narrowed_bytes(network, job)
     return ggml_parts(network, job, weights)
+
+
+def held_gib(network: Network, job: Job, place: HostPlacement) -> float:
+    """Return the GiB of weights that lie in the computer's memory."""
+    return _held_gib(file_parts(network, job), place)
+
+
+def _held_gib(parts: GgmlParts, place: HostPlacement) -> float:
+    return (place.experts * parts.experts + place.rest * parts.rest) / 2**30
 
 
 def _awake(network: Network, streams: int) -> float:

@@ -10,7 +10,13 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.host.cards import card_rates
 from rigplanner.performance.host.constants import host_constants, host_rows
-from rigplanner.performance.host.hosts import Host, core_dies, sustained_of, wide_cores_of
+from rigplanner.performance.host.hosts import (
+    Host,
+    core_dies,
+    host_of,
+    sustained_of,
+    wide_cores_of,
+)
 from rigplanner.performance.host.judge import Judged, held_out, judged_rows
 from rigplanner.performance.host.law import (
     CardRates,
@@ -183,3 +189,15 @@ def test_cores_of_a_prompt_are_those_that_multiply() -> None:
     one, two = cores(cores=16, pace=1.0), cores(cores=32, sockets=2, pace=1.0)
     assert one < two < 1.2 * one
     assert cores("ktransformers", cores=32, sockets=2, pace=1.0) > 1.5 * one
+
+
+def test_a_host_that_nobody_names_is_of_its_cards_time_and_holds_the_weights() -> None:
+    """DDR4 beside cards older than desktops with DDR5 alone, eight channels for what four modules
+    of a desktop do not hold."""
+
+    def rate(card: str, held: float = 20.0) -> float:
+        return host_of(None, find_gpu(card), held).ram_gbs
+
+    assert rate("RTX 3070") == 51.2 < rate("RTX 4090") == rate("RTX 5090") == 83.2
+    assert rate("RTX 5090", 230) == rate("RTX 3090", 230) == rate("A100 PCIe 80GB") == 307.2
+    assert not host_of(None, find_gpu("RTX 3070"), 20.0).told
