@@ -10,8 +10,10 @@ from shiboken6 import isValid
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.desktop.dialogs.best import OWN, best_dialog
 from rigplanner.planning.best.proof import proof_of
+from rigplanner.planning.best.question import on_any_cards
 from rigplanner.report.words.purposes import PURPOSES
 from rigplanner.rig.document import Site
+from rigplanner.rig.workload import Parallelism, Workload
 
 SHORT = (
     "nvidia.geforce.rtx-5070-ti",
@@ -113,3 +115,51 @@ def test_each_purpose_asks_for_what_it_can_do(page):
         assert page.aim.count() >= 2
         assert page.budget.value() > 0
     page._delay.stop()
+
+
+def test_each_limit_of_the_page_is_one_of_the_question(page):
+    _choose(page, "kaggle")
+    limits = page.limits
+    assert not limits.owned.isVisible()
+    limits.more.setChecked(True)
+    assert limits.owned.isVisible()
+    plain = page._question()
+    limits.owned.setText("2x RTX 3090")
+    limits.pinned.setText("RTX 4090; MWE Gold 850")
+    limits.makers[1].setChecked(False)
+    limits.circuit.setText("120 V 20 A")
+    ((weight, least),) = limits.wants
+    weight.setValue(2.0)
+    least.setValue(7.5)
+    limits.abroad.setChecked(True)
+    for field, value in ((limits.cards, 3), (limits.cores, 8), (limits.ram, 64),
+                         (limits.drive, 1900), (limits.age, 400)):  # fmt: skip
+        field.setValue(value)
+    asked = page._question()
+    assert [(each.part, each.quantity) for each in asked.owned] == [(SHORT[2], 2)]
+    assert asked.pinned == (SHORT[3], "cooler-master.mwe-gold.850-v2") and asked.least_cards == 1
+    assert asked.not_makers == (limits.makers[1].text(),) and asked.abroad
+    assert (asked.site.volts, asked.site.breaker_a) == (120.0, 20.0)
+    assert (asked.wants[0].weight, asked.wants[0].at_least) == (2.0, 7.5)
+    assert (asked.most_cards, asked.cores, asked.ram_gib) == (3, 8, 64.0)
+    assert (asked.storage_gb, asked.price_age_days) == (1900.0, 400)
+    assert plain.wants[0].at_least is None and not plain.owned and not plain.not_makers
+    page._delay.stop()
+
+
+@pytest.mark.parametrize(
+    ("field", "words", "told"),
+    [("owned", "a thing that nobody makes", "No part is called"), ("circuit", "much", "230V16A")],
+)
+def test_what_cannot_be_asked_is_told_and_nothing_is_searched(page, field, words, told):
+    getattr(page.limits, field).setText(words)
+    page.ask()
+    assert told in page.head.text() and page.found is None
+    assert not page.progress.isVisibleTo(page)
+
+
+def test_works_of_a_rig_are_asked_without_the_degrees_of_its_cards() -> None:
+    work = Workload(model="llama-3.1-70b", parallelism=Parallelism(tensor=4))
+    assert on_any_cards(work).parallelism is None
+    kept = replace(work, parallelism=Parallelism(zero=3, offload="cpu"))
+    assert on_any_cards(kept) == kept

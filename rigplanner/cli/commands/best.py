@@ -1,7 +1,6 @@
 """`rigplanner best`: the best rig for some work and some money, with its proof."""
 
 import argparse
-import re
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -28,6 +27,7 @@ from rigplanner.planning.best.answer import answers as asked
 from rigplanner.planning.best.certificate import as_json
 from rigplanner.planning.best.choices import from_abroad, front, knee, rivals
 from rigplanner.planning.best.hire import hired
+from rigplanner.planning.best.named import UnknownPart, circuit_named, part_named
 from rigplanner.planning.best.nearest import changes
 from rigplanner.planning.best.question import Objective, Owned, Question, Size, Want
 from rigplanner.planning.best.upgrade import RESALE, from_rig, sold, worth
@@ -233,27 +233,19 @@ def _site(country: str, circuit: str) -> Site:
     site = site_of(country)
     if not circuit:
         return site
-    told = re.fullmatch(r"(\d{2,3}(?:\.\d+)?)\s*V\s*(\d{1,3}(?:\.\d+)?)\s*A", circuit, re.I)
+    told = circuit_named(circuit)
     if told is None:
         raise InputFault(f"--circuit: expected volts and amperes as 230V16A, found {circuit!r}.")
-    return replace(site, volts=float(told[1]), breaker_a=float(told[2]))
+    return replace(site, volts=told[0], breaker_a=told[1])
 
 
 def _counted(text: str, option: str, catalog: Catalog) -> tuple[str, int]:
     """Return a part and how many of it words mean."""
-    told = re.fullmatch(r"(?:(\d{1,2})\s*[x×*]\s*)?(\S.*)", text.strip())
-    if told is None:
-        raise InputFault(f"{option}: expected a part, found {text!r}.")
-    words, many = told[2], int(told[1] or 1)
-    if catalog.get(words) is not None:
-        return words, many
     index = PartIndex(catalog.parts.values())
-    found = index.find(words)
-    if not found:
-        raise InputFault(f"{option}: {no_part_text(words, index)}.")
-    if not many:
-        raise InputFault(f"{option}: expected 1 or more, found {text!r}.")
-    return found[0].id, many
+    try:
+        return part_named(text, catalog, index)
+    except UnknownPart as fault:
+        raise InputFault(f"{option}: {no_part_text(str(fault), index)}.") from fault
 
 
 def _is_card(part_id: str, catalog: Catalog) -> bool:

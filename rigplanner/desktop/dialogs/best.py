@@ -32,6 +32,7 @@ from rigplanner.desktop.controls.widgets import (
     stretchy,
 )
 from rigplanner.desktop.desk import Desk
+from rigplanner.desktop.dialogs.best_limits import LimitFault, MoreLimits
 from rigplanner.desktop.document.preferences import begin, rates_of
 from rigplanner.desktop.document.tasks import Ticket
 from rigplanner.desktop.documents import take_rig
@@ -43,6 +44,7 @@ from rigplanner.report.format import money
 from rigplanner.report.language import tr
 from rigplanner.rig.countries import USUAL
 from rigplanner.rig.document import Site
+from rigplanner.rig.workload import Workload
 
 if TYPE_CHECKING:
     from rigplanner.desktop.dialogs.best_search import Found
@@ -124,10 +126,12 @@ class BestDialog(QDialog):
             box.setMinimumContentsLength(10)
             form.addRow(title, box)
         self.purpose.activated.connect(lambda _: self._choose())
-        self.aim.activated.connect(lambda _: self._delay.start())
+        self.aim.activated.connect(lambda _: self._choose_task())
         self.objective.activated.connect(lambda _: self._delay.start())
         self._add_money(form)
         self._add_limits(form)
+        self.limits = MoreLimits(self._delay.start)
+        form.addRow(self.limits)
         lines = column(label(tr("Question").upper(), "section"), spacing=6)
         lines.addLayout(form)
         lines.addStretch(1)
@@ -205,7 +209,19 @@ class BestDialog(QDialog):
         self.budget.blockSignals(True)
         self.budget.setValue(USUAL_BUDGETS[purpose])
         self.budget.blockSignals(False)
+        self._choose_task()
+
+    def _choose_task(self) -> None:
+        self.limits.show_works(self._works())
         self._delay.start()
+
+    def _works(self) -> tuple[Workload, ...]:
+        from rigplanner.planning.best.question import on_any_cards
+
+        purpose = self.purpose.currentData()
+        if purpose == OWN:
+            return tuple(map(on_any_cards, self._session.rig.workloads))
+        return (_aim(purpose, self.aim.currentData()).workload,)
 
     def ask_for(self, purpose: Purpose, used: bool = False) -> None:
         """Choose a purpose with its usual task and budget."""
@@ -214,16 +230,12 @@ class BestDialog(QDialog):
         self._choose()
 
     def _question(self) -> "Question":
-        from rigplanner.planning.best.question import Question, Want
+        from rigplanner.planning.best.question import Question
         from rigplanner.planning.best.upgrade import from_rig
 
-        session, purpose = self._session, self.purpose.currentData()
-        if purpose == OWN:
-            works = session.rig.workloads
-        else:
-            works = (_aim(purpose, self.aim.currentData()).workload,)
+        session = self._session
         question = Question(
-            wants=tuple(Want(workload=work) for work in works),
+            wants=self.limits.wanted(self._works()),
             objective=self.objective.currentData(),
             budget=self.budget.value() or None,
             currency=self.currency.currentText(),
@@ -235,8 +247,10 @@ class BestDialog(QDialog):
             size=self.board_size.currentData(),
             growth=self.growth.value(),
         )
+        question = self.limits.limited(question, session.catalog, session.index)
         if self.upgrade.isChecked():
-            return from_rig(question, session.rig, session.catalog, session.today)
+            resale = self.limits.resale.value() / 100
+            return from_rig(question, session.rig, session.catalog, session.today, resale)
         return question
 
     def _site(self) -> Site:
@@ -249,7 +263,16 @@ class BestDialog(QDialog):
     def ask(self) -> None:
         """Work the answer out aside."""
         self._delay.stop()
-        session, question = self._session, self._question()
+        session = self._session
+        try:
+            question = self._question()
+        except LimitFault as fault:
+            session.tasks.cancel(TOPIC)
+            self.found = None
+            self.head.setText(str(fault))
+            self.note.setText("")
+            self._rest()
+            return
         catalog, today = session.catalog, session.today
         aims = AIMS.get(self.purpose.currentData(), ())
 

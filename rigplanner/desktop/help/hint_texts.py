@@ -458,6 +458,46 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
         "So many more cards like these must find a slot later.",
         "Their supply and circuit are not bought ahead.",
     ),
+    "Parts I own": (
+        "Parts that are there already, with commas between: “2x RTX 3090, RM1000x”.",
+        "They cost nothing, so rigs with them are cheaper; they need not be taken.",
+    ),
+    "Parts that must be in it": (
+        "Parts without which no rig counts, with commas between: “4x RTX 3090”.",
+        "Of cards at least so many; all other choices are left out.",
+    ),
+    "Circuit": (
+        "Volts and amperes of the circuit that the rig hangs on, as 230V16A.",
+        "It stands in the place of the usual one of the country.",
+    ),
+    "Most cards": (
+        "The largest number of cards.",
+        "Fewer are looked at sooner, and need smaller boards and supplies.",
+    ),
+    "Least processor cores": (
+        "Processors with fewer cores are left out.",
+        "Four for each card are asked for in any case.",
+    ),
+    "Least RAM": (
+        "Memory that the computer has at least.",
+        "As much as the cards' own is asked for in any case.",
+    ),
+    "Least drive": (
+        "The smallest drive that counts.",
+        "Data sets and models must find room on it.",
+    ),
+    "Oldest price": (
+        "Prices that are older than so many days do not count.",
+        "Fewer days, fewer parts; old prices are carried to today by the index.",
+    ),
+    "Resale of parts": (
+        "What selling a part of the open rig brings, of its price of today.",
+        "It counts for the next step from the open rig.",
+    ),
+    "Prices of other markets too": (
+        "Prices in other money count for every kind of part, converted.",
+        "Duty and tax are not in them; the answer marks them.",
+    ),
     "Memory may be tight": (
         "Cards count whose memory may just hold the job, or just not.",
         "The answer says where that is so.",

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rigplanner.catalog.prices.exchange import ExchangeRates
 from rigplanner.rig.document import Site
@@ -29,6 +30,13 @@ class Want(Struct, frozen=True, kw_only=True):
     workload: Workload
     weight: float = 1.0
     at_least: float | None = None
+
+
+def on_any_cards(workload: Workload) -> Workload:
+    """Return a work of a rig without the degrees by which it is divided among the cards of that
+    rig: another rig has other cards. What is offloaded stays so."""
+    plan = workload.parallelism
+    return workload if plan is None or plan.offload else replace(workload, parallelism=None)
 
 
 class Owned(Struct, frozen=True, kw_only=True):
