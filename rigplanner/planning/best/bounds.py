@@ -68,7 +68,6 @@ class Bounds:
         self._classes: dict[str, list[tuple[Option, list[Option]]]] = {}
         self._plausible: dict[object, Plausible] = {}
         self._last_free: tuple[object, list[tuple[Rig, Machine]]] = (None, [])
-        self.leans_on_host = leans_on_host(self.question)
         self._most_slots = max(
             (_slots(part) for part in map(self._board, space.options["motherboard"]) if part),
             default=0,
@@ -77,6 +76,10 @@ class Bounds:
     def _board(self, option: Option) -> Motherboard | None:
         part = self.catalog.get(option.part)
         return part if isinstance(part, Motherboard) else None
+
+    def leans_on_host(self, cards: CardSet) -> bool:
+        """Return whether memory or drives of the host may decide how fast a work is."""
+        return leans_on_host(self.question, cards)
 
     def has_slots(self, cards: CardSet) -> bool:
         """Return whether any board of the space has so many slots."""
@@ -128,7 +131,7 @@ class Bounds:
         for at, own_roots in enumerate((False, True) if cards.count > 1 else (False,)):
             if at == len(kept):
                 parts = self._ideal.parts(cards, self.catalog, own_roots)
-                items = (*card_items(cards), *self._ideal.items(self.leans_on_host))
+                items = (*card_items(cards), *self._ideal.items(self.leans_on_host(cards)))
                 rig = _with_parts(self.judge.with_items(items, False), parts)
                 kept.append((rig, assemble(rig, self.catalog)))
             yield kept[at]
@@ -147,7 +150,7 @@ class Bounds:
             self._alike(cards),
             (cards.count, cards.way, cards.cap_w, cards.bridge),
             board.id,
-            cpu.id if self.leans_on_host else self._host_of(cpu),
+            cpu.id if self.leans_on_host(cards) else self._host_of(cpu),
             chosen["cpu"].quantity,
         )
         if key not in self._sitting:
@@ -157,7 +160,7 @@ class Bounds:
     def _sits(self, cards: CardSet, chosen: Chosen, cpu: CPU) -> Score | str:
         first = {kind: chosen[kind] for kind in ("motherboard", "cpu")}
         rig = self.judge.rig_of(cards, first)
-        if self.leans_on_host:
+        if self.leans_on_host(cards):
             options = self.plausible("memory", cards, chosen).firsts
             parts = [self.catalog.get(option.part) for option in options]
             kits = [part for part in parts if isinstance(part, MemoryKit)]
@@ -228,8 +231,7 @@ class Bounds:
             return least_gib(self.judge.gpu(cards), cards)
         key = (self._alike(cards), cards.count, cards.way)
         if key not in self._ram:
-            alone = not cards.count
-            kept = self._kept_in_ram(cards) if self.leans_on_host or alone else 0.0
+            kept = self._kept_in_ram(cards) if self.leans_on_host(cards) else 0.0
             self._ram[key] = max(least_gib(self.judge.gpu(cards), cards), kept)
         return self._ram[key]
 

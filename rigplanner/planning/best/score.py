@@ -16,7 +16,7 @@ from rigplanner.performance.answer import TIME_METRICS, SpeedEstimate
 from rigplanner.performance.settled import settled
 from rigplanner.performance.software.readiness import ready
 from rigplanner.planning.best.question import Question, Want
-from rigplanner.planning.best.space import Way
+from rigplanner.planning.best.space import CardSet, Way
 from rigplanner.planning.map.rank import known_of
 from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.rules.assess import link_of, memory_on, speed_on
@@ -42,9 +42,10 @@ class Score(Struct, frozen=True, kw_only=True):
 HOSTED_STACKS = ("llama.cpp", "ollama", "lm-studio", "koboldcpp", "ktransformers", "ik_llama.cpp")
 
 
-def leans_on_host(question: Question) -> bool:
-    """Return whether memory or drives of the host may decide how fast a work is."""
-    return any(
+def leans_on_host(question: Question, cards: CardSet) -> bool:
+    """Return whether memory or drives of the host may decide how fast a work is on some cards:
+    without cards they always may."""
+    return not cards.count or any(
         want.workload.dataset_gb
         or want.workload.cpu_offload_gb
         or want.workload.parallelism is not None

@@ -174,7 +174,7 @@ class Search:
             least = spent[0] + self._measure(option) + rest
             if least > aim.limit(score):
                 ledger.leave(cards, chosen, kind, options[at:], "price", least)
-                blamed |= self._dear(least, aim, kind)
+                blamed |= self._dear(cards, least, aim, kind)
                 break
             chosen[kind] = option
             after = self.bounds.rest(level + 1, cards, chosen, self.by_watts)
@@ -205,13 +205,13 @@ class Search:
         before = {k: o for k, o in chosen.items() if k != kind}
         if least > aim.limit(score):
             ledger.leave(cards, before, kind, (option,), "price", least)
-            return self._dear(least, aim, kind)
+            return self._dear(cards, least, aim, kind)
         refusal = self.judge.refusal(cards, chosen, kind)
         if refusal is not None:
             ledger.leave(cards, before, kind, (option,), refusal.code)
             return frozenset(refusal.kinds)
         found = self._score(cards, chosen, kind)
-        blamed = self._paced_by(kind, found, score)
+        blamed = self._paced_by(cards, kind, found, score)
         if isinstance(found, str):
             ledger.leave(cards, before, kind, (option,), found)
             return blamed
@@ -220,7 +220,7 @@ class Search:
             slow = aim.limit(score) == NOTHING
             reason, bound = ("speed", score) if slow else ("price", least)
             ledger.leave(cards, before, kind, (option,), reason, bound)
-            return blamed if slow else blamed | self._dear(least, aim, kind)
+            return blamed if slow else blamed | self._dear(cards, least, aim, kind)
         paid = (spent[0] + self._measure(option), spent[1] + option.cost)
         if level + 1 < len(HOST_KINDS):
             return self._descend(cards, chosen, paid, score, level + 1, aim, ledger)
@@ -231,28 +231,30 @@ class Search:
         """Return a better bound of the score, where a choice of this kind tells one."""
         if kind == "cpu":
             return self.bounds.sitting(cards, chosen)
-        if kind == "motherboard" and self.bounds.leans_on_host:
+        if kind == "motherboard" and self.bounds.leans_on_host(cards):
             return self.bounds.on_socket(cards, chosen)
-        if kind in PACING and self.bounds.leans_on_host:
+        if kind in PACING and self.bounds.leans_on_host(cards):
             return self.bounds.furnished(cards, chosen)
         return None
 
-    def _paced_by(self, kind: str, found: Score | str | None, before: float) -> frozenset[str]:
+    def _paced_by(
+        self, cards: CardSet, kind: str, found: Score | str | None, before: float
+    ) -> frozenset[str]:
         """Return the kinds that a bound of the score rests on. A drive that is no slower than the
         fastest of all is none of them: with no other one it would be more."""
-        if kind not in PACING or not self.bounds.leans_on_host:
+        if kind not in PACING or not self.bounds.leans_on_host(cards):
             return SITS
         if kind == "storage" and (not isinstance(found, Score) or found.value < before):
             return SITS | frozenset(PACING)
         return SITS | {"memory"}
 
-    def _dear(self, least: float, aim: Aim, kind: str) -> frozenset[str]:
+    def _dear(self, cards: CardSet, least: float, aim: Aim, kind: str) -> frozenset[str]:
         """Return the kinds that a price rests on which is too much: where a faster rig might cost
         it, on all that decide the speed so far; before a supply is chosen, on the case, which says
         how many supplies there may be."""
         rests = SITS | {"chassis"} if kind in ("chassis", "cooler") else SITS
         later = HOST_KINDS.index(kind) > HOST_KINDS.index(PACING[0])
-        if later and self.bounds.leans_on_host and least <= aim.limit(float("inf")):
+        if later and self.bounds.leans_on_host(cards) and least <= aim.limit(float("inf")):
             return rests | frozenset(PACING)
         return rests
 

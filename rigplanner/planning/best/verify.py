@@ -501,7 +501,7 @@ class _Check:
             gpu = self.catalog.get(cards.gpu)
             video = cards.count * (gpu.memory_gib or 0) * gpu.dies if isinstance(gpu, GPU) else 0
             kept = 0.0
-            leans = leans_on_host(self.question) or not cards.count
+            leans = leans_on_host(self.question, cards)
             if leans and cards.cost <= self.budget:
                 parts = {p.id: p for p in self._ideal.parts(cards, self.catalog, False)}
                 items = (*self._items(cards, {}), *self._ideal.items(True))
@@ -629,7 +629,7 @@ class _Check:
         """Return what cards do at most with these choices of a board and a processor, else with
         any."""
         sits = "motherboard" in chosen and "cpu" in chosen
-        if "motherboard" in chosen and not sits and leans_on_host(self.question):
+        if "motherboard" in chosen and not sits and leans_on_host(self.question, cards):
             return self._on_socket(cards, chosen)
         named = (cards.gpu, cards.count, cards.way, cards.cap_w, cards.bridge)
         key = ("speed", named, *((chosen["motherboard"], chosen["cpu"]) if sits else ()))
@@ -643,7 +643,10 @@ class _Check:
         best: Score | str = "not-predicted"
         for own_roots in (False, True):
             parts = {p.id: p for p in self._ideal.parts(cards, self.catalog, own_roots)}
-            items = (*self._items(cards, {}), *self._ideal.items(leans_on_host(self.question)))
+            items = (
+                *self._items(cards, {}),
+                *self._ideal.items(leans_on_host(self.question, cards)),
+            )
             works = tuple(on_cards(want, cards.count, cards.way) for want in self.question.wants)
             rig = replace(self._rig(items, works), snapshot=parts)
             score = score_of(self.question, assemble(rig, self.catalog), cards.way, self.strict)
@@ -693,7 +696,7 @@ class _Check:
         free = self._free_of(cards)
         if isinstance(free, str):
             return free
-        leans = leans_on_host(self.question)
+        leans = leans_on_host(self.question, cards)
         kinds = ("motherboard", "cpu", "memory", "storage")[: 4 if leans else 2]
         some = {k: chosen[k] for k in kinds if k in chosen}
         items, parts = self._items(cards, some), {}
@@ -785,7 +788,7 @@ class _Check:
         found = self._rests_on(family.reason, cards, chosen)
         if found is not None:
             return found
-        if len(family.chosen) < 2 or not leans_on_host(self.question):
+        if len(family.chosen) < 2 or not leans_on_host(self.question, cards):
             return SITS | housed
         if "storage" not in chosen:
             return SITS | {"memory"}
