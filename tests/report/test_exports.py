@@ -103,6 +103,26 @@ def test_numbers_of_the_workbook_are_numbers_with_their_currency(quotes: list[Qu
     assert cells["Currency"].value in cells["Amount"].number_format
 
 
+def test_speeds_of_the_workbook_are_numbers_with_their_unit_in_a_column(
+    quotes: list[Quote],
+) -> None:
+    seen = 0
+    for quote in quotes:
+        sheet = load_workbook(io.BytesIO(quote_workbook(quote)))["Workloads"]
+        heads, *rows = sheet.iter_rows(values_only=True)
+        for row in rows:
+            cells = dict(zip(heads, row, strict=True))
+            known = [job.figures for job in quote.jobs if job.title == cells["Workload"]]
+            figures = tuple(cells[head] for head in ("Expected speed", "Speed low", "Speed high"))
+            if any(known):
+                assert any(figures == pytest.approx(each) for each in known if each)
+                assert cells["Unit"] and cells["Speed low"] < cells["Speed high"]
+                seen += 1
+            else:
+                assert figures == (None, None, None) and cells["Note"]
+    assert seen >= 2
+
+
 def test_a_column_of_csv_can_be_added_up(quotes: list[Quote]) -> None:
     """Amounts are numbers, currencies codes, days ISO dates; every row is a part."""
     for quote in quotes:

@@ -89,7 +89,7 @@ class ModelsPage(QWidget):
         self.progress.setTextVisible(False)
         self.progress.setFixedWidth(row_px() * 5)
         self.cancel = button(tr("Cancel"), self.stop)
-        self._busy = panel(row(self.progress, self.cancel))
+        self._busy = panel(row(self.progress, self.cancel, 1))
         self._busy.hide()
         self.note = label("", "small", wrap=True)
         self.add = button(tr("Add as a workload"), self._add, "plus")

@@ -212,6 +212,8 @@ class QuoteView(QWidget):
     def _make(self) -> None:
         """Make the quote's bytes aside from the window."""
         session = self._session
+        if self._view is None and session.is_open:
+            self._say(tr("The quote is being made; its pages appear here."))
         if session.pending:
             return
         assessment = session.assessment if session.is_open else None

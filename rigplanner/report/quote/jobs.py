@@ -51,6 +51,9 @@ class QuoteJob(Struct, frozen=True, kw_only=True):
     lift: str = ""
     evidence: str = ""
     source: str = ""
+    figures: tuple[float, float, float] | None = None
+    """The speed with the ends of its interval, in `unit`; None where it is not predicted."""
+    unit: str = ""
 
 
 PART_WORDS = (
@@ -168,4 +171,6 @@ def job_content(job: Job, machine: Machine, catalog: Catalog) -> QuoteJob:
         source=next((anchor.source for anchor in alike_anchors(speed)), ""),
         anchors=tuple(anchor_texts(leading_anchors(speed), catalog)),
         assumed=", ".join(f"{field} {value}" for field, value in sorted(assumed.items())),
+        figures=(speed.value, speed.low, speed.high) if speed else None,
+        unit=fmt.unit_text(speed.metric) if speed else "",
     )

@@ -19,9 +19,12 @@ JOB_HEADS = (
     "GPU GiB",
     "Fits",
     "Expected speed",
-    "80 % interval",
+    "Speed low",
+    "Speed high",
+    "Unit",
     "Stack",
     "Limited by",
+    "Note",
 )
 FINDING_HEADS = ("Severity", "Code", "Finding", "Text", "What to do", "Waived")
 SETUP_HEADS = ("Area", "Step", "Value", "Reason")
@@ -75,22 +78,24 @@ def _money(value: float | None, currency: str | None) -> Cell:
 def _workloads(quote: Quote) -> SheetOf:
     rows: list[Row] = [tuple(map(tr, JOB_HEADS))]
     for job in quote.jobs:
-        speed: Row = (job.speed, job.interval, job.stack, job.bound)
-        for bar in job.bars:
-            memory: Row = (
-                bar.gpu,
-                bar.count,
-                bar.low_gib,
-                bar.high_gib,
-                bar.capacity_gib,
-                bar.verdict,
-            )
-            rows.append((job.title, job.settings, *memory, *speed))
-        if not job.bars:
-            rows.append(
-                (job.title, job.settings, job.memory_note, None, None, None, None, None, *speed)
-            )
-    return SheetOf(tr("Workloads"), tuple(rows), (28, 48, 28, 6, 12, 12, 10, 12, 20, 28, 18, 12))
+        figures: Row = job.figures or (None, None, None)
+        note = " ".join(
+            told for told in (job.memory_note, "" if job.figures else job.speed) if told
+        )
+        speed: Row = (
+            *figures,
+            job.unit or None,
+            job.stack or None,
+            job.bound or None,
+            note or None,
+        )
+        memory: list[Row] = [
+            (bar.gpu, bar.count, bar.low_gib, bar.high_gib, bar.capacity_gib, tr(bar.verdict))
+            for bar in job.bars
+        ]
+        rows += [(job.title, job.settings, *cells, *speed) for cells in memory or [(None,) * 6]]
+    widths = (28, 48, 28, 6, 12, 12, 10, 12, 14, 12, 12, 12, 18, 14, 60)
+    return SheetOf(tr("Workloads"), tuple(rows), widths)
 
 
 def _findings(quote: Quote) -> SheetOf:
