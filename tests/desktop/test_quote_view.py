@@ -236,6 +236,13 @@ def test_costs_and_the_total_open_their_steps(qtbot, window, view):
     assert any(made.windowTitle() == "Price" for made in window.findChildren(QDialog))
 
 
+def test_the_bar_of_the_preview_never_comes_and_goes(qtbot, window, view):
+    """It would change the width of the pages, and QPdfView lays out for ever at heights that they
+    fit only beside the bar; trying it here would hang, so the policy is asked."""
+    qtbot.waitUntil(lambda: view._view is not None and view._view.isVisible(), timeout=30_000)
+    assert view._view.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOn
+
+
 def figure(view, words):
     """The middle of the first box of text with these words, in the preview, and the page it is
     on."""

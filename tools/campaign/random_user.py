@@ -126,7 +126,15 @@ class _User:
         first wanted (fonts of a quote, tables of speeds) is there before memory is measured."""
         tabs = [partial(self.tab, n) for n in range(self.window.tabs.count())]
         names = [each for each in sorted(self.window.actions_by_id) if each not in LEFT_ALONE]
-        return [*(partial(self.command, name) for name in names), *tabs]
+        return [*(partial(self.command, name) for name in names), *tabs, self.chinese_name]
+
+    def chinese_name(self) -> str:
+        """Name the rig in Chinese, so that the quote of the next tab wants the font with those
+        signs: 15 MiB, kept from then on."""
+        from rigplanner.rig.edits import Edit
+
+        self.window.session.edit("rename", Edit("rename", {"name": HOSTILE[4]}))
+        return HOSTILE[4]
 
     @property
     def window(self) -> Any:

@@ -265,6 +265,10 @@ class QuoteView(QWidget):
             look.look_changed.connect(self._tone)
             self._view.setPageMode(QPdfView.PageMode.MultiPage)
             self._view.setZoomMode(QPdfView.ZoomMode.FitToWidth)
+            # A bar that comes and goes changes the width, so the height of pages that fit it, so
+            # whether a bar is wanted: where only one of both heights fits, Qt lays out for ever
+            # (docs/upstream/qt-pdf-view.md).
+            self._view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
             self._view.viewport().setMouseTracking(True)
             self._view.viewport().installEventFilter(self)
             self._page.addWidget(self._view)
