@@ -6,6 +6,7 @@ from statistics import NormalDist
 
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import Job
+from rigplanner.performance.measured import year_of
 from rigplanner.performance.roofline import dense_params
 from rigplanner.performance.silicon import weight_bits
 
@@ -19,6 +20,20 @@ COPIED_GBS = 6.7
 after the other, whatever the link: two RTX 3080, 3090 and 4090 (PCIe 4) as two RTX 2080 Ti (PCIe 3)
 exchange VGG-16's gradients at 4 to 6 GB/s (tf_cnn_benchmarks; lambdal/lambda-tensorflow-benchmark,
 server-gear.com)."""
+HOROVOD, SERVED = "horovod", "parameter-server"
+"""Words of a variant's `exchange`: gradients that a thread of Horovod gathers, and variables that
+the host holds and adds up (tf_cnn_benchmarks' parameter_server on the CPU)."""
+CYCLE_S, LONG_CYCLE_S, SHORTER_SINCE = 1e-3, 5e-3, 2021.0
+"""What Horovod waits between looks for tensors that are ready: 5 ms until release 0.21 of December
+2020, 1 ms since (horovod/horovod, release notes, pull request 2468)."""
+HOOK_S = 2.2e-5
+"""Host time of a tensor that Horovod announces and waits for: ResNet-50 on two nodes of four A100
+loses 5 ms a step against DistributedDataParallel under PyTorch 1.11 (mvsjober/ml-benchmarks)."""
+FUSED_COPIES = 4
+"""Passes over the gradients into the buffer in which Horovod joins them and out of it."""
+ADDED_GBS, ADDED_PASSES = 25.0, 3
+"""Rate of the host's memory at which it adds up gradients, and the passes of each (estimate): eight
+P100 keep 99 % of ResNet-50 at a batch of 64 and 95 at 32 (TensorFlow's benchmarks of 2017)."""
 PER_GPU_LATENCY_S = 1e-5
 ADAPTER_SHARE = 0.01
 UNEVEN = {"rnn": 0.1}
@@ -178,17 +193,44 @@ def exposed_seconds(job: Job, step_s: float) -> float:
     smoothly what outlasts the share of the step that overlaps, and the wait for the slowest GPU."""
     if replicas(job) == 1 or job.task not in ("train", "train_lora"):
         return 0.0
-    if job.variant.get("exchange") == "none":
+    by = job.variant.get("exchange")
+    if by == "none":
         return 0.0
-    physics, taken = speed_model().physics, exchange_seconds(job)
-    soft = 0.2 * step_s
-    left = (taken - physics.overlap * step_s) / soft
     waited = UNEVEN.get(job.shape.kind, JITTER) * slowest_of(replicas(job)) * step_s
+    if by == SERVED:
+        return waited + _outlasting(served_seconds(job), step_s, 0.2 * step_s)
+    physics, taken = speed_model().physics, exchange_seconds(job)
     return (
         waited
         + physics.last_bucket * taken
-        + soft * (left if left > 30 else math.log1p(math.exp(left)))
+        + _outlasting(taken, physics.overlap * step_s, 0.2 * step_s)
+        + (gathering_seconds(job) if by == HOROVOD else 0.0)
     )
+
+
+def _outlasting(taken: float, hidden: float, soft: float) -> float:
+    """Smoothly what is longer than what hides it."""
+    left = (taken - hidden) / soft
+    return soft * (left if left > 30 else math.log1p(math.exp(left)))
+
+
+def served_seconds(job: Job) -> float:
+    """Return the seconds in which a host gets the gradients of all its GPUs, adds them up and sends
+    variables back; each GPU has its own way, forward and backward pass hide both."""
+    size = dense_params(job) * gradient_bytes(job)
+    beside = max(1, job.count // job.nodes)
+    sent = 2 * size / (_rate(job, job.word_gbs or job.bus_gbs) * 1e9)
+    return sent + beside * ADDED_PASSES * size / (ADDED_GBS * 1e9)
+
+
+def gathering_seconds(job: Job) -> float:
+    """Return what Horovod adds to a step: the wait for its thread, copies into the buffer in which
+    tensors are joined and out of it, and the announcements of each tensor."""
+    year = year_of(job.stack.slug, job.release)
+    size = dense_params(job) * gradient_bytes(job)
+    copied = FUSED_COPIES * size / (job.silicon.bandwidth_gbs * 1e9)
+    cycle = CYCLE_S if year >= SHORTER_SINCE else LONG_CYCLE_S
+    return (cycle + copied + HOOK_S * job.host_pace * job.shape.kernels) / job.accumulate
 
 
 @cache
