@@ -183,6 +183,7 @@ def test_a_cooler_that_touches_a_shroud_is_told() -> None:
     ("parts", "code"),
     [
         (("nvidia.geforce.rtx-5070-ti", "be-quiet.dark-power.dark-power-13-1000w"), "PWR005"),
+        (("nvidia.geforce.gtx-1080-ti", "corsair.tx-m.tx650m"), "PWR005"),
         (("evga.supernova.1600-t2", "corsair.obsidian.750d"), "SPC006"),
         (("corsair.axi.ax1600i", "generic.open-frame.open-frame-for-six-cards"), "SPC006"),
     ],
@@ -190,8 +191,8 @@ def test_a_cooler_that_touches_a_shroud_is_told() -> None:
 def test_what_no_list_tells_is_not_asked_where_no_supply_of_the_class_falls_short(
     parts: tuple[str, ...], code: str
 ) -> None:
-    """A supply that has one 8-pin plug alone has two 16-pin ones: no supply has the fewest of
-    both."""
+    """A supply that has one 8-pin plug alone has two 16-pin ones: no supply has the fewest of both,
+    and none of 2017 is of ATX 3."""
     items = [Item(uid=part, part=part) for part in ("amd.ryzen.7-9800x3d", *parts)]
     found = assess(Rig(items=tuple(items)), shipped_catalog()).report.findings
     assert all(shipped_catalog().get(item.part) for item in items)

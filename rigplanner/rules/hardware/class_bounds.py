@@ -255,9 +255,20 @@ def lean_plugs(part: PowerSupply | System, supply: Supply) -> tuple[Plugs, ...]:
         return ({"pcie8": max(0, int((watts - SYSTEM_ALONE_W) // WATTS_OF_EIGHT))},)
     if not watts or _is_other(part):
         return ({},)
-    standards = (_is_modern(supply),) if supply.standard else (False, True)
-    rows = [_leanest().get((modern, _band(supply)), ()) for modern in standards]
+    rows = [_leanest().get((modern, _band(supply)), ()) for modern in _standards(part, supply)]
     return _fewer_of_none([plugs for row in rows for plugs in row]) or ({},)
+
+
+FIRST_OF_ATX_3 = "2022"
+"""The year of Intel's ATX 3.0 design guide."""
+
+
+def _standards(part: PowerSupply | System, supply: Supply) -> tuple[bool, ...]:
+    """Return whether a supply may be of ATX 3: both where it names no standard and its year none
+    either."""
+    if supply.standard:
+        return (_is_modern(supply),)
+    return (False,) if part.released and part.released[:4] < FIRST_OF_ATX_3 else (False, True)
 
 
 def _is_other(part: PowerSupply) -> bool:
