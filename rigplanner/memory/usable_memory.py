@@ -32,6 +32,12 @@ def unified(gpu: GPU) -> bool:
     return gpu.form_factor == "embedded" and not kind.startswith(("GDDR", "HBM"))
 
 
+def on_module(gpu: GPU) -> bool:
+    """Return whether a GPU comes on a module or in a small machine with a system image of its own
+    (Jetson and kin): not in a laptop, which runs what desktops run."""
+    return gpu.form_factor == "embedded" and unified(gpu)
+
+
 class SharedLimit(Struct, frozen=True, kw_only=True):
     """What of a unified memory the GPU gets: `usual_gib` as the system is set up, `most_gib` with
     its setting raised; `setting` names it, "" where none is needed."""

@@ -12,6 +12,7 @@ from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.capacity.levers import room_gib
 from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.usable_memory import (
+    on_module,
     process_gib,
     shared_limit,
     unified,
@@ -111,3 +112,8 @@ def test_a_gpu_shares_memory_where_it_has_none_of_its_own() -> None:
         assert found and all(unified(part) for part in found)
     laptop = card("nvidia.geforce.rtx-4090-laptop")
     assert usable_gib(laptop) == pytest.approx(15.7), "all but what the driver keeps"
+
+
+def test_a_laptop_has_no_system_image_of_its_own() -> None:
+    assert not on_module(card("nvidia.geforce.rtx-4090-laptop"))
+    assert on_module(card("nvidia.jetson.agx-orin-64gb"))

@@ -10,9 +10,10 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.report.quote.content import quote_content
 from rigplanner.report.quote.offered import alternatives_offered, price_text
 from rigplanner.report.quote.setup_sheet import SetupRow, setup_rows
-from rigplanner.rig.document import Rig
+from rigplanner.rig.document import Item, Rig
 from rigplanner.rig.edits import Edit, apply
 from rigplanner.rig.files import read_rig
+from rigplanner.rig.workload import Workload
 from rigplanner.rules.assess import assess
 from rigplanner.rules.software.tables import software
 
@@ -61,6 +62,27 @@ def test_software_serves_the_oldest_gpu(rigs: dict[str, Rig], catalog: Catalog) 
     assert blackwell["TensorFlow container"].why.startswith("releases 25.01 to 25.02")
 
 
+@pytest.mark.parametrize(
+    ("work", "system", "lacking"),
+    [
+        (Workload(model="llama-3.1-8b", task="serve", stack="vllm"), "Linux, or WSL 2", ["vLLM"]),
+        (Workload(model="resnet-50", task="train"), "Linux, or WSL 2", ["NCCL"]),
+        (Workload(model="resnet-50", task="train", stack="tensorflow"), "Linux, or", ["Tensor"]),
+        (Workload(model="llama-3.1-8b", task="inference", stack="llama.cpp"), "Linux or W", []),
+    ],
+)
+def test_linux_or_windows_is_answered_by_the_work(
+    work: Workload, system: str, lacking: list[str], rigs: dict[str, Rig], catalog: Catalog
+) -> None:
+    rig = replace(rigs["dual-rtx-3090"], workloads=(work,))
+    row = _rows(rig, catalog, "software")["Operating system"]
+    assert row.value.startswith(system)
+    assert all(name in row.why for name in lacking)
+    assert lacking or "no work here needs Linux" in row.why
+    told = replace(rig, settings=replace(rig.settings, software={"os": "Windows 11"}))
+    assert "Operating system" not in _rows(told, catalog, "software")
+
+
 def test_versions_that_the_rig_names_are_kept(rigs: dict[str, Rig], catalog: Catalog) -> None:
     rig = rigs["gtx-1080-ti"]
     rig = replace(
@@ -75,7 +97,15 @@ def test_versions_that_the_rig_names_are_kept(rigs: dict[str, Rig], catalog: Cat
 def test_a_board_with_its_own_image_names_no_desktop_packages(
     rigs: dict[str, Rig], catalog: Catalog
 ) -> None:
-    assert "PyTorch" not in _rows(rigs["jetson-agx-orin"], catalog, "software")
+    rows = _rows(rigs["jetson-agx-orin"], catalog, "software")
+    assert "PyTorch" not in rows and "Operating system" not in rows
+    assert "Driver, CUDA, frameworks" in rows
+
+
+def test_a_laptop_runs_what_desktops_run(catalog: Catalog) -> None:
+    laptop = Rig(items=(Item(uid="a", part="system76.bonobo.bonw15-rtx-4090"),))
+    rows = _rows(laptop, catalog, "software")
+    assert {"PyTorch", "NVIDIA driver", "PyTorch container"} <= rows.keys()
 
 
 def test_many_cards_need_room_above_4_gb(rigs: dict[str, Rig], catalog: Catalog) -> None:

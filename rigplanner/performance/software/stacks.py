@@ -11,6 +11,7 @@ from rigplanner.catalog.schema.parts import GPU
 from rigplanner.data import data_path
 from rigplanner.decoding import read_json
 from rigplanner.errors import WorkloadFault
+from rigplanner.memory.usable_memory import on_module
 from rigplanner.performance.software.readiness import format_of, ready
 from rigplanner.workload.quant import GGUF
 
@@ -215,7 +216,7 @@ def _conventional(
     if kind in ("diffusion", "dit"):
         return "diffusers-xformers"
     if not language:
-        embedded = gpu.form_factor in ("embedded", "chip")
+        embedded = gpu.form_factor == "chip" or on_module(gpu)
         return (
             "jetson"
             if embedded

@@ -7,11 +7,13 @@ from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import CPU, GPU, Layout, MemoryKit, Motherboard, System
 from rigplanner.machine.displays import taken_of
+from rigplanner.memory.usable_memory import on_module
 from rigplanner.report import format as fmt
-from rigplanner.report.language import tr
+from rigplanner.report.language import listed, tr
 from rigplanner.report.quote.machine import places_text
 from rigplanner.rules.assess import Assessment
 from rigplanner.rules.core.finding import Finding
+from rigplanner.rules.software.platforms import without_windows
 from rigplanner.rules.software.tables import (
     between,
     cuda_release,
@@ -29,6 +31,13 @@ OWN_SOFTWARE = {
     "driver": "Driver",
     "tensorflow": "TensorFlow",
     "jax": "JAX",
+}
+UNPORTED = {
+    "jax": "JAX",
+    "nccl": "NCCL",
+    "tensorflow": "TensorFlow",
+    "triton": "Triton",
+    "vllm": "vLLM",
 }
 FIRST_RESIZABLE_BAR = "8.6"
 """GeForce RTX 30 and later offer a resizable BAR (NVIDIA, 12 Jan 2021;
@@ -255,7 +264,32 @@ def _software(assessment: Assessment) -> Iterator[SetupRow]:
             value=value,
             why=tr("chosen for this rig"),
         )
-    yield from software_for([gpu.gpu for gpu in assessment.machine.gpus], named)
+    gpus = [gpu.gpu for gpu in assessment.machine.gpus]
+    if (
+        gpus
+        and assessment.rig.workloads
+        and "os" not in named
+        and all(map(_is_cuda, gpus))
+        and not any(map(on_module, gpus))
+    ):
+        yield _system_row(assessment, len(gpus))
+    yield from software_for(gpus, named)
+
+
+def _system_row(assessment: Assessment, count: int) -> SetupRow:
+    """Linux or Windows: what of the chosen work native Windows lacks."""
+    lacking = {what for work in assessment.rig.workloads for what in without_windows(work, count)}
+    barred = sorted(row.what for row in software().windows if row.what in lacking)
+    if not barred:
+        value = tr("Linux or Windows")
+        why = tr("no work here needs Linux; containers need it, or WSL 2")
+    else:
+        value = tr("Linux, or WSL 2 on Windows")
+        why = tr(
+            "native Windows has no {software}",
+            software=listed(UNPORTED[what] for what in barred),
+        )
+    return SetupRow(area="software", what=tr("Operating system"), value=value, why=why)
 
 
 def software_for(gpus: list[GPU], named: dict[str, str]) -> Iterator[SetupRow]:
@@ -263,7 +297,7 @@ def software_for(gpus: list[GPU], named: dict[str, str]) -> Iterator[SetupRow]:
     what is `named` already."""
     if not gpus:
         return
-    if any(gpu.form_factor == "embedded" for gpu in gpus):
+    if any(map(on_module, gpus)):
         yield SetupRow(
             area="software",
             what=tr("Driver, CUDA, frameworks"),

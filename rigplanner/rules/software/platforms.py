@@ -4,7 +4,8 @@ such software."""
 from collections.abc import Iterator
 
 from rigplanner.rig.edits import Edit
-from rigplanner.rules.core.context import Context, JobFacts
+from rigplanner.rig.workload import Workload
+from rigplanner.rules.core.context import Context
 from rigplanner.rules.core.finding import Finding, Named
 from rigplanner.rules.core.fixes import fix
 from rigplanner.rules.core.registry import rule
@@ -31,11 +32,26 @@ def on_windows(context: Context) -> Iterator[Unported]:
         if package in named and cards:
             yield Unported(cards[0], package, named[package])
     for job in context.jobs:
-        yield from (Unported(job.name, what, None) for what in _standing_on(job, len(cards)))
+        yield from (
+            Unported(job.name, what, None) for what in _standing_on(job.workload, len(cards))
+        )
 
 
-def _standing_on(job: JobFacts, cards: int) -> Iterator[str]:
-    work = job.workload
+def without_windows(work: Workload, cards: int) -> Iterator[str]:
+    """Yield the software of the table that a job on so many GPUs stands on and that native Windows
+    lacks."""
+    stack = work.stack or ""
+    for package, words in (
+        ("vllm", ("vllm",)),
+        ("tensorflow", ("tensorflow", "tf-")),
+        ("jax", ("jax",)),
+    ):
+        if any(word in stack for word in words):
+            yield package
+    yield from _standing_on(work, cards)
+
+
+def _standing_on(work: Workload, cards: int) -> Iterator[str]:
     stack = work.stack or ""
     if (
         cards > 1

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from rigplanner.catalog.schema.parts import CPU, GPU
+from rigplanner.memory.usable_memory import on_module
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.core.context import Card, Context
 from rigplanner.rules.core.finding import Finding, Fix, Named, Severity
@@ -201,9 +202,7 @@ def with_cuda(context: Context) -> Iterator[Served]:
 def without_pytorch(context: Context) -> Iterator[Served]:
     """GPU models on rigs that name no PyTorch version."""
     return (
-        case
-        for case in models(context)
-        if "pytorch" not in case.named and case.card.form_factor != "embedded"
+        case for case in models(context) if "pytorch" not in case.named and not on_module(case.card)
     )
 
 
