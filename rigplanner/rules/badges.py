@@ -94,6 +94,8 @@ REMARKS = ("RIG003", "DSK001", "HST003")
 Key = tuple[str, str, tuple[str, ...]]
 Brought = tuple[tuple[str, str], ...]
 """Severity and code of what a candidate brings."""
+Answer = tuple[str, list[Finding]]
+"""The candidate that was asked first, and what a rule found of it."""
 
 
 class Fitting(Struct, frozen=True, gc=False):
@@ -187,13 +189,14 @@ class Trial:
         idle = {*rig.ignored, *(code for code in REMARKS if code not in rig.severities)}
         self.rules = [RULES_BY_CODE[code] for code in codes if code not in idle]
         self.fields = [read_of(kind, rule.topic) for rule in self.rules]
+        self._shared = [fields for fields in dict.fromkeys(self.fields) if fields is not None]
         self._placeable = [
             item.part
             for item in rig.items
             if isinstance(part_of(rig, catalog, item.part), PLACEABLE)
         ]
         self._placed: dict[Hashable, Context] = {}
-        self._answers: dict[Hashable, tuple[str, list[Finding]]] = {}
+        self._answers: dict[Hashable, dict[str, Answer]] = {}
         without = apply(rig, Edit("remove_item", {"uid": self.uid})) if self.uid else rig
         context = self._context(without, catalog)
         found = [each for rule in self.rules for each in judged(rule, context)[0]]
@@ -237,16 +240,20 @@ class Trial:
         stand = stand_of(part, self._placeable)
         brought: dict[tuple[str, str], Finding] = {}
         curable = False
+        shared: dict[tuple[str, ...] | None, dict[str, Answer]] = {
+            fields: self._answers.setdefault(alike(stand, part, fields), {})
+            for fields in self._shared
+        }
+        shared[None] = {}
         for rule, fields in zip(self.rules, self.fields, strict=True):
             if curable and not self._may_stop(rule):
                 continue
-            key = alike(rule.code, stand, part, fields)
-            known = self._answers.get(key) if key else None
+            known = shared[fields].get(rule.code)
             if known is None:
                 context = context or self._candidate(part, stand)
-                known = part.id, self._new(rule, context)
-                if key:
-                    self._answers[key] = known
+                known = shared[fields][rule.code] = part.id, self._new(rule, context)
+            if not known[1]:
+                continue
             for finding in known[1]:
                 own = about(finding, known[0], part.id)
                 if not curable or finding.severity == "error":

@@ -18,25 +18,25 @@ from rigplanner.rules.core.finding import Finding
 from rigplanner.rules.topics import TOPIC_NAMES
 
 _WATTS = ("power", "mains", "plugs", "backup")
-_ASKED = ("known_issues", "completeness", "close_limits")
+_MEASURED = (*_WATTS, "space", "clearance", "close_limits")
+"""Topics that measure what a case, a cooler or a supply has room or plugs for."""
+_ASKED = ("known_issues", "completeness")
 """Topics whose rules may look at anything of any part."""
 READS: dict[str, dict[str, tuple[str, ...] | None]] = {
-    "accessory": dict.fromkeys((*_WATTS, "docks", "cooling")),
-    "chassis": dict.fromkeys(
-        (*_WATTS, "slots", "space", "clearance", "cooling", "drives", "docks")
-    ),
+    "accessory": dict.fromkeys((*_WATTS, "close_limits", "docks", "cooling")),
+    "chassis": dict.fromkeys((*_MEASURED, "slots", "cooling", "drives", "docks")),
     "cooler": {
         **dict.fromkeys(_WATTS, ("type",)),
-        **dict.fromkeys(("space", "clearance", "cooling", "drives", "processor")),
+        **dict.fromkeys(("space", "clearance", "close_limits", "cooling", "drives", "processor")),
     },
     "nic": {
-        **dict.fromkeys(_WATTS, ("power_w",)),
+        **dict.fromkeys((*_WATTS, "close_limits"), ("power_w",)),
         **dict.fromkeys(("network", "cluster", "slots", "pcie", "cpu_lanes", "host_ports")),
         **dict.fromkeys(("docks", "firmware", "feeding", "data", "vram")),
     },
-    "psu": dict.fromkeys((*_WATTS, "space", "clearance", "cooling", "drives", "docks")),
+    "psu": dict.fromkeys((*_MEASURED, "cooling", "drives", "docks")),
     "storage": {
-        **dict.fromkeys(_WATTS, ("power_w",)),
+        **dict.fromkeys((*_WATTS, "close_limits"), ("power_w",)),
         "drives": ("m2_length_mm", "read_gbs"),
         "feeding": ("read_gbs", "random_read_kiops", "rotation_rpm"),
         "vram": ("capacity_gb",),
@@ -75,14 +75,10 @@ def stand_of(part: AnyPart, others: Sequence[str]) -> Hashable:
     return None
 
 
-def alike(
-    code: str, stand: Hashable, part: AnyPart, fields: tuple[str, ...] | None
-) -> Hashable | None:
-    """Return what candidates must agree in to share a rule's answer; None where it is each one's
-    own."""
-    if fields is None:
-        return None
-    return (code, stand, *[getattr(part, field) for field in fields])
+def alike(stand: Hashable, part: AnyPart, fields: tuple[str, ...]) -> Hashable:
+    """Return what candidates must agree in to share the answers of the rules that read these
+    fields."""
+    return (stand, fields, *[getattr(part, field) for field in fields])
 
 
 def about(finding: Finding, first: str, part: str) -> Finding:

@@ -44,19 +44,21 @@ def feeds_itself(riser: Riser) -> bool:
 def enclosed(rig: Rig, pieces: tuple[Piece, ...]) -> tuple[str, ...]:
     """Return the GPU pieces in enclosures: those that name an enclosure's place ("USB4_1/1"), then
     the last ones without a place, one for each slot of an enclosure that is left."""
+    if not any(is_enclosure(piece.part) for piece in pieces):
+        return ()
     pieces = in_turn(pieces)
     boxes = [piece for piece in pieces if is_enclosure(piece.part)]
-    return _beside(rig, pieces, boxes, PORT_NAMES) if boxes else ()
+    return _beside(rig, pieces, boxes, PORT_NAMES)
 
 
 def docked(rig: Rig, pieces: tuple[Piece, ...], inside: tuple[str, ...]) -> tuple[str, ...]:
     """Return the GPU pieces on docks: those that name a dock's place, then the last ones without a
     place that are in no enclosure. Beside a network card nobody knows which card the dock is for.
     """
+    if not any(is_dock(piece.part) for piece in pieces):
+        return ()
     pieces = in_turn(pieces)
     docks = [piece for piece in pieces if is_dock(piece.part)]
-    if not docks:
-        return ()
     rest = tuple(piece for piece in pieces if piece.name not in inside)
     return _beside(
         rig, rest, docks, DOCK_NAMES, any(isinstance(p.part, NetworkCard) for p in pieces)
@@ -66,7 +68,7 @@ def docked(rig: Rig, pieces: tuple[Piece, ...], inside: tuple[str, ...]) -> tupl
 def beside_the_case(rig: Rig, pieces: tuple[Piece, ...]) -> dict[str, Piece]:
     """Return what each GPU piece outside the case stands in: an enclosure, a dock with a supply of
     its own, or what hangs on an OCuLink cable."""
-    if not any(isinstance(piece.part, Riser) for piece in pieces):
+    if not any(is_enclosure(piece.part) or is_dock(piece.part) for piece in pieces):
         return {}
     pieces = in_turn(pieces)
     inside = enclosed(rig, pieces)
@@ -97,14 +99,14 @@ def fed_beside(rig: Rig, pieces: tuple[Piece, ...]) -> dict[str, Piece]:
 def holders_supplies(pieces: tuple[Piece, ...]) -> dict[str, Piece]:
     """Return the loose supply that each enclosure or dock without one takes: the last ones of the
     rig, once the rig has its own."""
-    pieces = in_turn(pieces)
-    asking = [
+    asking = in_turn(
         piece
         for piece in pieces
         if isinstance(piece.part, Riser) and piece.part.card_supply == "separate"
-    ]
+    )
     if not asking:
         return {}
+    pieces = in_turn(pieces)
     loose = [
         piece for piece in pieces if isinstance(piece.part, PowerSupply) and "/" not in piece.name
     ]
