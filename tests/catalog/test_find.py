@@ -107,3 +107,30 @@ def test_wishes_become_a_rig(index: PartIndex) -> None:
     assert [(item.uid, item.quantity) for item in rig.items] == [("gpu", 2), ("cpu", 1)]
     with pytest.raises(ValueError, match="quantity"):
         rig_from_wishes("many", [read_wish("999999x RTX 3090", index)])
+
+
+def test_a_word_of_a_kind_and_a_product_come_first(index: PartIndex) -> None:
+    for words, kind in (
+        ("riser", "riser"),
+        ("risers", "riser"),
+        ("water cooler", "cooler"),
+        ("dgx spark", "system"),
+        ("mac studio", "system"),
+        ("nas", "system"),
+        ("laptop", "system"),
+        ("cases", "chassis"),
+        ("graphics card 24gb", "gpu"),
+        ("motherboard am5", "motherboard"),
+        ("DDR5 RAM 64GB", "memory"),
+        ("power supply 1600w", "psu"),
+    ):
+        found = index.find(words, limit=2)
+        assert {kind_of(part) for part in found} == {kind}, words
+
+
+def test_letters_typed_wrong_are_read_and_numbers_never(index: PartIndex) -> None:
+    named = [part.name for part in index.find("samsumg 990 pro 4tb")]
+    assert named == ["Samsung SSD 990 Pro 4 TB"]
+    assert index.find("corsiar rm1000x") == index.find("corsair rm1000x")
+    assert index.find("samsung 991 pro 4tb") == []
+    assert all("GN100" not in part.name for part in index.find("n100"))

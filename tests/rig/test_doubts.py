@@ -37,7 +37,7 @@ def read(text: str) -> list[tuple[int, str]]:
             "asus.rog-strix.rog-strix-b550-f-gaming-wifi-ii",
         ),
         (
-            "2x Thermaltake riser cable 30cm gen 4",
+            "2x Lian Li riser cable 30cm gen 4",
             "cooler-master.riser.masteraccessory-pcie-4-0-riser-300-mm",
         ),
     ],

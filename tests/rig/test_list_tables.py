@@ -100,7 +100,10 @@ def test_html_as_the_site_writes_it_today() -> None:
         + "<tr>\n<td></td>\n<td"
         ' class="pcpp-part-list-total">Total</td>\n<td>$6822.76</td>\n</tr></table>'
     )
-    assert read(text) == [("gpu", 1, "nvidia.geforce.rtx-4090", 3499.95), (None, 1, None, 109.99)]
+    assert read(text) == [
+        ("gpu", 1, "asus.rog-strix.rtx-4090-oc", 3499.95),
+        (None, 1, "corsair.fans.icue-link-qx120-rgb-fan", 109.99),
+    ]
 
 
 @pytest.mark.parametrize("mark", ["> ", "# ", "- ", "• ", ""])
@@ -187,7 +190,8 @@ def test_a_count_beyond_sense_is_no_single_piece() -> None:
         ("Corsair RM850e (2025) 850 W", "corsair.rme.rm850e-2025"),
         ("Corsair RM850e (2023) 850 W", "corsair.rme.rm850e"),
         ("Corsair RM750x (2018)", "corsair.rmx.rmx-rm750x-2018"),
-        ("Corsair RM750x (2015)", None),
+        ("Corsair RM750x (2015)", "corsair.rmx.rmx-rm750x-2015-first-version"),
+        ("Corsair RM750x (2013)", None),
         ("Lian Li O11 Dynamic EVO (2022)", "lian-li.o11.o11-dynamic-evo"),
         ("Corsair RM1000x (2024) ✅ **PURCHASED**", "corsair.rmx.rm1000x-2024"),
     ],

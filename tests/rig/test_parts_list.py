@@ -69,7 +69,7 @@ def test_the_usual_shapes(text: str) -> None:
         ),
         (
             "Video Card: Gigabyte GAMING OC GeForce RTX 4090 24 GB Video Card",
-            "nvidia.geforce.rtx-4090",
+            "gigabyte.gaming.rtx-4090-oc",
         ),
         (
             "Case: Fractal Design Define 7 XL ATX Full Tower Case",

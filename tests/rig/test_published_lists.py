@@ -91,7 +91,7 @@ def test_shapes_of_published_lists(text: str, parts: list[tuple[int, str]]) -> N
 @pytest.mark.parametrize(
     "line",
     [
-        "Dell PERC H200 SAS controller",
+        "Areca ARC-1680 SAS controller",
         "Fractal Torrent XL",
         "Intel i7 (6+ cores)",
         "Samsung 970 EVO 4TB",

@@ -3,31 +3,18 @@ text names."""
 
 import re
 from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from functools import cached_property
 from itertools import chain, compress, islice, pairwise
 from typing import Literal
 
 from rigplanner.catalog.find.likeness import likest, part_names
 from rigplanner.catalog.find.naming import Naming, PhraseTable, phrases_in
+from rigplanner.catalog.find.spec_words import kind_words, spec_words
 from rigplanner.catalog.find.words import words_of
 from rigplanner.catalog.layer import NO_LAYERS, Layer, Layers
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.schema.parts import (
-    CPU,
-    GPU,
-    AnyPart,
-    Chassis,
-    Cooler,
-    MemoryKit,
-    Motherboard,
-    NetworkCard,
-    Part,
-    PowerSupply,
-    Riser,
-    Storage,
-    System,
-    kind_of,
-)
+from rigplanner.catalog.schema.parts import Part, kind_of
 from rigplanner.garbage import collector_paused
 
 __all__ = ["LONGEST_QUERY", "PartIndex", "index_of", "words_of"]
@@ -39,17 +26,40 @@ SHORTEST_INNER = 3
 """Letters of a word that is looked for inside others: "ga" is in "evga"."""
 Match = Literal["whole", "beginning", "anywhere"]
 
-NAS_SERIES = frozenset(("ironwolf", "red", "n300"))
-"""Words of disks that are made and called for storage on a network: IronWolf, WD Red, N300."""
-SEVERAL_TB = 10_000
-"""From here on people leave out what is behind the point: 61 TB for 61.44."""
+MOST_NAMES = 400
+"""Parts at most whose own names are looked at: the words of a kind are held by more."""
+CLOSE = 0.8
+"""Likeness of two words (`difflib`) from which on one is read as the other: one letter of five."""
 KEPT_MARKS = 48
 """Words whose parts are remembered while somebody types: a byte a part each."""
 IMPORTED = ("opendb.", "pcpp.")
 """Beginnings of the ids of imported parts: of equal matches the catalog's own come first."""
 
+KIND_SAID = {
+    "gpu": ("gpu", "graphics", "videocard"),
+    "cpu": ("cpu", "processor"),
+    "motherboard": ("motherboard", "mobo", "mainboard"),
+    "system": ("laptop", "notebook", "server", "workstation", "barebone", "nas"),
+    "memory": ("ram", "memory", "dimm"),
+    "storage": ("ssd", "hdd", "nvme"),
+    "psu": ("psu",),
+    "chassis": ("case", "chassis"),
+    "cooler": ("cooler", "aio"),
+    "riser": ("riser", "hba", "adapter"),
+    "nic": ("nic", "wifi"),
+    "accessory": ("ups", "switch", "pdu", "fan", "cable", "monitor"),
+}
+"""Words that say which kind is sought: its parts come first, also where a part of another kind
+bears the word in its name."""
+KIND_OF_WORD = {word: kind for kind, words in KIND_SAID.items() for word in words}
+SHORTEST_MENDED = 4
+"""Letters of a word that is read as the nearest known one where nothing is found as typed; words
+with a digit never are, for another number is another product."""
+
 _CAPACITY = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d+)?) ([TG]B)\b", re.IGNORECASE)
 """One word, lest "4 TB" is found in a drive of the fourth generation."""
+_MODEL = re.compile(r"[a-z]{1,2}\d")
+"""How names of models begin: inside a longer word they are another model, N100 in GN100."""
 _CUT = re.compile(r"[a-z]+|[^a-z]+")
 _TRIM = ".+"
 
@@ -121,21 +131,65 @@ class PartIndex:
         words = words_of(_CAPACITY.sub(r"\1\2", query[:LONGEST_QUERY]))
         if not words:
             return [part for part in self._listed if kind is None or kind_of(part) == kind][:limit]
+        words = [word[:-1] if word[:-1] in KIND_OF_WORD else word for word in words]
+        found = self._found(words, kind, limit)
+        return found or self._found(self._mended(words), kind, limit)
+
+    def _mended(self, words: list[str]) -> list[str]:
+        """Return the words with those that no part holds read as the nearest word that one does:
+        without a plural, or with a letter typed wrong."""
+        return [
+            word if word[0].isdigit() or self._matching(word, "anywhere") else self._nearest(word)
+            for word in words
+        ]
+
+    def _nearest(self, word: str) -> str:
+        if len(word) < SHORTEST_MENDED or not word.isalpha():
+            return word
+        if (singular := word.removesuffix("s")) in self._holders:
+            return singular
+        known = [
+            each for each in self._holders if each.isalpha() and abs(len(each) - len(word)) < 2
+        ]
+        return next(iter(get_close_matches(word, known, 1, CLOSE)), word)
+
+    def _found(self, words: list[str], kind: str | None, limit: int | None) -> list[Part]:
         left = self._kinds.get(kind, 0) if kind else _all_of(len(self._parts))
         found: list[Part] = []
         given: set[tuple[int, int]] = set()
         for at, level in self._levels(words):
-            marks = level & left
-            if marks:
+            for marks in self._in_order(level & left, words):
                 fresh = compress(self._parts, marks.to_bytes(len(self._parts), "little"))
                 found += fresh if limit is None else islice(fresh, limit - len(found))
-                left &= ~level
+            left &= ~level
             if self._community and at is not None and (limit is None or len(found) < limit):
                 more = self._imported(at, words, kind, given)
                 found += more if limit is None else islice(more, limit - len(found))
             if limit is not None and len(found) >= limit:
                 break
         return found
+
+    def _in_order(self, marks: int, words: list[str]) -> Iterator[int]:
+        """Yield the marks of a level in groups: parts of a kind that is asked for by its word,
+        then those whose own names hold all words, then those that are only called so."""
+        asked = [self._kinds.get(KIND_OF_WORD[word], 0) for word in words if word in KIND_OF_WORD]
+        named = self._in_names(words)
+        for group in (marks & asked[-1] if asked else 0, marks & named, marks):
+            chosen = group & marks
+            if chosen:
+                yield chosen
+                marks &= ~chosen
+
+    def _in_names(self, words: list[str]) -> int:
+        """Return the marks of the parts whose own names and makers hold all words whole."""
+        shared = _in_all(self._holding(word, "whole") for word in words)
+        if not shared or shared.bit_count() > MOST_NAMES:
+            return 0
+        numbers = compress(range(len(self._parts)), shared.to_bytes(len(self._parts), "little"))
+        asked = set(words)
+        return self._mark(
+            [[number for number in numbers if asked <= _own_words(self._parts[number])]]
+        )
 
     def _imported(
         self, at: Match, words: list[str], kind: str | None, given: set[tuple[int, int]]
@@ -206,11 +260,10 @@ class PartIndex:
         yield "whole", _in_all(self._holding(word, "whole") for word in words)
         yield "beginning", _in_all(self._holding(word, "beginning") for word in words)
         anywhere = _in_all(
-            self._holding(word, "anywhere" if len(word) >= SHORTEST_INNER else "beginning")
-            for word in words
+            self._holding(word, "anywhere" if _goes_inside(word) else "beginning") for word in words
         )
         yield "anywhere", anywhere
-        if not anywhere:
+        if not anywhere and (len(words) > 1 or not _MODEL.match(squeezed)):
             yield (
                 None,
                 self._mark(
@@ -263,6 +316,12 @@ def index_of(catalog: Catalog) -> PartIndex:
     return index
 
 
+def _own_words(part: Part) -> set[str]:
+    """Return the words of a part's own name and maker, and those words cut: "rtx5090" is rtx."""
+    words = {*words_of(part.name), *words_of(part.vendor)}
+    return words | {piece for word in words for piece in _pieces(word)}
+
+
 def held_words(part: Part, cuts: dict[str, tuple[str, ...]] | None = None) -> set[str]:
     """Return the words by which a part is found; `cuts` remembers how words are cut."""
     cuts = {} if cuts is None else cuts
@@ -278,6 +337,7 @@ def held_words(part: Part, cuts: dict[str, tuple[str, ...]] | None = None) -> se
     held.update(
         words_of(part.vendor),
         spec_words(part),
+        kind_words(part),
         () if part.id.startswith(IMPORTED) else words_of(part.id),
     )
     for word in tuple(held):
@@ -291,7 +351,12 @@ def _pattern(word: str, at: Match) -> str:
     """Return what stands in an imported part's line of words where a word of it matches."""
     if at == "whole":
         return f" {word} "
-    return word if at == "anywhere" and len(word) >= SHORTEST_INNER else f" {word}"
+    return word if at == "anywhere" and _goes_inside(word) else f" {word}"
+
+
+def _goes_inside(word: str) -> bool:
+    """Say whether a word is looked for inside others too."""
+    return len(word) >= SHORTEST_INNER and not _MODEL.match(word)
 
 
 def _stands_in(word: str, part: Part) -> bool:
@@ -337,58 +402,3 @@ def _between_breaks(lines: str, wanted: str) -> list[str]:
         found.append(lines[begin:end])
         place = lines.find(wanted, end)
     return found
-
-
-def spec_words(part: Part) -> tuple[str, ...]:
-    """Return what people call a part by besides its name: capacity, generation, watts, socket,
-    chipset ("4tb", "gen4")."""
-    return tuple(word.casefold() for word in _spec_words(part) if word)
-
-
-def _spec_words(part: Part | AnyPart) -> Iterator[str]:
-    if isinstance(part, Storage):
-        yield (
-            f"{part.capacity_gb / 1000:g}tb"
-            if part.capacity_gb >= 1000
-            else f"{part.capacity_gb:g}gb"
-        )
-        yield f"{part.capacity_gb // 100 / 10:g}tb" if part.capacity_gb > 1000 else ""
-        yield f"{part.capacity_gb // 1000:g}tb" if part.capacity_gb >= SEVERAL_TB else ""
-        yield f"gen{part.gen}" if part.gen else ""
-        yield "nas" if part.rotation_rpm and NAS_SERIES & set(words_of(part.name)) else ""
-        yield from (
-            part.interface,
-            part.form_factor.removesuffix("."),
-            "hdd" if part.rotation_rpm else "ssd",
-        )
-        yield from ("m.2", "pcie") if part.form_factor == "m2" and part.interface == "nvme" else ()
-    elif isinstance(part, GPU):
-        yield f"{part.memory_gib:g}gb" if part.memory_gib else ""
-    elif isinstance(part, MemoryKit):
-        yield from (
-            f"{part.modules * part.module_gib:g}gb",
-            part.type,
-            part.module or "",
-            "ecc" if part.ecc else "",
-        )
-        yield f"cl{part.cas:g}" if part.cas else ""
-    elif isinstance(part, PowerSupply):
-        yield from ("psu", *(f"{rating.watts:g}w" for rating in part.supply.ratings))
-        yield from words_of(part.supply.efficiency_label or "")
-    elif isinstance(part, Cooler):
-        yield from (
-            "cooler",
-            part.type,
-            *(("aio", f"{part.radiator_mm}mm") if part.radiator_mm else ()),
-        )
-    elif isinstance(part, NetworkCard):
-        yield from ("nic", part.protocol or "", f"{part.port_gbps:g}gbe" if part.port_gbps else "")
-    elif isinstance(part, CPU):
-        yield part.socket or ""
-    elif isinstance(part, Riser):
-        yield from ("riser", "adapter", part.output, part.slot_kind)
-    elif isinstance(part, Motherboard | System):
-        yield from (*part.layout.sockets, part.layout.chipset or "", part.layout.memory_type or "")
-    elif isinstance(part, Chassis):
-        yield from ("case", *(words_of(form)[-1] for form in part.enclosure.board_form_factors))
-        yield f"{part.enclosure.rack_units:g}u" if part.enclosure.rack_units else ""

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from msgspec import Struct
 
-from rigplanner.catalog.find.find import PartIndex, spec_words, words_of
+from rigplanner.catalog.find.find import PartIndex, words_of
 from rigplanner.catalog.find.gpu_names import GpuNames
 from rigplanner.catalog.find.kits import (
     counted_modules,
@@ -17,6 +17,7 @@ from rigplanner.catalog.find.kits import (
     sets_of,
 )
 from rigplanner.catalog.find.naming import in_latin, shop_words
+from rigplanner.catalog.find.spec_words import spec_words
 from rigplanner.catalog.schema.parts import GPU, MemoryKit, Part, PowerSupply, kind_of
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
@@ -158,7 +159,7 @@ _CLASS_WORDS = frozenset(
         "gb tb pcie nvme ssd hdd sata m.2 u.2 hard drive disk ram memory case atx gold platinum"
         " titanium bronze silver modular fully power supply psu liquid water air cooler aio tower"
         " server black white pro max plus edition card video graphics cpu gpu gen3 gen4 gen5"
-        " core cores thread threads"
+        " core cores thread threads thermal paste compound fan fans"
     )
 )
 
