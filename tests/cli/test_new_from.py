@@ -162,3 +162,14 @@ def test_words_that_name_no_version_or_card_are_refused(
     assert (
         main(["new", "GTX 1080", "--set", "nccl=v2.3.7", "--set", "os=linux", "-o", str(file)]) == 0
     )
+
+
+def test_a_list_of_several_lines_is_read_line_by_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.rig"
+    words = "AMD Ryzen 9 5900X\n\nEVGA RTX 3090 FTW3 Ultra\nNoctua NH-D15\n"
+    assert main(["new", words, "-o", str(path)]) == 0
+    made = read_rig(path)
+    assert [item.part.split(".")[0] for item in made.items] == ["amd", "evga", "noctua"]
+    assert len(capsys.readouterr().out.splitlines()) == 3

@@ -19,3 +19,19 @@ def test_a_cell_has_room_for_its_first_digit(qtbot, text: str) -> None:
     cells = UnitCells(table)
     size: QSize = cells.sizeHint(QStyleOptionViewItem(), table.model().index(0, 0))
     assert size.width() >= QFontMetrics(sized_font(1.0)).horizontalAdvance(text) + 2 * PADDING
+
+
+@pytest.mark.parametrize("kind", ["gpu", "storage", "psu"])
+def test_figures_of_every_row_have_room_in_the_catalog(window, kind: str) -> None:
+    view = window.parts
+    window.show_tab("Parts")
+    view.browse(kind)
+    metrics = QFontMetrics(sized_font(1.0))
+    for column in range(2, view.model.columnCount()):
+        if view.table.isColumnHidden(column):
+            continue
+        room = view.table.columnWidth(column)
+        cells = [view.model.cells(line)[column] for line in range(len(view.model.parts))]
+        figures = [cell for cell in cells if cell.unit]
+        wide = [f for f in figures if metrics.horizontalAdvance(f"{f.text} {f.unit}") > room]
+        assert len(wide) * 50 <= len(figures), (column, wide[:3])

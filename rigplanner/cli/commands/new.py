@@ -131,7 +131,7 @@ def _wishes(words: list[str], catalog: Catalog) -> list[Wish]:
     texts that name no part."""
     index = index_of(catalog)
     wishes: list[Wish] = []
-    for text in words:
+    for text in (line for word in words for line in word.splitlines() if line.strip()):
         wishes += read_wishes(text, index, known=[wish.parts[0] for wish in wishes if wish.parts])
     missing = [wish.text for wish in wishes if not wish.parts]
     if missing:

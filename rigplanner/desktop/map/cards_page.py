@@ -36,7 +36,7 @@ from rigplanner.desktop.document.tasks import Ticket
 from rigplanner.desktop.look.theme import look, row_px
 from rigplanner.desktop.map.advice_reason import advice_reason
 from rigplanner.desktop.map.filters import Filters
-from rigplanner.desktop.map.rows_model import FIT_COLUMN, RowsModel
+from rigplanner.desktop.map.rows_model import FIT_COLUMN, NAME_COLUMN, RowsModel
 from rigplanner.desktop.map.scene_view import SceneView
 from rigplanner.desktop.map.weights import Weights
 from rigplanner.desktop.map.works import WorkChooser, Works
@@ -63,6 +63,8 @@ if TYPE_CHECKING:
 
 TOPIC = "map"
 MOST_COMPARED, LEAST_ROWS = 12, 8
+MOST_NAME = 0.36
+"""Share of the table that names may take."""
 FORMS = ("png", "svg", "html", "csv", "json", "text")
 
 
@@ -238,7 +240,8 @@ class CardsPage(QWidget):
         self._show_deeds()
 
     def _fit_columns(self) -> None:
-        """Give each column the width of its widest cell among the first rows."""
+        """Give each column the width of its widest cell among the first rows; names, which the
+        tool tip shows whole, leave room for the figures."""
         metrics = self.table.fontMetrics()
         seen = [self.model.cells_of(at) for at in range(min(60, len(self.model.rows)))]
         head = self.table.horizontalHeader()
@@ -246,6 +249,8 @@ class CardsPage(QWidget):
             title = str(self.model.headerData(n, Qt.Orientation.Horizontal))
             widest = max((metrics.horizontalAdvance(line[n]) for line in seen), default=0)
             room = row_px() * 2 if n == FIT_COLUMN else row_px()
+            if n == NAME_COLUMN:
+                widest = min(widest, round(MOST_NAME * self.table.viewport().width()) - room)
             self.table.setColumnHidden(n, bool(seen) and widest == 0)
             head.resizeSection(n, max(widest + room, metrics.horizontalAdvance(title) + row_px()))
 

@@ -10,12 +10,13 @@ from rigplanner.desktop.look import icons
 from rigplanner.desktop.look.theme import look
 from rigplanner.planning.map.rank import RUNS, Fit, Row
 from rigplanner.report.language import tr
+from rigplanner.report.map.figures import title_of
 from rigplanner.report.map.table import RIGHT, TEXT_HEADS, cells
 from rigplanner.report.words.faults import fault_text
 
 Index = QModelIndex | QPersistentModelIndex
-FIT_COLUMN = 2
-KNOWN_OF_ALL = (1, FIT_COLUMN, 5, 6)
+NAME_COLUMN, FIT_COLUMN = 1, 2
+KNOWN_OF_ALL = (NAME_COLUMN, FIT_COLUMN, 5, 6)
 """Columns that rows without a speed fill too."""
 STATES: dict[Fit, tuple[str, str]] = {
     "fits": ("tick", "fits"),
@@ -84,7 +85,8 @@ class RowsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ForegroundRole and row.fit not in RUNS:
             return look.tokens.color("soft")
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain(self.tip(index.row()))
+            tip = self.tip(index.row())
+            return plain(f"{title_of(row)}\n{tip}" if n == NAME_COLUMN else tip)
         return None
 
     def tip(self, at: int) -> str:

@@ -58,7 +58,8 @@ SINGLE = frozenset({"motherboard", "system", "chassis", "psu", "cooler"})
 FILTER_DELAY_MS = 60
 BADGE_DELAY_MS = 120
 FIRST_ROWS = 40
-MEASURED_ROWS = 12
+MEASURED_ROWS = 48
+"""Spread over the table: figures of its first rows alone tell little of the others."""
 MOST_CHARS = 24
 GPU_LANES = 4
 """Lanes that a slot for a GPU has at least."""
@@ -390,13 +391,12 @@ class PartsView(QWidget):
     def _size_columns(self) -> None:
         header = self.table.horizontalHeader()
         metrics = QFontMetrics(sized_font(1.0))
-        first = [
-            self.model.cells(line) for line in range(min(MEASURED_ROWS, len(self.model.parts)))
-        ]
+        rows = len(self.model.parts)
+        some = [self.model.cells(line) for line in range(0, rows, 1 + rows // MEASURED_ROWS)]
         for n in range(self.model.columnCount()):
             header.setSectionResizeMode(n, QHeaderView.ResizeMode.Interactive)
             texts = [str(self.model.headerData(n, Qt.Orientation.Horizontal)) + "  "]
-            texts += [f"{cells[n].text} {cells[n].unit}" for cells in first]
+            texts += [f"{cells[n].text} {cells[n].unit}" for cells in some]
             texts += [USUAL_PRICE] * (n == self.model.price_column)
             texts += [USUAL_DAY] * (n > self.model.price_column)
             widest = max(metrics.horizontalAdvance(text) for text in texts)
