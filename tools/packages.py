@@ -13,14 +13,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rigplanner import __version__
+from tools.icu_data import slim
 from tools.shell_words import write as write_shell_words
 
 ROOT = Path(__file__).resolve().parent.parent
 APP = "io.github.rigplanner.RigPlanner"
 DIST, BUILD = ROOT / "dist", ROOT / "build"
 LINUX = BUILD / "linux"
-DEPENDS = ("libc6 (>= 2.34)", "libegl1", "libgl1", "fontconfig-config")
-"""What the folder does not bring: the C library, the drivers' own OpenGL, and where fonts lie."""
+DEPENDS = ("libc6 (>= 2.34)", "libegl1", "libgl1", "fontconfig-config", "libdbus-1-3")
+"""What the folder does not bring: the C library, the drivers' own OpenGL, where fonts lie, and what
+every desktop speaks with."""
 ICON_SIZES = (16, 24, 32, 48, 64, 128, 256)
 
 
@@ -72,6 +74,9 @@ def folder() -> Path:
     made = BUILD / "folder" / "rigplanner"
     if sys.platform == "linux":
         strip(made)
+        for library in made.rglob("libicudata.so.*"):
+            if not library.is_symlink():
+                slim(library)
     return made
 
 
@@ -139,7 +144,7 @@ def deb() -> Path:
         f"Package: rigplanner\nVersion: {__version__}\nSection: science\nPriority: optional\n"
         f"Architecture: amd64\nInstalled-Size: {size}\n"
         "Maintainer: The RigPlanner authors <rigplanner@localhost>\n"
-        f"Depends: {', '.join(DEPENDS)}\n"
+        f"Depends: {', '.join(DEPENDS)}\nRecommends: libcups2\n"
         "Description: plan a deep-learning rig before buying it\n"
         " RigPlanner checks whether processors, GPUs, memory, drives, boards, power supplies\n"
         " and cases work together, what the machine can train or serve, how fast, and at what\n"
