@@ -47,6 +47,15 @@ def test_nothing_that_the_folder_leaves_out_is_imported():
     }
 
 
+def test_what_is_imported_by_name_is_collected():
+    """A quote without its bar codes failed: reportlab names their modules in strings."""
+    spec = (ROOT / "packaging" / "rigplanner.spec").read_text("utf-8")
+    assert set(re.findall(r'collect_submodules\("(.+?)"\)', spec)) == {
+        "rigplanner",
+        "reportlab.graphics.barcode",
+    }
+
+
 def test_a_double_click_on_a_rig_opens_it():
     entry = (ROOT / f"packaging/linux/{APP}.desktop").read_text("utf-8")
     mime = (ROOT / f"packaging/linux/{APP}.mime.xml").read_text("utf-8")

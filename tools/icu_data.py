@@ -1,9 +1,9 @@
 """The data of ICU, which Qt's library for texts brings along, without what Qt never asks it for.
 
 Qt takes names of languages, units and money and the breaks of words and lines from tables of its
-own. Of ICU it uses the order of letters, which is kept for every language, long names of time zones,
-which nothing here shows, and the codes of old systems' files, which Python reads here. 32 MB become
-5."""
+own. Of ICU it uses the order of letters, which is kept for every language, long names of zones,
+which nothing here shows, and the codes of old systems' files, which Python reads here. 32 MB
+become 5."""
 
 import re
 import struct

@@ -25,7 +25,13 @@ XCB_LIBRARIES = (
     "libxcb-render-util.so.0",
     "libxcb-shape.so.0",
 )
-BASE_LIBRARIES = ("libEGL.so.1", "libGL.so.1", "libxkbcommon.so.0", "libfontconfig.so.1")
+BASE_LIBRARIES = (
+    "libEGL.so.1",
+    "libGL.so.1",
+    "libxkbcommon.so.0",
+    "libfontconfig.so.1",
+    "libdbus-1.so.3",
+)
 PACKAGES = {
     "libxcb-cursor.so.0": ("libxcb-cursor0", "xcb-util-cursor"),
     "libxkbcommon-x11.so.0": ("libxkbcommon-x11-0", "libxkbcommon-x11"),
@@ -38,6 +44,7 @@ PACKAGES = {
     "libGL.so.1": ("libgl1", "mesa-libGL"),
     "libxkbcommon.so.0": ("libxkbcommon0", "libxkbcommon"),
     "libfontconfig.so.1": ("libfontconfig1", "fontconfig"),
+    "libdbus-1.so.3": ("libdbus-1-3", "dbus-libs"),
 }
 """System library to its package on Debian and on Fedora."""
 
