@@ -2,10 +2,11 @@
 
 python -m tools.pin_constants
 
-Every constant with a float, and every entry of a table, is raised by a tenth, and of the published
-figures that move by it the one is taken that the model tells best; one that still holds its
-constant stays. tests/test_pinned_constants.py computes these figures anew and holds them to the
-ratio of then: whoever moves a constant sees which published figure moved."""
+Every constant with a float, and every entry of a table or of a file of constants (hosts, physics
+of speed), is raised by a tenth, and of the published figures that move by it the one is taken that
+the model tells best; one that still holds its constant stays. tests/test_pinned_constants.py
+computes these figures anew and holds them to the ratio of then: whoever moves a constant sees which
+published figure moved."""
 
 import contextlib
 import functools
@@ -26,7 +27,7 @@ from rigplanner.machine.exchange import judge_exchange, judge_sweeps
 from rigplanner.memory.measured.accuracy import compare
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.evidence import placed_row
-from rigplanner.performance.host.constants import host_constants
+from rigplanner.performance.host import constants as host
 from rigplanner.performance.host.judge import judged_rows
 from rigplanner.performance.measured import Measured, shipped_measured
 
@@ -40,6 +41,11 @@ NEAR = math.log(1.15)
 """Figures that the model tells this well are taken before those that move more."""
 SPARSE = 10
 """Of so many rows one is asked first: most constants move many."""
+FILES = (
+    ("rigplanner.performance.host.constants", "host_constants", ""),
+    ("rigplanner.performance.constants", "speed_model", ".physics"),
+)
+"""Modules that read constants from a file, the function that does, and which of them predict."""
 READ_ONCE = ("shipped", "measured_exchange", "measured_sweeps", "memory_stacks", "host_rows")
 """Caches of files, which no constant changes."""
 
@@ -111,12 +117,16 @@ def exchanges() -> Figures:
 
 
 def hosted() -> Figures:
-    """Return tokens per second of models that lie in RAM, wholly or in part."""
-    known = host_constants()
-    return {
-        f"host {number}": (item.row.decode, math.log(item.decode(known) / item.row.decode))
-        for number, item in enumerate(judged_rows())
-    }
+    """Return tokens per second of models that lie in RAM, wholly or in part, and of their
+    prompts."""
+    known = host.host_constants()
+    found: Figures = {}
+    for number, item in enumerate(judged_rows()):
+        told, read = item.row.decode, item.row.prefill
+        found[f"host {number}"] = told, math.log(item.decode(known) / told)
+        if read:
+            found[f"prompt {number}"] = read, math.log(item.prefill(known) / read)
+    return found
 
 
 def constants() -> Iterator[tuple[ModuleType, str, Any]]:
@@ -141,6 +151,26 @@ def changes() -> Iterator[tuple[ModuleType, str, Any, str, Any]]:
                     yield module, key, value, f"{name}[{entry}]", {**value, entry: _raised(each)}
         else:
             yield module, key, value, name, _raised(value)
+    for module_name, key, which in FILES:
+        module, reader = sys.modules[module_name], getattr(sys.modules[module_name], key)
+        for path, raised in _entries(reader()):
+            if path.startswith(which):
+                name = f"{module_name.removeprefix('rigplanner.')}{path}"
+                yield module, key, reader, name, lambda raised=raised: raised
+
+
+def _entries(value: Any) -> Iterator[tuple[str, Any]]:
+    """Each float in a value by its path, with the value in which that one is a tenth larger."""
+    if isinstance(value, float):
+        yield "", value * RAISED
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            for path, raised in _entries(each):
+                yield f"[{key}]{path}", {**value, key: raised}
+    elif isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            for path, raised in _entries(getattr(value, name)):
+                yield f".{name}{path}", msgspec.structs.replace(value, **{name: raised})
 
 
 def _is_own(module: ModuleType, key: str) -> bool:
