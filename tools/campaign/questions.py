@@ -69,11 +69,9 @@ def questions(count: int, seed: int, kept: Path | None) -> Figures:
     """Ask `count` random questions of the shipped catalog."""
     found, catalog = Figures("questions"), shipped_catalog()
     for number in range(seed * 10_000, seed * 10_000 + count):
-        question = random_question(number)
-        answer = best_rig(question, catalog, TODAY, True)
+        answer = best_rig(random_question(number), catalog, TODAY, True)
         found.deeds += 1
-        faults = _faults(answer, catalog)
-        if faults:
+        if faults := faults_of(answer, catalog):
             proof = as_json(answer.certificate) if answer.certificate else b""
             place = keep(kept, f"question-{number}.json", proof)
             found.failures.append(Failure(f"question {number}", faults[0], place))
@@ -86,7 +84,9 @@ def _change(best: Candidate) -> float:
     return float(pieces) if best.rig.currency in WHOLE_CURRENCIES else CENT
 
 
-def _faults(answer: Answer, catalog: Catalog) -> list[str]:
+def faults_of(answer: Answer, catalog: Catalog) -> list[str]:
+    """Return what is wrong with an answer: an error in its rig, a price that its parts do not cost
+    or that is above the budget, a certificate that does not hold."""
     faults: list[str] = []
     if answer.certificate is None or sum(answer.counts.values()) != answer.total:
         return ["the proof is not whole"]

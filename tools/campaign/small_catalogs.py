@@ -180,7 +180,7 @@ def every_rig(catalog: Catalog, question: Question) -> Iterator[tuple[float, flo
                     if question.budget is not None and round(price, 2) > question.budget:
                         continue
                     for way in ways:
-                        found = _judged(
+                        found = rig_judged(
                             tuple((uid, part.id, n) for uid, part, n in items), way,
                             question.wants, question.site, count,
                         )  # fmt: skip
@@ -202,7 +202,7 @@ def _with_supplies(
 _seen: dict[str, tuple[float, Score] | None] = {}
 
 
-def _judged(
+def rig_judged(
     items: tuple[tuple[str, str, int], ...],
     way: str,
     wants: tuple[Want, ...],
