@@ -85,17 +85,20 @@ def _change(best: Candidate) -> float:
 
 
 def faults_of(answer: Answer, catalog: Catalog) -> list[str]:
-    """Return what is wrong with an answer: an error in its rig, a price that its parts do not cost
-    or that is above the budget, a certificate that does not hold."""
-    faults: list[str] = []
+    """Return what is wrong with an answer: its rig, or a certificate that does not hold."""
     if answer.certificate is None or sum(answer.counts.values()) != answer.total:
         return ["the proof is not whole"]
     again = read_certificate(as_json(answer.certificate))
-    faults += verify(again, catalog).faults
+    return [*verify(again, catalog).faults, *faults_of_rig(answer, catalog)]
+
+
+def faults_of_rig(answer: Answer, catalog: Catalog) -> list[str]:
+    """Return what is wrong with the rig of an answer: an error, a price that its parts do not cost
+    or that is above the budget."""
     if (best := answer.best) is None:
-        return faults
+        return []
     found = assess(best.rig, catalog, TODAY)
-    faults += [f"{f.code} is an error" for f in found.report.findings if f.severity == "error"]
+    faults = [f"{f.code} is an error" for f in found.report.findings if f.severity == "error"]
     owned = any(o.part == item.part for item in best.rig.items for o in answer.question.owned)
     paid = found.totals.total
     if not owned and (paid is None or abs(paid - best.price) > _change(best)):

@@ -23,6 +23,8 @@ MOST_RIVALS, MOST_USED = 4, 1
 NAMED = ("RTX 3090", "RTX 5090")
 """Cards that people name whatever is asked (r/LocalLLaMA, r/MachineLearning): used and cheap, new
 and fast. What is said of them is worked out as of any other."""
+MOST_STEPS = 4000
+"""Steps of the search for the rig of one rival: ten times what they usually take."""
 LEAST_STEP = 0.01
 """Points of a front whose price is less than this share below the last one's say nothing new."""
 
@@ -236,14 +238,16 @@ def _rival(seeker: Seeker, cards: CardSet, answer: Answer) -> Rival | None:
 
 
 def cheapest_with(seeker: Seeker, cards: CardSet) -> Candidate | None:
-    """Return the cheapest sound rig with a set of cards, whatever it costs."""
-    kept = seeker.judge.question
+    """Return the cheapest sound rig with a set of cards, whatever it costs; of those that
+    `MOST_STEPS` steps reach."""
+    kept, go_on = seeker.judge.question, seeker.search.go_on
     seeker.judge.question = replace(kept, budget=None)
-    aim = Least(math.inf, seeker.search.by_watts)
+    aim, steps = Least(math.inf, seeker.search.by_watts), iter(range(MOST_STEPS))
+    seeker.search.go_on = lambda: go_on() and next(steps, None) is not None
     try:
         seeker.search.over(cards, aim, NoLedger())
     except Stopped:
-        return None
+        pass  # the cheapest of those that were looked at: hosts are taken cheapest first
     finally:
-        seeker.judge.question = kept
+        seeker.judge.question, seeker.search.go_on = kept, go_on
     return aim.best

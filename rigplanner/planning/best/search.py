@@ -105,7 +105,7 @@ class Search:
         by_watts: bool = False,
         go_on: Callable[[], bool] = lambda: True,
     ) -> None:
-        self.space, self.judge, self.by_watts, self._go_on = space, judge, by_watts, go_on
+        self.space, self.judge, self.by_watts, self.go_on = space, judge, by_watts, go_on
         self.bounds = Bounds(space, judge)
         self.built = 0
         self._whole: dict[object, Candidate | str] = {}
@@ -157,7 +157,7 @@ class Search:
         """Go through the choices of one kind, cheapest first; return the kinds without another
         choice of which nothing else comes out. Where the kind itself is none of them, its dearer
         choices share the fate of the first."""
-        if not self._go_on():
+        if not self.go_on():
             raise Stopped
         kind = HOST_KINDS[level]
         plausible = self.bounds.plausible(kind, cards, chosen)
@@ -295,7 +295,7 @@ class Search:
 
     def machine(self, option: Option, aim: Aim, ledger: Ledger) -> None:
         """Look at a complete machine. Raises Stopped."""
-        if not self._go_on():
+        if not self.go_on():
             raise Stopped
         key, budget = (option.part,), self.judge.question.budget
         if budget is not None and option.cost > budget:

@@ -18,7 +18,7 @@ from rigplanner.planning.best.goals import near
 from rigplanner.planning.best.hire import Rented, hours_for
 from rigplanner.planning.best.market import Market, Offer
 from rigplanner.planning.best.nearest import Change, shortage
-from rigplanner.planning.best.question import Objective, Size, Want
+from rigplanner.planning.best.question import Objective, Question, Size, Want
 from rigplanner.planning.best.score import score_of
 from rigplanner.planning.best.search import Candidate
 from rigplanner.planning.best.space import Cause, Way
@@ -126,6 +126,10 @@ EXCLUDED = {
 MOST_TOLD, LEAST_TOLD = 5, 0.005
 """So many causes of rigs left out are told, and only those of such a share of all rigs."""
 
+UNPROVEN = (
+    "No rig of which the speed was measured on cards of the same maker does it: look at the speed"
+    " first."
+)
 STRICTNESS = {
     "sound": "No error, no warning that another part would mend, nothing unknown that decides.",
     "warned": "No rig is without warnings that another part would mend: look at them first.",
@@ -177,7 +181,7 @@ REASONS = {
     "gpu": "The job needs {needed} on each card; it has {capacity}.",
     "system": "The job needs {needed}; this machine has {capacity} for it.",
     "motherboard": "The cheapest board whose {slots} slots take the cards and pass all checks.",
-    "cpu": "The cheapest processor for the board that feeds the cards: {cores} cores.",
+    "cpu": "The cheapest processor for the board that feeds the cards: {cores}.",
     "memory": "{ram}: the least that the work and the cards' {vram} ask for.",
     "storage": "The cheapest drive of {size} or more.",
     "chassis": "The cheapest case that takes board, cards, cooler and supply.",
@@ -203,7 +207,7 @@ def reason_texts(best: Candidate, seeker: Seeker) -> dict[str, str]:
             needed=quantity(max((held_gib(n) for n in needs), default=None), "GiB", 1),
             capacity=quantity(max(rooms, default=None), "GiB", 1),
             slots=len(part.layout.slots) if isinstance(part, Motherboard) else 0,
-            cores=sum(cpu.cpu.cores or 0 for cpu in machine.cpus),
+            cores=_cores_and_links(machine),
             ram=quantity(_ram(machine), "GiB", 0),
             vram=quantity(video, "GiB", 0),
             size=quantity(seeker.question.storage_gb, "GB", 0),
@@ -211,6 +215,17 @@ def reason_texts(best: Candidate, seeker: Seeker) -> dict[str, str]:
             supply=quantity(machine.power.supply_w, "W", 0),
         )
     return told
+
+
+def _cores_and_links(machine: Machine) -> str:
+    """The cores of the processors, and the slowest link of a card beside them."""
+    cores = sum(cpu.cpu.cores or 0 for cpu in machine.cpus)
+    told = trn("one core", "{count} cores", cores)
+    links = [(n.gen, n.width) for n in machine.gpus if n.gen and n.width]
+    if not links:
+        return told
+    gen, width = min(links, key=lambda link: link[1] * 2 ** link[0])
+    return tr("{cores}, cards at PCIe {gen}.0 x{width}", cores=told, gen=gen, width=width)
 
 
 def _ram(machine: Machine) -> float:
@@ -311,6 +326,8 @@ def excluded_text(why: str) -> str:
 
 def sound_text(answer: Answer) -> str:
     """Return what the rules let pass."""
+    if answer.best is not None and answer.best.score.unproven:
+        return tr(UNPROVEN)
     return tr(STRICTNESS[answer.strictness])
 
 
@@ -390,12 +407,24 @@ def beside_texts(answer: Answer) -> Iterable[str]:
             more=more,
         )
     if question.budget is not None and question.budget - best.price >= 1:
-        left = money(question.budget - best.price, question.currency)
-        yield tr("{left} of the budget is left: it buys nothing that is surely faster.", left=left)
+        yield _left_text(question, money(question.budget - best.price, question.currency))
     if best.score.tight:
         yield tr("Memory is tight: the job may not fit.")
     if best.score.unproven:
         yield tr("Its speed leans on measurements of other makers' cards alone.")
+
+
+def _left_text(question: Question, left: str) -> str:
+    site = question.site
+    if site.volts is None or site.breaker_a is None:
+        return tr("{left} of the budget is left: it buys nothing that is surely faster.", left=left)
+    return tr(
+        "{left} of the budget is left: on a circuit of {volts} and {amperes} it buys nothing that"
+        " is surely faster.",
+        left=left,
+        volts=quantity(site.volts, "V", 0),
+        amperes=quantity(site.breaker_a, "A", 0),
+    )
 
 
 def price_text(best: Candidate, market: Market) -> str:
