@@ -1,4 +1,5 @@
-"""The house holds: layers, no Qt in the engine, heavy libraries late, functions short, folders that answer one question."""
+"""The house holds: layers, no Qt in the engine, heavy libraries late, functions short, folders that
+answer one question."""
 
 import ast
 import subprocess

@@ -23,7 +23,6 @@ from rigplanner.evidence import Source
 HASH_BYTES = 8
 KIND_MARK = "="
 """Before the kind of a part in its line of words; no word holds it."""
-NO_WORDS = "\n"
 
 
 class Head(Struct, frozen=True, kw_only=True):

@@ -1,4 +1,5 @@
-"""Each program's words, as its users print them in public threads: what is read, and what is not taken for a pass."""
+"""Each program's words, as its users print them in public threads: what is read, and what is not
+taken for a pass."""
 
 from typing import Any
 
@@ -24,13 +25,18 @@ CASES: list[tuple[str, str, str, dict[str, Any]]] = [
     ),
     (  # ROCm/rocm-systems pull request 3654
         "amd-smi",
-        "GPU: 0\n    BDF: 0000:23:00.0\n    ASIC:\n        MARKET_NAME: AMD Instinct MI210\n        VENDOR_ID: 0x1002\n",
+        "GPU: 0\n"
+        "    BDF: 0000:23:00.0\n"
+        "    ASIC:\n"
+        "        MARKET_NAME: AMD Instinct MI210\n"
+        "        VENDOR_ID: 0x1002\n",
         "SeenGpu",
         {"name": "AMD Instinct MI210", "address": "0000:23:00.0"},
     ),
     (  # intel/xpumanager issue 69, sgl-project/sglang pull request 38873
         "xpu-smi discovery",
-        "| Device ID | Device Information        |\n| 0         | Device Name: Intel(R) Arc(TM) Pro B60 Graphics   |\n"
+        "| Device ID | Device Information        |\n"
+        "| 0         | Device Name: Intel(R) Arc(TM) Pro B60 Graphics   |\n"
         "|           | PCI BDF Address: 0000:17:00.0   |\n|           | PCIe Generation: -1   |\n"
         "|           | PCIe Max Link Width: -1   |\n",
         "SeenGpu",
@@ -38,40 +44,54 @@ CASES: list[tuple[str, str, str, dict[str, Any]]] = [
     ),
     (  # NVIDIA/nvbandwidth issue 15
         "nvbandwidth",
-        "nvbandwidth Version: v0.2\nRunning host_to_device_memcpy_ce.\nmemcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)\n"
+        "nvbandwidth Version: v0.2\n"
+        "Running host_to_device_memcpy_ce.\n"
+        "memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)\n"
         "          0         1\n0     25.50     24.26\n\nSUM host_to_device_memcpy_ce 205.04\n",
         "SeenRate",
         {"metric": "host-to-gpu", "value": 25.50, "gpus": (0,), "unit": "GB/s"},
     ),
     (  # NVIDIA/nvbandwidth issue 50
         "nvbandwidth",
-        "memcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)\n           0         1\n 0       N/A     26.34\n 1     26.34       N/A\n",
+        "memcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)\n"
+        "           0         1\n"
+        " 0       N/A     26.34\n"
+        " 1     26.34       N/A\n",
         "SeenRate",
         {"metric": "copy-peer", "value": 26.34, "gpus": (0, 1)},
     ),
     (  # wilicc/gpu-burn issue 124
         "gpu-burn",
-        "100.0%  proc'd: 30 (3519 Gflop/s)   errors: 0   temps: 53 C\nTested 1 GPUs:\n        GPU 0: OK\n",
+        "100.0%  proc'd: 30 (3519 Gflop/s)   errors: 0   temps: 53 C\n"
+        "Tested 1 GPUs:\n"
+        "        GPU 0: OK\n",
         "SeenTest",
         {"subject": "gpu0", "passed": True},
     ),
     (  # wilicc/gpu-burn issue 123: it could not start, computed nothing, and says OK
         "gpu-burn",
-        "Couldn't init a GPU test: Error: CUDA_ERROR_UNKNOWN\n100.0%  proc'd: 0 (0 Gflop/s) - 0 (0 Gflop/s)   errors: 0 - 0"
+        "Couldn't init a GPU test: Error: CUDA_ERROR_UNKNOWN\n"
+        "100.0%  proc'd: 0 (0 Gflop/s) - 0 (0 Gflop/s)   errors: 0 - 0"
         "   temps: 41 C - 40 C\nTested 2 GPUs:\n        GPU 0: OK\n        GPU 1: OK\n",
         "SeenTest",
         {"subject": "gpu0", "passed": False},
     ),
     (  # wilicc/gpu-burn issue 12
         "gpu-burn",
-        "100.0%  proc'd: 18000 (6311 Gflop/s)   errors: -524288000  (WARNING!)   temps: 51 C\nTested 1 GPUs:\n        GPU 0: FAULTY\n",
+        "100.0%  proc'd: 18000 (6311 Gflop/s)   errors: -524288000  (WARNING!)   temps: 51 C\n"
+        "Tested 1 GPUs:\n"
+        "        GPU 0: FAULTY\n",
         "SeenTest",
         {"subject": "gpu0", "passed": False},
     ),
     (  # SoftRoCE/rxe-dev issue 52
         "ethtool",
-        "Settings for eth0:\n        Supported link modes:   10baseT/Half 10baseT/Full\n                                1000baseT/Full\n"
-        "        Supported pause frame use: No\n        Speed: 1000Mb/s\n        Link detected: yes\n",
+        "Settings for eth0:\n"
+        "        Supported link modes:   10baseT/Half 10baseT/Full\n"
+        "                                1000baseT/Full\n"
+        "        Supported pause frame use: No\n"
+        "        Speed: 1000Mb/s\n"
+        "        Link detected: yes\n",
         "SeenPort",
         {"device": "eth0", "gbps": 1.0, "most_gbps": 1.0, "up": True},
     ),
@@ -85,7 +105,8 @@ CASES: list[tuple[str, str, str, dict[str, Any]]] = [
     ),
     (
         "fio",
-        "Run status group 0 (all jobs):\n   READ: bw=6543MiB/s (6861MB/s), 6543MiB/s-6543MiB/s (6861MB/s-6861MB/s), io=32.0GiB\n",
+        "Run status group 0 (all jobs):\n"
+        "   READ: bw=6543MiB/s (6861MB/s), 6543MiB/s-6543MiB/s (6861MB/s-6861MB/s), io=32.0GiB\n",
         "SeenRate",
         {"metric": "drive-read", "value": pytest.approx(6.861)},
     ),
@@ -110,7 +131,8 @@ CASES: list[tuple[str, str, str, dict[str, Any]]] = [
     ),
     (
         "mlperf",
-        ':::MLLOG {"key": "run_start", "time_ms": 1000}\n:::MLLOG {"key": "run_stop", "time_ms": 601000}\n',
+        ':::MLLOG {"key": "run_start", "time_ms": 1000}\n'
+        ':::MLLOG {"key": "run_stop", "time_ms": 601000}\n',
         "SeenRate",
         {"metric": "time-to-train", "value": 10.0, "unit": "min"},
     ),
@@ -122,21 +144,27 @@ CASES: list[tuple[str, str, str, dict[str, Any]]] = [
     ),
     (
         "stress-ng",
-        "stress-ng: fail:  [42] vm: detected 3 bit errors\nstress-ng: info:  [42] unsuccessful run completed in 60.02s\n",
+        "stress-ng: fail:  [42] vm: detected 3 bit errors\n"
+        "stress-ng: info:  [42] unsuccessful run completed in 60.02s\n",
         "SeenTest",
         {"passed": False},
     ),
     (
         "smartctl",
-        "smartctl 7.2\n=== START OF INFORMATION SECTION ===\nModel Number:                       Samsung SSD 980 PRO 2TB\n"
-        "SMART overall-health self-assessment test result: PASSED\nPercentage Used:                    3%\n"
+        "smartctl 7.2\n"
+        "=== START OF INFORMATION SECTION ===\n"
+        "Model Number:                       Samsung SSD 980 PRO 2TB\n"
+        "SMART overall-health self-assessment test result: PASSED\n"
+        "Percentage Used:                    3%\n"
         "Power On Hours:                     1,234\nMedia and Data Integrity Errors:    0\n",
         "SeenDrive",
         {"model": "Samsung SSD 980 PRO 2TB", "passed": True, "worn_percent": 3.0, "hours": 1234, "media_errors": 0},
     ),
     (
         "sensors",
-        "k10temp-pci-00c3\nAdapter: PCI adapter\nTctl:         +95.2°C  (high = +95.0°C, crit = +105.0°C)\n",
+        "k10temp-pci-00c3\n"
+        "Adapter: PCI adapter\n"
+        "Tctl:         +95.2°C  (high = +95.0°C, crit = +105.0°C)\n",
         "SeenHeat",
         {"chip": "k10temp-pci-00c3", "celsius": 95.2, "limit_c": 95.0},
     ),
@@ -148,13 +176,19 @@ CASES: list[tuple[str, str, str, dict[str, Any]]] = [
     ),
     (
         "numactl -H",
-        "available: 2 nodes (0-1)\nnode 0 cpus: 0 1\nnode 0 size: 64000 MB\nnode 1 cpus: 2 3\nnode 1 size: 64500 MB\n",
+        "available: 2 nodes (0-1)\n"
+        "node 0 cpus: 0 1\n"
+        "node 0 size: 64000 MB\n"
+        "node 1 cpus: 2 3\n"
+        "node 1 size: 64500 MB\n",
         "SeenNuma",
         {"index": 0, "memory_mib": 64000},
     ),
     (
         "lscpu",
-        "CPU(s):                  48\nModel name:              AMD EPYC 7443P 24-Core Processor\nThread(s) per core:  2\n"
+        "CPU(s):                  48\n"
+        "Model name:              AMD EPYC 7443P 24-Core Processor\n"
+        "Thread(s) per core:  2\n"
         "Core(s) per socket:  24\nSocket(s):           1\nNUMA node(s):        1\n",
         "SeenCpu",
         {"model": "AMD EPYC 7443P 24-Core Processor", "sockets": 1, "cores": 24, "logical": 48},

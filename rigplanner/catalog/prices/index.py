@@ -29,7 +29,6 @@ OF_KIND = {
 __all__ = ["INDEX_FILE", "PRICE_TABLE", "Carried", "PriceIndex", "carried", "shipped_index"]
 FRESH_DAYS = 183
 """A price of half a year is taken as one of today."""
-DAYS_A_MONTH = 30.44
 SURE = 1.2816
 """Standard deviations of an interval that holds four of five."""
 CARRIED = "; by the price index as of "

@@ -226,9 +226,11 @@ def _show(args: argparse.Namespace, catalog: Catalog) -> int:
     words = " ".join(args.words)
     part: Part | None = catalog.get(words)
     hired = shipped_cloud().named(words)
+    told = shipped_cloud().told_of(args.words)
     if part is None and hired is None:
         index = index_of(catalog)
-        part = next(iter(index.find(words, limit=1)), None)
+        is_provider = any(said.casefold().startswith(f"{words.casefold()}:") for said in told)
+        part = None if is_provider else next(iter(index.find(words, limit=1)), None)
     if part is not None:
         _print_sourced("part", part, catalog.sources, args.format)
     elif hired is not None:
@@ -236,8 +238,7 @@ def _show(args: argparse.Namespace, catalog: Catalog) -> int:
     else:
         near = shipped_cloud().nearest(words)
         hint = f"; machines to rent with names like it: {', '.join(near)}" if near else ""
-        told = "".join(f" {each}" for each in shipped_cloud().told_of(args.words))
-        raise InputFault(f"{no_part_text(words, index)}{hint}.{told}")
+        raise InputFault(" ".join((f"{no_part_text(words, index)}{hint}.", *told)))
     return FINE
 
 

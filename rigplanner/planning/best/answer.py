@@ -43,8 +43,6 @@ NOT_IN_SPACE = (
     "barebones and baseboards",
     "parts without a price that counts",
 )
-STEPS_ASKED = 64
-"""Steps of a pass after which it is asked whether to go on."""
 
 
 class Answer(Struct, frozen=True, kw_only=True):

@@ -302,7 +302,6 @@ PURPOSES = Words(
         "workload": "A workload of the rig",
     }
 )
-COUNT_UNITS = {"lanes", "GPUs", "channels", "drives", "CPUs"}
 
 
 def line_title(line: Line, rig: Rig, catalog: Catalog) -> str:

@@ -1,4 +1,4 @@
-"""Questions that nothing answers: what must change is named, is enough, and is no more than that."""
+"""Questions that nothing answers: what must change is named, is enough and no more than that."""
 
 from msgspec.structs import replace
 

@@ -1,7 +1,7 @@
 """Rigs that others published for a budget: for what the cards of each cost today with the cheapest
 host around them, the best rig is as fast, or the reason is known. `paid` is what the author said on
-his day (none where he names none); `first_sight` what came when the case was first asked, in images/s of ResNet-50 training.
-"""
+his day (none where he names none); `first_sight` what came when the case was first asked, in
+images/s of ResNet-50 training."""
 
 import json
 from pathlib import Path
