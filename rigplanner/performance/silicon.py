@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.errors import WorkloadFault
+from rigplanner.workload.limits import unknown_precision
 from rigplanner.workload.quant import BITS, GGUF
 
 GENERATIONS = {
@@ -317,10 +318,7 @@ def matrix_tflops(silicon: Silicon, precision: str, name: str) -> float:
     where the silicon cannot."""
     path = MATRIX_PRECISIONS.get(precision)
     if path is None:
-        raise WorkloadFault(
-            f"precision: expected one of {', '.join(sorted(MATRIX_PRECISIONS))}, found"
-            f" '{precision}'."
-        )
+        raise unknown_precision(precision, MATRIX_PRECISIONS)
     rate: float | None = getattr(silicon, path)
     if rate is None:
         usable = ", ".join(usable_precisions(silicon))

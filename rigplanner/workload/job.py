@@ -20,6 +20,7 @@ from rigplanner.workload.limits import (
     split_of,
     unheard_flags,
     unheard_quant,
+    unknown_precision,
 )
 from rigplanner.workload.network import RECOMMENDER, Network
 from rigplanner.workload.pictures import DRAWN, PICTURES, image_of, images_of, places_of
@@ -387,10 +388,7 @@ def _precision(workload: Workload, task: str, network: Network, assumed: dict[st
     if word in ("mixed", "amp"):
         word = "amp_fp16"
     if word not in BITS and word not in FLOAT_WORDS:
-        raise WorkloadFault(
-            f"precision: expected one of {', '.join(sorted(FLOAT_WORDS | set(BITS)))}, found"
-            f" {workload.precision!r}."
-        )
+        raise unknown_precision(word, {*FLOAT_WORDS, *BITS})
     return word
 
 

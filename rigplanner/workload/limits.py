@@ -147,6 +147,21 @@ MAY_BE_NONE = (
 )
 
 
+USUAL_PRECISIONS = ("fp32", "fp16", "bf16", "fp8", "q4_k_m")
+"""What a message names where nothing is near."""
+MOST_NEAR, LEAST_LIKE = 5, 0.4
+
+
+def unknown_precision(word: str, known: Collection[str]) -> WorkloadFault:
+    """Return the fault of a precision that is none, with the nearest of those that are `known`."""
+    every = sorted(known)
+    near = get_close_matches(word[:40].casefold(), every, MOST_NEAR, LEAST_LIKE)
+    return WorkloadFault(
+        f"precision: {word[:40]!r} is not known; the nearest of {len(every)} are"
+        f" {', '.join(near or USUAL_PRECISIONS)}."
+    )
+
+
 def check_workload(workload: Workload) -> None:
     """Raise WorkloadFault naming the first field of a workload whose word is unknown or whose
     number is beyond reason."""

@@ -59,3 +59,8 @@ def test_a_doubtful_name_is_refused_with_the_nearest(name: str, near: str | None
     assert near is None or near in meaning.near
     with pytest.raises(WorkloadFault):
         find_gpu(name)
+
+
+def test_a_cpu_that_is_asked_as_a_gpu_is_called_one() -> None:
+    with pytest.raises(WorkloadFault, match=r"is a CPU \(Intel Xeon E5-2630 v3\)"):
+        find_gpu("Xeon E5-2630 v3")

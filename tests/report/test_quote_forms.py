@@ -141,6 +141,12 @@ def test_an_electricians_work_is_not_free(rigs: dict[str, Rig], catalog: Catalog
     assert not [offer.what for offer in free if "circuit" in offer.what]
 
 
+def test_a_part_of_equal_price_is_not_free(rigs: dict[str, Rig], catalog: Catalog) -> None:
+    offers = quote_content(assess(rigs["dual-rtx-3090"], catalog), catalog, DAY).offered
+    taken = [offer for offer in offers if offer.what.startswith("Take ")]
+    assert taken and not [offer.what for offer in taken if offer.price == "no charge"]
+
+
 def test_three_cards_for_hire_do_not_do_the_very_same(
     rigs: dict[str, Rig], catalog: Catalog
 ) -> None:

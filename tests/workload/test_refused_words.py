@@ -7,7 +7,14 @@ import pytest
 
 from rigplanner.errors import WorkloadFault
 from rigplanner.rig.workload import Workload
-from rigplanner.workload.limits import ABOVE_ZERO, ATTENTIONS, KINDS, check_workload
+from rigplanner.workload.limits import (
+    ABOVE_ZERO,
+    ATTENTIONS,
+    KINDS,
+    check_workload,
+    unknown_precision,
+)
+from rigplanner.workload.quant import BITS
 
 
 @pytest.mark.parametrize(
@@ -43,3 +50,12 @@ def test_an_unknown_word_or_negative_amount_names_its_field(fields: dict[str, An
 )
 def test_known_words_and_the_smallest_amounts_pass(fields: dict[str, Any]) -> None:
     check_workload(Workload(**fields))
+
+
+@pytest.mark.parametrize(
+    ("word", "near"), [("fp17", "fp16"), ("bf61", "bf16"), ("q4_k_n", "q4_k_m"), ("zzz", "fp16")]
+)
+def test_an_unknown_precision_names_a_handful_of_the_nearest(word: str, near: str) -> None:
+    told = str(unknown_precision(word, {*BITS, "fp16", "fp32"}))
+    assert repr(word) in told and near in told.split("are ")[1]
+    assert told.count(",") <= 4

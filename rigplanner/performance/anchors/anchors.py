@@ -117,6 +117,11 @@ def find_gpu(name: str | None) -> GPU:
             f"hardware.gpu: '{name}' is a machine for hire ({hired.provider}), not a GPU; name its"
             f" GPU instead: {hired.count} x {hired.gpu_name}."
         )
+    if cpu := _cpu_named(name):
+        raise WorkloadFault(
+            f"hardware.gpu: '{name}' is a CPU ({cpu}), not a GPU; hardware.cpu names it for work"
+            " without a GPU."
+        )
     near = ", ".join(shipped_catalog().parts[part_id].name for part_id in meaning.near)
     if meaning.several:
         raise WorkloadFault(
@@ -127,6 +132,15 @@ def find_gpu(name: str | None) -> GPU:
     raise WorkloadFault(
         f"hardware.gpu: the catalog has no '{name}'{'; the nearest are ' + near if near else ''}."
     )
+
+
+def _cpu_named(name: str) -> str:
+    """Return the CPU whose name ends with all of these words, "" for none."""
+    words = words_of(name)
+    for cpu in shipped_catalog().of_kind("cpu"):
+        if words and words_of(cpu.name)[-len(words) :] == words:
+            return cpu.name
+    return ""
 
 
 def cite(item: Placed, weight: float) -> Anchor:

@@ -19,6 +19,8 @@ MOST_OFFERED = 8
 PARTED = ("error", "warning", "unknown")
 WIRED = {"volts", "breaker_a", "circuits"}
 """Fields of a site that an electrician changes, not the seller."""
+SOLD = {"replace_part", "add_part"}
+"""Edits that bring a part; what costs as much as the part before it is not free."""
 LEAST_CHANGE = 0.005
 """Share below which a change of speed is not worth a word."""
 
@@ -79,11 +81,7 @@ def _is_priced(fix: Fix, after: Assessment) -> bool:
     """Say whether every part that a fix puts in has a price in the total; one unpriced part in
     place of another costs nobody knows what."""
     unpriced = {*after.totals.unpriced, *after.totals.foreign}
-    brought = {
-        edit.args["part"]
-        for edit in fix.edits
-        if edit.name in ("replace_part", "add_part") and "part" in edit.args
-    }
+    brought = {edit.args["part"] for edit in fix.edits if edit.name in SOLD and "part" in edit.args}
     return not any(item.uid in unpriced and item.part in brought for item in after.rig.items)
 
 
@@ -99,6 +97,8 @@ def _offered(
         price=(
             tr("not in this offer: work of your electrician")
             if wired
+            else tr("same price")
+            if known == 0 and any(edit.name in SOLD for edit in fix.edits)
             else price_text(known, assessment.rig.currency)
         ),
         solves=tuple(
