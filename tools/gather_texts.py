@@ -50,6 +50,8 @@ TABLES = {
         "OBJECTIVES",
         "WHY",
         "STRICTNESS",
+        "PRICED",
+        "UNPROVEN",
         "CHANGES",
         "REASONS",
         "EXCLUDED",

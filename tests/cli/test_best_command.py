@@ -11,11 +11,13 @@ from msgspec.structs import replace
 from rigplanner.catalog.load import Catalog, shipped_catalog
 from rigplanner.cli.commands import best
 from rigplanner.cli.main import main
+from rigplanner.planning.best.answer import Seeker
 from rigplanner.planning.best.proof import proof_of
 from rigplanner.report.quote.content import quote_content
 from rigplanner.rig.edits import set_quantity
 from rigplanner.rig.files import read_rig
 from rigplanner.rules.assess import assess
+from tools.campaign.small_catalogs import TODAY, random_case
 
 KEPT = (
     "nvidia.geforce.rtx-4090", "nvidia.geforce.rtx-5070-ti", "nvidia.geforce.rtx-3090",
@@ -45,6 +47,9 @@ def test_the_answer_names_proof_parts_rivals_and_what_is_outside(
     assert "Proven best of" in said and "rigs at these prices" in said
     assert "RTX 4090" in said and "Why not the others" in said and "Not in the search" in said
     assert "Hire" in said
+    assert "6 cores, cards at PCIe 3.0 x16" in said
+    assert re.search(r"is left: on a circuit of 120\s?V and 15\s?A", said)
+    assert re.search(r"\$\S+ today by the price index, from \$\S+ a piece of", said)
     counted = next(line for line in said.splitlines() if "whole families" in line)
     assert "too dear" in counted and "no board has the slots" in counted
     assert not re.search(r"not-predicted|no-case|relation|[A-Z]{3}\d{3}", counted)
@@ -172,3 +177,13 @@ def test_the_quote_tells_what_was_proven_until_the_rig_changes(
     other = set_quantity(rig, uid="memory", quantity=2)
     after = quote_content(assess(other, shipped_catalog()), shipped_catalog(), date(2026, 11, 23))
     assert "Proven" not in after.verdict_text
+
+
+def test_a_table_of_budgets_marks_rigs_that_are_not_sound() -> None:
+    catalog, question = random_case(7)
+    seekers = [Seeker(question, catalog, TODAY)]
+    answer = best._laddered(6000.0, seekers, TODAY)
+    assert answer.best is not None and answer.strictness == "open" and len(seekers) == 3
+    assert best._line(answer, seekers[-1], False).endswith(" *")
+    few = best._laddered(10.0, seekers, TODAY)
+    assert few.best is None and len(seekers) == 3

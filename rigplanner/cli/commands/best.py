@@ -30,6 +30,7 @@ from rigplanner.planning.best.hire import hired
 from rigplanner.planning.best.named import UnknownPart, circuit_named, part_named
 from rigplanner.planning.best.nearest import changes
 from rigplanner.planning.best.question import Objective, Owned, Question, Size, Want
+from rigplanner.planning.best.reads import LADDER
 from rigplanner.planning.best.upgrade import RESALE, from_rig, sold, worth
 from rigplanner.planning.best.verify import read_certificate, verify
 from rigplanner.report.format import money
@@ -278,8 +279,9 @@ def _several(
 ) -> int:
     """Print a front, or one line for each budget."""
     seeker = Seeker(question, catalog, today)
+    seekers = [seeker]
     if len(budgets) > 1:
-        answers = [list(seeker.answers(budget))[-1] for budget in sorted(budgets)]
+        answers = [_laddered(budget, seekers, today) for budget in sorted(budgets)]
     else:
         answers = list(front(seeker, budgets[0] if budgets else None))[::-1]
     if args.json:
@@ -291,8 +293,28 @@ def _several(
         tell(_line(answer, seeker, bend is not None and answer.best is points[bend]))
     if answers:
         tell(words.proof_text(answers[0].total, None))
+        notes = [words.sound_text(each) for each in answers if each.best and _is_noted(each)]
+        for note in dict.fromkeys(notes):
+            tell(f"* {note}")
         tell(words.outside_text())
     return FINE if points else FINDINGS
+
+
+def _laddered(budget: float, seekers: list[Seeker], today: str) -> Answer:
+    """Return the answer for a budget: of sound rigs, else one step of strictness down; `seekers`
+    are those by step that were needed by now."""
+    for at, strictness in enumerate(LADDER):
+        if at == len(seekers):
+            first = seekers[0]
+            seekers.append(Seeker(first.question, first.catalog, today, strictness))
+        *_, answer = seekers[at].answers(budget)
+        if answer.best is not None:
+            break
+    return answer
+
+
+def _is_noted(answer: Answer) -> bool:
+    return answer.strictness != LADDER[0]
 
 
 def _line(answer: Answer, seeker: Seeker, is_knee: bool) -> str:
@@ -306,7 +328,8 @@ def _line(answer: Answer, seeker: Seeker, is_knee: bool) -> str:
     many = f"{cards.count} × " if cards and cards.count > 1 else ""
     sign = tr("  <- the knee") if is_knee else ""
     price = money(best.price, question.currency)
-    return f"{price:>14}  {words.speed_text(best):44}  {many}{name}{sign}"
+    mark = " *" if _is_noted(answer) else ""
+    return f"{price:>14}  {words.speed_text(best):44}  {many}{name}{sign}{mark}"
 
 
 def _write(args: argparse.Namespace, answer: Answer, catalog: Catalog) -> None:

@@ -126,6 +126,12 @@ EXCLUDED = {
 MOST_TOLD, LEAST_TOLD = 5, 0.005
 """So many causes of rigs left out are told, and only those of such a share of all rigs."""
 
+PRICED = {
+    "carried": "{price} today by the price index, from {one} a piece of {day}",
+    "converted": "{price}, converted from {one} a piece of {day}",
+    "both": "{price} today, converted and by the price index from {one} a piece of {day}",
+}
+"""What is said of a price that nobody asks in this market today."""
 UNPROVEN = (
     "No rig of which the speed was measured on cards of the same maker does it: look at the speed"
     " first."
@@ -355,11 +361,8 @@ def _offer_text(offer: Offer, quantity: int, market: Market) -> str:
     cost, asked = money(quantity * offer.amount, market.currency), offer.asked
     if offer.price is asked and asked.currency == market.currency:
         return tr("{price}, price of {day}", price=cost, day=day(asked.day))
-    text = "{price} today, converted and by the price index from {one} a piece of {day}"
-    if offer.price is asked:
-        text = "{price}, converted from {one} a piece of {day}"
-    elif asked.currency == market.currency:
-        text = "{price} today by the price index, from {one} a piece of {day}"
+    home, fresh = asked.currency == market.currency, offer.price is asked
+    text = PRICED["carried" if home else "converted" if fresh else "both"]
     return tr(text, price=cost, one=money(asked.amount, asked.currency), day=day(asked.day))
 
 
