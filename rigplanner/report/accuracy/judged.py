@@ -312,6 +312,14 @@ class RefittedRow(msgspec.Struct, frozen=True):
     inside: float
 
 
+REFITTED_WIDTHS = {
+    "GPU": "Half-widths are those that ship times what four of five rows of the other folds needed,"
+    " for each level of novelty (split conformal).",
+    "source": "Intervals are those of an earlier day, whose widths had seen the rows.",
+}
+"""What the intervals of the table are, by scheme."""
+
+
 def _refitted(scheme: str) -> AccuracyTable:
     """The table of a scheme whose constants were fitted anew without the rows that they are judged
     on (tools/speed_refitted.py)."""
@@ -334,9 +342,8 @@ def _refitted(scheme: str) -> AccuracyTable:
         f"Left out of each prediction: {LEFT_OUT[scheme]}. The {scheme}s were dealt into three"
         " folds, and the multipliers of the physics were fitted anew without a fold's rows, from a"
         " start that knew no row, before these were predicted (tools/speed_refitted.py)."
-        " Covariances are those that ship, for which every row was in view; half-widths are those"
-        " that ship times what four of five rows of the other folds needed, for each level of"
-        " novelty (split conformal)."
+        " Covariances are those that ship, for which every row was in view."
+        f" {REFITTED_WIDTHS[scheme]}"
     )
     title = f"Speed, left out: {scheme}, constants refitted without it"
     return AccuracyTable(judged=f"{scheme} left out, refitted", title=title, note=note, rows=rows)
