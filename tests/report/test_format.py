@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from rigplanner.report import format as fmt
 from rigplanner.report.paper.type import REPLACEMENT, STRONG, face_of, markup, printable
+from rigplanner.report.words.best import proof_text
 
 S = fmt.THIN
 
@@ -86,3 +87,7 @@ def test_small_numbers_keep_two_figures() -> None:
         fmt.interval(0.00154, 0.0025) == "0.0015 to 0.0025"
         and fmt.interval(0.0, 0.0) == "0.00 to 0.00"
     )
+
+
+def test_counts_of_rigs_are_written_as_other_figures_are() -> None:
+    assert "2,109,444,591,290,406 rigs" in proof_text(2_109_444_591_290_406, 0.0)

@@ -23,7 +23,7 @@ from rigplanner.planning.best.score import score_of
 from rigplanner.planning.best.search import Candidate
 from rigplanner.planning.best.space import Cause, Way
 from rigplanner.report.format import day, money, number, percent, quantity, unit_text
-from rigplanner.report.language import listed, tr, trn
+from rigplanner.report.language import digits, listed, tr, trn
 from rigplanner.report.words.findings import rule_title
 from rigplanner.report.words.hire import provider_text
 from rigplanner.report.words.purposes import aim_title
@@ -300,7 +300,7 @@ def speed_text(best: Candidate) -> str:
 
 def proof_text(total: int, gap: float | None) -> str:
     """Return what was proven of how many rigs."""
-    rigs = f"{total:,}".replace(",", "\u202f")
+    rigs = digits(f"{total:,}")
     if gap is None:
         return tr("Proven best of {rigs} rigs at these prices.", rigs=rigs)
     if gap == float("inf"):
