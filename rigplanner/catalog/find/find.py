@@ -22,6 +22,8 @@ __all__ = ["LONGEST_QUERY", "PartIndex", "index_of", "words_of"]
 LONGEST_QUERY = 200
 LONGEST_SUFFIX = 5
 """Letters after a number that are typed in one with it: "5070ti", "4tb", "990pro"."""
+LONGEST_MAKER = 3
+"""Words of a maker's name."""
 SHORTEST_INNER = 3
 """Letters of a word that is looked for inside others: "ga" is in "evga"."""
 Match = Literal["whole", "beginning", "anywhere"]
@@ -257,7 +259,10 @@ class PartIndex:
         after them."""
         squeezed = "".join(words)
         yield None, self._mark([self._names.get(squeezed, [])])
-        yield "whole", _in_all(self._holding(word, "whole") for word in words)
+        whole = _in_all(self._holding(word, "whole") for word in words)
+        if not whole & self._kinds.get("system", 0):
+            yield None, self._of_maker(words)
+        yield "whole", whole
         yield "beginning", _in_all(self._holding(word, "beginning") for word in words)
         anywhere = _in_all(
             self._holding(word, "anywhere" if _goes_inside(word) else "beginning") for word in words
@@ -270,6 +275,19 @@ class PartIndex:
                     [self._names[name] for name in _between_breaks(self._squeezed, squeezed)]
                 ),
             )
+
+    def _of_maker(self, words: list[str]) -> int:
+        """Return the marks of the parts that are called so with their maker in front: what people
+        call "HX1500i" is the "Corsair HX1500i" too, not its later edition of another name."""
+        called: list[int] = []
+        for length in range(1, min(len(words), LONGEST_MAKER + 1)):
+            maker = "".join(words[:length])
+            called += [
+                number
+                for number in self._names.get("".join(words[length:]), ())
+                if "".join(words_of(self._parts[number].vendor)) == maker
+            ]
+        return self._mark([called])
 
     def _mark(self, lists: Iterable[list[int]]) -> int:
         """Return the parts of some lists as marks: byte n of the number is 1 where part n is in one
