@@ -10,7 +10,8 @@ Pick = str | tuple[str, int]
 
 class Running(Struct, frozen=True):
     """A machine, who shows it, its parts, and the verdict that it should get; `apart` where that
-    was written first. `circuits` feed it, of 230 V and 16 A."""
+    was written first. `circuits` feed it, of 230 V and 16 A; `cap_w` is what its owner lets each
+    GPU draw."""
 
     name: str
     source: str
@@ -18,6 +19,7 @@ class Running(Struct, frozen=True):
     verdict: str = "ok"
     apart: bool = False
     circuits: int = 1
+    cap_w: float | None = None
 
 
 RUNNING = (

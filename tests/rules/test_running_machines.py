@@ -4,8 +4,10 @@ from collections import Counter
 
 import pytest
 from running_machines import RUNNING, Running
+from running_machines_fresh import FRESH
 
 from rigplanner.catalog.load import shipped_catalog
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.report.words.findings import finding_text
 from rigplanner.rig.document import Item, Rig, Site
 from rigplanner.rules.assess import assess
@@ -18,7 +20,15 @@ WARNED_AT_MOST = 0.15
 
 def rig_of(machine: Running, site: Site) -> Rig:
     picks = [(pick, 1) if isinstance(pick, str) else pick for pick in machine.parts]
-    items = [Item(uid=f"p{n}", part=part, quantity=count) for n, (part, count) in enumerate(picks)]
+    items = [
+        Item(
+            uid=f"p{n}",
+            part=part,
+            quantity=count,
+            power_cap_w=machine.cap_w if isinstance(shipped_catalog().get(part), GPU) else None,
+        )
+        for n, (part, count) in enumerate(picks)
+    ]
     return Rig(name=machine.name, items=tuple(items), site=site)
 
 
@@ -27,7 +37,7 @@ def judged(machine: Running, site: Site | None = None) -> CheckReport:
     return assess(rig_of(machine, site or own), shipped_catalog()).report
 
 
-@pytest.mark.parametrize("machine", RUNNING, ids=lambda machine: machine.name)
+@pytest.mark.parametrize("machine", RUNNING + FRESH, ids=lambda machine: machine.name)
 def test_a_running_machine_gets_no_error(machine: Running) -> None:
     rig = rig_of(machine, Site(volts=230.0, breaker_a=16.0, circuits=machine.circuits))
     assert [item.part for item in rig.items if shipped_catalog().get(item.part) is None] == []

@@ -36,6 +36,8 @@ class Close(Struct, frozen=True):
     limit: float
     needed: float
     unit: str
+    parts: int = 1
+    """How many of the part give the limit together: what sources say is of one."""
 
     @property
     def subjects(self) -> tuple[str, ...]:
@@ -48,9 +50,10 @@ class Close(Struct, frozen=True):
         if self.figure.state == "verified":
             return self.limit
         if said:
-            return min(*said, self.limit)
+            return min(*said, self.limit / self.parts) * self.parts
         if self.unit == "plugs":
-            return self.limit if self.limit <= FEW_PLUGS else self.limit - 1
+            one = self.limit / self.parts
+            return self.limit if one <= FEW_PLUGS else self.limit - self.parts
         return self.limit - SPREAD[self.figure.field]
 
 
@@ -101,9 +104,12 @@ def _limits(context: Context) -> Iterator[Close]:
     for demand in demands(context):
         if demand.demand.type == "pcie8" and demand.psu is not None and demand.offered is not None:
             told = figure(demand.psu, "supply.plugs", context.catalog)
+            plugs = demand.psu.supply.plugs if demand.psu.supply is not None else None
+            of_one = sum(plug.count for plug in plugs or () if plug.type == "pcie8")
             yield Close(
-                demand.name, demand.psu, told, demand.offered, demand.demand.needed, "plugs"
-            )
+                demand.name, demand.psu, told, demand.offered, demand.demand.needed, "plugs",
+                parts=max(1, demand.offered // of_one) if of_one else 1,
+            )  # fmt: skip
 
 
 def _room(
