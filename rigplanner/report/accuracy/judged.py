@@ -21,6 +21,7 @@ from rigplanner.memory.measured.accuracy import (
 )
 from rigplanner.memory.measured.brackets import brackets
 from rigplanner.memory.measured.holdout import held_out
+from rigplanner.memory.usable_memory import unified
 from rigplanner.performance.accuracy import (
     SCHEMES,
     Judged,
@@ -38,6 +39,7 @@ from rigplanner.performance.anchors.evidence import shipped_evidence
 from rigplanner.performance.measured import Measured, shipped_measured
 from rigplanner.performance.noise_floor import same_job, same_network, told_by_others
 from rigplanner.report.accuracy.exchange import exchange_table, sizes_table
+from rigplanner.report.accuracy.hosts import hosts_table
 from rigplanner.report.accuracy.table import AccuracyTable, JudgedCase
 
 LEAST_GROUP = 5
@@ -234,9 +236,22 @@ def shipped_tables() -> list[AccuracyTable]:
         _repeated(),
         *left_out,
         *(_refitted(scheme) for scheme in ("GPU", "source")),
+        hosts_table(),
         exchange_table(),
         sizes_table(),
     ]
+
+
+def _writes(row: Measured, shared: bool) -> bool:
+    """Whether a row is one user's text, written where CPU and GPU share their memory or not."""
+    return row.workload.task == "decode" and unified(find_gpu(row.gpu)) == shared
+
+
+TEXTS: dict[str, Callable[[Measured], bool]] = {
+    "text written on cards": lambda row: _writes(row, False),
+    "text written in unified memory": lambda row: _writes(row, True),
+    "text served": lambda row: row.workload.task == "serve",
+}
 
 
 def _left_out(scheme: Scheme) -> AccuracyTable:
@@ -248,6 +263,9 @@ def _left_out(scheme: Scheme) -> AccuracyTable:
     ]
     if trained := [item for item in judged if item.row.metric == "time_to_train_min"]:
         made.append(summarise(trained, "time to train (MLPerf)", len(trained)))
+    for name, belongs in TEXTS.items():
+        texts = [item for item in judged if belongs(item.row)]
+        made.append(summarise(texts, name, len(texts)))
     said, shares = _order_and_scaling(judged)
     note = f"Left out of each prediction: {LEFT_OUT[scheme]}. {said} {FITTED_IN_VIEW}"
     return AccuracyTable(

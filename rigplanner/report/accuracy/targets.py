@@ -38,6 +38,10 @@ KIN = (
     " far apart: see the last lines"
 )
 
+SCATTERED = "Engines got faster from release to release, and few rows tell theirs"
+IN_RAM = "Text of models in RAM, source held out"
+RAM = "Sources do not tell all of their memory, threads and repacked weights"
+
 TARGETS = (
     Target(
         what="Memory of new sources, at first sight",
@@ -129,6 +133,44 @@ TARGETS = (
             "More is missed within NVLink meshes and switches than over PCIe, so the links are not"
             " what is missed"
         ),
+    ),
+    *(
+        Target(what=what, judged="source left out", group=group, figure=figure, most=most, why=why)
+        for what, group, bounds, why in (
+            ("Text on cards, source left out", "text written on cards", (0.12, 0.30), SCATTERED),
+            (
+                "Text in unified memory, source left out",
+                "text written in unified memory",
+                (0.12, 0.30),
+                SCATTERED,
+            ),
+            ("Text served, source left out", "text served", (0.20, None), SCATTERED),
+        )
+        for figure, most in zip(("median", "p90"), bounds, strict=True)
+        if most is not None
+    ),
+    Target(
+        what=f"{IN_RAM}, by source",
+        judged="hosts",
+        group="writing, by source",
+        figure="median",
+        most=0.18,
+        why=RAM,
+    ),
+    Target(what=IN_RAM, judged="hosts", group="writing", figure="median", most=0.18, why=RAM),
+    Target(what=IN_RAM, judged="hosts", group="writing", figure="p90", most=0.50, why=RAM),
+    Target(what=IN_RAM, judged="hosts", group="writing", figure="inside", least=0.75, most=0.90),
+    Target(
+        what="Prompts of models in RAM, source held out",
+        judged="hosts",
+        group="prompts",
+        figure="median",
+    ),
+    Target(
+        what="Prompts of models in RAM, source held out",
+        judged="hosts",
+        group="prompts",
+        figure="p90",
     ),
     Target(what=ONE_JOB, judged="another measurement", group="the same job", figure="median"),
     Target(what=ONE_JOB, judged="another measurement", group="the same job", figure="mean"),
