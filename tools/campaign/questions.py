@@ -8,12 +8,10 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog, shipped_catalog
 from rigplanner.catalog.prices.exchange import convert, shipped_rates
-from rigplanner.catalog.prices.money import WHOLE_CURRENCIES
 from rigplanner.planning.aims import AIMS
 from rigplanner.planning.best.answer import Answer, best_rig
 from rigplanner.planning.best.certificate import as_json
 from rigplanner.planning.best.question import Objective, Owned, Question, Size, Want
-from rigplanner.planning.best.search import Candidate
 from rigplanner.planning.best.verify import read_certificate, verify
 from rigplanner.rig.countries import USUAL
 from rigplanner.rig.document import Site
@@ -78,12 +76,6 @@ def questions(count: int, seed: int, kept: Path | None) -> Figures:
     return found
 
 
-def _change(best: Candidate) -> float:
-    """What is lost in rounding: to whole amounts of each piece where shops ask such."""
-    pieces = sum(item.quantity for item in best.rig.items)
-    return float(pieces) if best.rig.currency in WHOLE_CURRENCIES else CENT
-
-
 def faults_of(answer: Answer, catalog: Catalog) -> list[str]:
     """Return what is wrong with an answer: its rig, or a certificate that does not hold."""
     if answer.certificate is None or sum(answer.counts.values()) != answer.total:
@@ -101,7 +93,7 @@ def faults_of_rig(answer: Answer, catalog: Catalog) -> list[str]:
     faults = [f"{f.code} is an error" for f in found.report.findings if f.severity == "error"]
     owned = any(o.part == item.part for item in best.rig.items for o in answer.question.owned)
     paid = found.totals.total
-    if not owned and (paid is None or abs(paid - best.price) > _change(best)):
+    if not owned and (paid is None or abs(paid - best.price) > CENT):
         faults.append(f"costs {paid}, not {best.price}")
     if answer.question.budget is not None and best.price > answer.question.budget + CENT:
         faults.append("costs more than the budget")

@@ -19,6 +19,7 @@ from rigplanner.catalog.prices.classes import (
 )
 from rigplanner.catalog.prices.exchange import ExchangeRates, convert
 from rigplanner.catalog.prices.index import as_of_today, carried, shipped_index
+from rigplanner.catalog.prices.money import WHOLE_CURRENCIES
 from rigplanner.catalog.schema.parts import AnyPart, Price, kind_of
 from rigplanner.planning.best.question import PRICE_AGE_DAYS
 
@@ -145,9 +146,10 @@ class Market:
     def _made(self, part: AnyPart) -> Offer | None:
         own = self.own_price(part)
         asked = own and todays_price(part, own, self._classes, self.today)
-        amount = None if asked is None else self.counted(asked)
-        if asked is None or amount is None:
+        counted = None if asked is None else self.counted(asked)
+        if asked is None or counted is None:
             return None
+        amount = self._as_paid(counted)
         if self.age_days(asked) > OLD_DAYS:
             return self._carried(part, asked, amount)
         kind = class_of(part)
@@ -155,6 +157,11 @@ class Market:
         apart = 1.0 if asked.currency == self.currency else math.exp(SPREAD_ABROAD)
         low, high = min([amount / apart, *near]), max([amount * apart, *near])
         return Offer(amount, round(low, 2), round(high, 2), asked, asked)
+
+    def _as_paid(self, amount: float) -> float:
+        """An amount for one piece as sums of a rig count it: in cents, or whole where shops ask
+        whole amounts."""
+        return round(amount + 1e-9, 0 if self.currency in WHOLE_CURRENCIES else 2)
 
     def _carried(self, part: AnyPart, asked: Price, amount: float) -> Offer | None:
         """What an old price would be today; its interval is that of the index, wider where the
@@ -167,7 +174,7 @@ class Market:
         spread = math.log(today.high / today.value)
         if asked.currency != self.currency:
             spread = math.hypot(spread, SPREAD_ABROAD)
-        value, apart = round(today.value, 2), math.exp(spread)
+        value, apart = self._as_paid(today.value), math.exp(spread)
         made = as_of_today(price, value, self.today)
         return Offer(value, round(value / apart, 2), round(value * apart, 2), made, asked)
 

@@ -51,6 +51,15 @@ def test_a_market_that_sells_whole_rigs_counts_no_converted_prices_unless_asked(
     assert math.log(abroad.high / abroad.amount) == pytest.approx(SPREAD_ABROAD, abs=1e-3)
 
 
+def test_a_converted_price_is_what_the_sums_of_a_rig_count() -> None:
+    catalog = at_home(drive=price(3000.1, "TWD"), other=price(100.0, day=OLD))
+    for currency, digits in (("USD", 2), ("TWD", 0)):
+        market = Market(catalog, currency, TODAY, RATES, abroad=True)
+        for part in catalog.of_kind("storage"):
+            offer = market.offer(part)
+            assert offer is not None and offer.amount == round(offer.amount, digits)
+
+
 def test_a_market_that_lacks_one_kind_buys_in_others_too() -> None:
     whole = at_home(drive=price(3000.0, "TWD"))
     supply = next(iter(whole.of_kind("psu"))).id
