@@ -80,7 +80,7 @@ def test_a_number_of_two_families_is_that_of_the_boards_socket() -> None:
     [
         (
             "Xeon W-2295 on ASUS WS C422 SAGE/10G",
-            [(1, "intel.xeon-w.w-2295"), (1, "?")],
+            [(1, "intel.xeon-w.w-2295"), (1, "asus.boards.ws-c422-sage-10g")],
         ),
         (
             "  - SSD: 2x Intel SSD DC S3500 480GB | 2x 1TB Samsung 980 PRO SSD w/ Heatsink",

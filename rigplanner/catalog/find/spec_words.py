@@ -114,9 +114,19 @@ CALLED: Mapping[type[Part], tuple[str, ...]] = {
 """What people call parts of a kind."""
 
 
+MAKERS_CALLED: Mapping[str, tuple[str, ...]] = {
+    "Western Digital": ("wd",),
+    "WD": ("western", "digital"),
+    "SK hynix": ("skhynix",),
+    "HPE": ("hp",),
+}
+"""Other words for a maker."""
+
+
 def kind_words(part: Part) -> Iterator[str]:
     """Yield what people call a part by that tells it from none of its class."""
     yield from CALLED.get(type(part), ())
+    yield from MAKERS_CALLED.get(part.vendor, ())
     if isinstance(part, GPU) and part.vendor == "NVIDIA" and part.plays and part.edge_gen:
         yield from ("fe", "founders", "edition")
     elif isinstance(part, MemoryKit) and part.speed_mts:
