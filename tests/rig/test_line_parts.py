@@ -159,6 +159,7 @@ def test_brackets_hold_together() -> None:
         ("机箱: 先马平头哥m8", [(1, "?")]),
         ("显卡: 耕升3060ti g6x追风  2752", [(1, "nvidia.geforce.rtx-3060-ti-gddr6x")]),
         ("PSU: Corsair HX1500i (ATX 3.1, 12V-2×6)", [(1, "corsair.hxi.hx1500i-2025")]),
+        ("2x Corsair HX1500i", [(2, "corsair.hxi.hx1500i-2022")]),
         ("The build:\n- 8x RTX 4090D\nGenerated at 2021-01-17", [(8, "nvidia.geforce.rtx-4090-d")]),
     ],
 )

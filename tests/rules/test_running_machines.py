@@ -71,3 +71,9 @@ def test_a_missing_fact_is_asked_for_once() -> None:
     for machine in RUNNING:
         facts = [fact for finding in judged(machine, Site()).findings for fact in finding.missing]
         assert len(facts) == len(set(facts)), machine.name
+
+
+def test_what_sources_say_of_one_supply_counts_for_each() -> None:
+    """Six plugs each by the lower source are twelve of two supplies, enough for eight."""
+    machine = next(each for each in FRESH if each.name == "Four 3090 of 250 W on H12SSL")
+    assert not [each for each in judged(machine).findings if each.code == "RIG006"]
