@@ -201,11 +201,30 @@ def test_lanes_are_inferred_only_where_shipped_boards_prove_them(catalog: Catalo
     assert wired.layout.slots[1].origin is None
     assert wired.doubts["layout.slots"].state == "inferred"
     for other in (
+        board("X", "X B550 Thing Gen3", "AM4", "B550", 16),
         board("X", "X Thing", "AM4", "Nothing", 16),
         board("X", "X WS B550", "AM4", "B550", 16),
         board("X", "X Thing", "", "", 16),
     ):
         assert with_lanes(other, known) == other
+
+
+def test_a_slot_of_unknown_wires_proves_nothing_and_one_of_others_denies() -> None:
+    def board(n: int, origin: str | None, gen: int | None) -> Motherboard:
+        slot = Slot(id="s", mechanical=16, origin=origin, gen=gen, width=16)
+        layout = Layout(sockets=("AM4",), chipset="B550", slots=(slot,))
+        return Motherboard(id=f"x.{n}", name=f"X B550 {n}", vendor="X", layout=layout)
+
+    three = [board(n, "cpu0", 4) for n in range(3)]
+    for more, first in (
+        ([], ("cpu0", 4, 16)),
+        ([board(3, None, 4), board(4, None, None)], ("cpu0", 4, 16)),
+        ([board(3, None, 3)], None),
+        ([board(3, "chipset", None)], None),
+    ):
+        assert patterns([*three, *more]).shared["AM4", "b550"].first == first
+    unknown = board(3, None, 4)
+    assert patterns([*three[:2], unknown]).shared["AM4", "b550"].first is None
 
 
 FILES = {

@@ -2,9 +2,9 @@
 
 Others' lists give the size of a connector, not its lanes. Two patterns are taken, and nothing else:
 a board of the very name (but for the radio module or the memory in it) as a shipped one has that
-one's slots; and where all shipped boards of a socket and chipset, at least three, agree in the
-origin, generation and width of a place, another board of that socket and chipset has them too. What
-comes that way is marked *inferred*."""
+one's slots; and where at least three shipped boards of a socket and chipset say the origin,
+generation and width of a place, and none says another, a further board of that socket and chipset
+has them too. What comes that way is marked *inferred*."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,6 +24,8 @@ SMALL_SIZE = 1
 SWITCHED = frozenset(("ws", "sage", "wse", "supercarrier"))
 """Words in names of boards whose slots may hang on a switch: nothing is taken over to or from
 them."""
+_GENERATION = re.compile(r"(gen|pcie)[2-6](\.0)?$")
+"""A word of a name that tells the generation: such a board differs from others of its chipset."""
 _RADIO = re.compile(
     r"(wi-?fi(?:[67]e?|\d)?|6e|ax|ac|be|bt|ddr[45]|d[45]|atx|micro|mini|itx|matx|eatx|e-atx|"
     r"am[45]|lga\d+(?:-\d)?|str\d|trx\d|motherboard)$"
@@ -108,7 +110,7 @@ def _key(part: AnyPart) -> Key | None:
         return None
     words = words_of(part.name)
     chipset = (part.layout.chipset or "").casefold()
-    if not chipset or SWITCHED & set(words):
+    if not chipset or SWITCHED & set(words) or any(_GENERATION.match(word) for word in words):
         return None
     named = next((word for word in words if word.startswith(chipset)), "")
     return part.layout.sockets[0], f"{chipset}e" if named == f"{chipset}e" else chipset
@@ -117,8 +119,8 @@ def _key(part: AnyPart) -> Key | None:
 def _pattern(group: list[Motherboard]) -> Pattern:
     return Pattern(
         boards=len(group),
-        first=_agreed([_wires(next(_of_size(b.layout, GRAPHICS_SIZE), None)) for b in group]),
-        small=_agreed([_wires(s) for b in group for s in _of_size(b.layout, SMALL_SIZE)]),
+        first=_agreed_wires([s for b in group for s in [*_of_size(b.layout, GRAPHICS_SIZE)][:1]]),
+        small=_agreed_wires([s for b in group for s in _of_size(b.layout, SMALL_SIZE)]),
         chipset_link=_agreed([b.layout.chipset_link for b in group]),
     )
 
@@ -134,10 +136,21 @@ def _wires(slot: Slot | None) -> Wires | None:
     return slot.origin, slot.gen, slot.width
 
 
-def _agreed(values: list[T | None]) -> T | None:
-    """Return the value that all share, at least three; None where one differs or lacks."""
-    same = len(values) >= LEAST_BOARDS and all(value == values[0] for value in values)
-    return values[0] if same else None
+def _agreed_wires(slots: list[Slot]) -> Wires | None:
+    """Return the wires that at least three slots have and none denies in origin, generation or
+    width; a slot of which one is not known proves nothing."""
+    wires = _agreed(_wires(slot) for slot in slots)
+    if wires is None:
+        return None
+    told = [pair for s in slots for pair in zip((s.origin, s.gen, s.width), wires, strict=True)]
+    return wires if all(known in (None, agreed) for known, agreed in told) else None
+
+
+def _agreed(values: Iterable[T | None]) -> T | None:
+    """Return the value that all share that have one, at least three; None where one differs."""
+    known = [value for value in values if value is not None]
+    same = len(known) >= LEAST_BOARDS and all(value == known[0] for value in known)
+    return known[0] if same else None
 
 
 def _wired(slots: Iterable[Slot], pattern: Pattern) -> Iterator[Slot]:
