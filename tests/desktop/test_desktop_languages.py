@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QHeaderView,
     QLabel,
+    QPushButton,
     QScrollArea,
     QTabBar,
     QTabWidget,
@@ -166,6 +167,9 @@ def test_no_dialog_cuts_a_word(
     documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
     settled_session(qtbot, session)
     for name, dialog in _dialogs(qtbot, window):
+        for button in dialog.findChildren(QPushButton):
+            if button.isCheckable():
+                button.setChecked(True)
         tabs = dialog.findChild(QTabWidget)
         for n in range(tabs.count() if tabs else 1):
             if tabs:
