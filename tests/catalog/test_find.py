@@ -26,6 +26,11 @@ def index(catalog: Catalog) -> PartIndex:
         ("7443p", "amd.epyc.7443p"),
         ("i5 7500", "intel.core.i5-7500"),
         ("romed8", "asrock-rack.romed8.romed8-2t"),
+        ("CP-9020200-NA", "corsair.rmx.rm850x-2021"),
+        ("cp-9020252-eu", "corsair.rmx.rmx-shift-rm850x-shift"),
+        ("BX8071512400", "intel.core.i5-12400"),
+        ("BX80684I99900K", "intel.core.i9-9900k"),
+        ("KF560C32RSK2-64", "kingston.fury-renegade.kf560c32rsk2-64"),
     ],
 )
 def test_the_words_of_the_trade_find_the_part(index: PartIndex, words: str, part: str) -> None:
