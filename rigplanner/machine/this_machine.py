@@ -171,12 +171,11 @@ def _cap(part: Part, fact: Fact) -> float | None:
 
 
 def _match(index: PartIndex, fact: Fact) -> Part | None:
-    """Return the part whose name holds all words, or all but the first ones; words without a number
-    name no model."""
+    """Return the part whose name holds all words, or all but the first ones; words without a
+    number of two signs name no model: "DRIVE 1" is any drive of 1 TB."""
     words = PLAIN_WORDS.sub(" ", fact.name).split()
     for skip in range(min(3, len(words))):
-        query = " ".join(words[skip:])
-        found = index.find(query, fact.kind, 1) if any(letter.isdigit() for letter in query) else []
-        if found:
+        named = any(len(word) > 1 and re.search(r"\d", word) for word in words[skip:])
+        if named and (found := index.find(" ".join(words[skip:]), fact.kind, 1)):
             return found[0]
     return None

@@ -66,6 +66,11 @@ _CUT = re.compile(r"[a-z]+|[^a-z]+")
 _TRIM = ".+"
 
 
+def _asked(query: str) -> list[str]:
+    words = words_of(_CAPACITY.sub(r"\1\2", query[:LONGEST_QUERY]))
+    return [word[:-1] if word[:-1] in KIND_OF_WORD else word for word in words]
+
+
 class PartIndex:
     """An index over parts for `find` and `named_in`; build it once for a catalog.
 
@@ -130,12 +135,17 @@ class PartIndex:
         First the very name or alias, then all words whole, then all at the beginning of a word,
         then anywhere inside one (words of one or two letters match whole words and beginnings only,
         a number no end of a longer one: "4tb" is not in "24tb")."""
-        words = words_of(_CAPACITY.sub(r"\1\2", query[:LONGEST_QUERY]))
+        words = _asked(query)
         if not words:
             return [part for part in self._listed if kind is None or kind_of(part) == kind][:limit]
-        words = [word[:-1] if word[:-1] in KIND_OF_WORD else word for word in words]
-        found = self._found(words, kind, limit)
-        return found or self._found(self._mended(words), kind, limit)
+        return self._found(words, kind, limit)
+
+    def search(self, query: str, kind: str | None = None, limit: int | None = None) -> list[Part]:
+        """Return what a person who looks through a list sees: what `find` gives, else the parts for
+        the words with a mistyped letter or a plural mended. What takes the first part unseen asks
+        `find`: "ACME 1 TB" is no Acer."""
+        found = self.find(query, kind, limit)
+        return found or self._found(self._mended(_asked(query)), kind, limit)
 
     def _mended(self, words: list[str]) -> list[str]:
         """Return the words with those that no part holds read as the nearest word that one does:

@@ -191,7 +191,7 @@ def _list(args: argparse.Namespace, catalog: Catalog) -> int:
     if args.cloud:
         return _list_cloud(args)
     index, words = index_of(catalog), " ".join(args.words)
-    parts = index.find(words, args.kind)
+    parts = index.search(words, args.kind)
     parts = [part for part in parts if args.status in (None, part.status)]
     if args.format == "json":
         print(msgspec.json.encode(parts).decode())

@@ -77,7 +77,7 @@ class Shelf(QObject):
             return [part for part in those if all(word in part.name.casefold() for word in wanted)][
                 :limit
             ]
-        found: list[Any] = self.index.find(words, kind, limit)
+        found: list[Any] = self.index.search(words, kind, limit)
         return found
 
     def _in_order(self, kind: str) -> list[AnyPart]:

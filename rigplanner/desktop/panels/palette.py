@@ -58,7 +58,7 @@ def hits(desk: Desk, query: str) -> list[Hit]:
                 )
             )
     if words:
-        for part in desk.session.index.find(query, limit=MOST_PARTS):
+        for part in desk.session.index.search(query, limit=MOST_PARTS):
             kind = kind_of(part)
             found.append(
                 Hit(part.name, KIND_WORDS[kind], kind, partial(desk.show_part, kind, part.id))
