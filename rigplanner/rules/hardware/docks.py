@@ -13,7 +13,14 @@ from rigplanner.rules.core.context import Context
 from rigplanner.rules.core.finding import Finding, Fix, Named
 from rigplanner.rules.core.fixes import cheapest_of, fix, item_of, swap
 from rigplanner.rules.core.registry import rule
-from rigplanner.rules.hardware.power import HEADROOM, cap_power, has_plugs, limits, rating_at
+from rigplanner.rules.hardware.power import (
+    HEADROOM,
+    best_w,
+    cap_power,
+    has_plugs,
+    limits,
+    rating_at,
+)
 
 
 class Held(Struct, frozen=True):
@@ -108,8 +115,15 @@ def _another(context: Context, case: Held) -> tuple[Fix, ...]:
     if not context.advise or not context.own_supplies:
         return ()
     unfed = [other for other in context.cases(lacking) if other.supply is None]
+    # The strongest supplies are the rig's own (`holders_supplies`): a stronger one for the dock
+    # would change places with it.
+    most = min(best_w(psu.supply) for _, psu in context.own_supplies)
     part = cheapest_of(
-        context, "psu", lambda other: all(_feeds(other, one, context) for one in unfed)
+        context,
+        "psu",
+        lambda other: (
+            best_w(other.supply) <= most and all(_feeds(other, one, context) for one in unfed)
+        ),
     )
     wanted = (
         {"part": part.id, "stem": "dock-psu", "quantity": len(unfed)} if part is not None else {}

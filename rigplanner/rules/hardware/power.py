@@ -239,7 +239,7 @@ def cap_fix(context: Context, excess_w: float) -> tuple[Fix, ...]:
         for card in cards
     }
     cap = math.floor((sum(current.values()) - excess_w) / len(cards) / CAP_STEP_W) * CAP_STEP_W
-    lowest = max(limits(card.card)[0] or (card.card.tdp_w or 0) * LOWEST_CAP for card in cards)
+    lowest = max(_offered_from_w(context, card.card) for card in cards)
     if cap < lowest:
         return ()
     items: dict[str, Item] = {}
@@ -250,6 +250,16 @@ def cap_fix(context: Context, excess_w: float) -> tuple[Fix, ...]:
     edits = tuple(Edit("set_power_cap", {"uid": uid, "watts": float(cap)}) for uid in items)
     strongest = max((card.card for card in cards), key=lambda card: card.tdp_w or 0.0)
     return (cap_power(context, strongest, float(cap), *edits),) if edits else ()
+
+
+def _offered_from_w(context: Context, card: GPU) -> float:
+    """Return the lowest cap in W that is offered for a card: its lowest limit, else a usual share
+    of its power that no card of its silicon refuses."""
+    low = limits(card)[0]
+    if low is not None:
+        return low
+    cards = (part for part in context.catalog.of_kind("gpu") if isinstance(part, GPU))
+    return max((card.tdp_w or 0.0) * LOWEST_CAP, cap_bounds_w(card, cards)[1])
 
 
 def limits(card: GPU) -> tuple[float | None, float | None]:
