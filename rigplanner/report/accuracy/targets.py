@@ -39,8 +39,8 @@ KIN = (
 )
 
 ADAPTERS = (
-    "The worst file holds adapters of models that draw, most of them from one trainer: what it keeps"
-    " without checkpointing is told too low"
+    "The worst file holds adapters of models that draw, most of them from one trainer: what it"
+    " keeps without checkpointing is told too low"
 )
 SCATTERED = "Engines got faster from release to release, and few rows tell theirs"
 IN_RAM = "Text of models in RAM, source held out"
