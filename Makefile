@@ -11,7 +11,7 @@ run: setup
 	@$(BIN)/python -m tools.first_run $(SAMPLE)
 
 test: setup lint
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 # A release: every check, every text in every language, the packages, the site, and what goes with them.
 release: test .venv/ready-to-ship
