@@ -30,7 +30,7 @@ def part_named(text: str, catalog: Catalog, index: PartIndex) -> tuple[str, int]
 def parts_named(text: str, catalog: Catalog, index: PartIndex) -> list[tuple[str, int]]:
     """Return the parts that a list with commas or semicolons between them means. Raises
     UnknownPart."""
-    words = [word.strip() for word in re.split(r"[,;\n]", text)]
+    words = [word.strip() for word in re.split(r"[,;，；、\n]", text)]
     return [part_named(word, catalog, index) for word in words if word]
 
 
