@@ -1,4 +1,4 @@
-"""Published memory of trainings of adapters that no constant was fitted to before they were read."""
+"""Published memory of trainings of adapters, read after every constant was fitted."""
 
 import statistics
 from pathlib import Path
@@ -29,8 +29,8 @@ def test_the_first_look_stays_as_it_was_written_down() -> None:
 
 
 def test_adapters_of_models_that_draw_are_nearer_since() -> None:
-    """In 16 bits, with and without blocks computed again; left aside are Krea 2, which was compiled,
-    and Sana, where computing again was not heard (says the source)."""
+    """In 16 bits, with and without blocks computed again; left aside are Krea 2, which was
+    compiled, and Sana, where computing again was not heard (says the source)."""
     told = compare([line for line in LINES if b'"bf16"' in line and b"diffusion" in line], card,
                    shipped_zoo())  # fmt: skip
     errors = [abs(case.error) for case in told if case.error is not None]

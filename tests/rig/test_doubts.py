@@ -2,24 +2,10 @@
 nothing of a line is lost. Lines are from lists that owners published."""
 
 import pytest
+from list_reading import entries, read
 
-from rigplanner.catalog.find.find import index_of
-from rigplanner.catalog.load import shipped_catalog
 from rigplanner.report.words.importing import list_notes, taken_text
-from rigplanner.rig.from_text.parts_list import Entry, by_figures, read_parts_list
-
-SHIPPED = index_of(shipped_catalog())
-
-
-def entries(text: str) -> list[Entry]:
-    return read_parts_list(text, SHIPPED, "2026-11-23")
-
-
-def read(text: str) -> list[tuple[int, str]]:
-    return [
-        (entry.wish.quantity, entry.wish.parts[0].id if entry.wish.parts else "?")
-        for entry in entries(text)
-    ]
+from rigplanner.rig.from_text.parts_list import by_figures
 
 
 @pytest.mark.parametrize(

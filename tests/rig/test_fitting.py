@@ -2,24 +2,10 @@
 is told. Lines are from lists that owners published (labs' pages, notes of home servers, shops)."""
 
 import pytest
+from list_reading import entries, read
 
-from rigplanner.catalog.find.find import PartIndex
-from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.schema.parts import MemoryKit
-from rigplanner.rig.from_text.parts_list import Entry, by_figures, read_parts_list
-
-SHIPPED = PartIndex(shipped_catalog().parts.values())
-
-
-def entries(text: str) -> list[Entry]:
-    return read_parts_list(text, SHIPPED, "2026-11-23")
-
-
-def read(text: str) -> list[tuple[int, str]]:
-    return [
-        (entry.wish.quantity, entry.wish.parts[0].id if entry.wish.parts else "?")
-        for entry in entries(text)
-    ]
+from rigplanner.rig.from_text.parts_list import by_figures
 
 
 @pytest.mark.parametrize(

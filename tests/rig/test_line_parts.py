@@ -2,26 +2,12 @@
 told."""
 
 import pytest
+from list_reading import SHIPPED, entries, read
 
-from rigplanner.catalog.find.find import index_of
-from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.schema.parts import MemoryKit
 from rigplanner.report.words.importing import list_notes
 from rigplanner.rig.from_text.line_parts import pieces_of
-from rigplanner.rig.from_text.parts_list import Entry, by_figures, read_parts_list
-
-SHIPPED = index_of(shipped_catalog())
-
-
-def entries_of(text: str) -> list[Entry]:
-    return read_parts_list(text, SHIPPED, "2026-11-22")
-
-
-def read(text: str) -> list[tuple[int, str]]:
-    return [
-        (entry.wish.quantity, entry.wish.parts[0].id if entry.wish.parts else "?")
-        for entry in entries_of(text)
-    ]
+from rigplanner.rig.from_text.parts_list import by_figures, read_parts_list
 
 
 @pytest.mark.parametrize(
@@ -77,16 +63,16 @@ def test_all_parts_of_a_line_are_read(line: str, parts: list[tuple[int, str]]) -
 
 
 def test_a_price_beside_several_parts_is_theirs_together() -> None:
-    entries = entries_of(
+    told = entries(
         "| Part | Price |\n|---|---|\n| Threadripper 3970X + MSI TRX40 PRO 10G | $1,200 |"
     )
-    assert [(entry.price, entry.together and entry.together.amount) for entry in entries] == [
+    assert [(entry.price, entry.together and entry.together.amount) for entry in told] == [
         (None, 1200.0)
     ] * 2
-    assert [note for note in list_notes(entries) if "1,200.00 USD" in note] and len(
-        list_notes(entries)
+    assert [note for note in list_notes(told) if "1,200.00 USD" in note] and len(
+        list_notes(told)
     ) == 1
-    own = entries_of("RTX 3090 ($700) + Samsung 990 Pro 2TB ($150)")
+    own = entries("RTX 3090 ($700) + Samsung 990 Pro 2TB ($150)")
     assert [(entry.price.amount if entry.price else None, entry.together) for entry in own] == [
         (700.0, None),
         (150.0, None),
@@ -97,7 +83,7 @@ def test_a_price_beside_several_parts_is_theirs_together() -> None:
     ("line", "stands_in"), [("PSU: 1000W Gold (modular)", True), ("Samsung 990 Pro 2TB", False)]
 )
 def test_what_matched_by_its_figures_alone_is_told(line: str, stands_in: bool) -> None:
-    (entry,) = entries_of(line)
+    (entry,) = entries(line)
     assert (
         entry.wish.parts
         and by_figures(entry.wish) is stands_in
@@ -108,7 +94,7 @@ def test_what_matched_by_its_figures_alone_is_told(line: str, stands_in: bool) -
 @pytest.mark.parametrize("line", ["96GB", "| Case | $230 |", "2x M.2 NVMe", "a Threadripper"])
 def test_figures_or_labels_without_a_part_match_none(line: str) -> None:
     assert [
-        entry for entry in entries_of(line) if entry.wish.parts and not by_figures(entry.wish)
+        entry for entry in entries(line) if entry.wish.parts and not by_figures(entry.wish)
     ] == []
 
 
@@ -170,9 +156,9 @@ def test_lines_of_published_lists(text: str, parts: list[tuple[int, str]]) -> No
 def test_a_price_in_rupees_is_read_and_a_range_is_none() -> None:
     assert [
         entry.price and (entry.price.amount, entry.price.currency)
-        for entry in entries_of("RTX 3090 | ₹1,51,200.00")
+        for entry in entries("RTX 3090 | ₹1,51,200.00")
     ] == [(151200.0, "INR")]
-    assert [entry.price for entry in entries_of("RTX 3090 | ~$320–650")] == [None]
+    assert [entry.price for entry in entries("RTX 3090 | ~$320–650")] == [None]
 
 
 @pytest.mark.parametrize(

@@ -2,21 +2,10 @@
 is left unknown."""
 
 import pytest
+from list_reading import SHIPPED, read
 
-from rigplanner.catalog.find.find import index_of
-from rigplanner.catalog.load import shipped_catalog
 from rigplanner.rig.from_text.from_words import read_wish
 from rigplanner.rig.from_text.parts_list import by_figures, read_parts_list
-
-SHIPPED = index_of(shipped_catalog())
-
-
-def read(text: str) -> list[tuple[int, str]]:
-    entries = read_parts_list(text, SHIPPED, "2026-11-22")
-    return [
-        (entry.wish.quantity, entry.wish.parts[0].id if entry.wish.parts else "?")
-        for entry in entries
-    ]
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,8 @@ _LEADING = re.compile(
     re.I,
 )
 _TRAILING = re.compile(
-    r"(?:\s+[xX×*]\s+|×)(\d{1,6})$|\s+[x×*](\d{1,2})$|\s+\((?:[xX×]\s*)?(\d{1,2})(?:\s*[xX×片张張颗顆块塊個个条條支])?\)\s*$"
+    r"(?:\s+[xX×*]\s+|×)(\d{1,6})$|\s+[x×*](\d{1,2})$"
+    r"|\s+\((?:[xX×]\s*)?(\d{1,2})(?:\s*[xX×片张張颗顆块塊個个条條支])?\)\s*$"
 )
 """A capital X that stands against its number is a model's: "Kraken X73", "Exos X18"; a small one
 against three figures too: "华硕 x570"."""
@@ -69,7 +70,8 @@ class Wish(Struct, frozen=True, kw_only=True):
 
 
 _SO_MANY = re.compile(
-    r"\s\(\s*(?:[x×]\s?(\d{1,2})\s*[,;][^()]*|(\d{1,2})\s?[x×]\s+(?:mirror|raid|strip)[^()]*)\)\s*$",
+    r"\s\(\s*(?:[x×]\s?(\d{1,2})\s*[,;][^()]*"
+    r"|(\d{1,2})\s?[x×]\s+(?:mirror|raid|strip)[^()]*)\)\s*$",
     re.IGNORECASE,
 )
 """A count with a remark in brackets at the end: "(x3, used in RAID5)", "(2x mirror)"."""

@@ -214,14 +214,19 @@ _HEADINGS = (
     (
         "kind",
         re.compile(
-            r"type|component|category|part|kind|pièce|composant|kategorie|typ|bauteil|komponente|komponenta|類別|类别|部件|配件|零件|組件|组件|配置|硬件"
+            r"type|component|category|part|kind|pièce|composant|kategorie|typ|bauteil"
+            r"|komponente|komponenta"
+            r"|類別|类别|部件|配件|零件|組件|组件|配置|硬件"
         ),
     ),
     (
         "name",
         re.compile(
-            r"item|product|name|pick|choice|selection|selected|référence|reference|description|spec(?:ific)?\b.*|specs?|specifications?|model\b.*|modell"
-            r"|details?|规格|規格|recommendation|recommended|component|part|produkt|bezeichnung|název|popis|品名|名稱|名称|型號|型号|商品|产品|產品"
+            r"item|product|name|pick|choice|selection|selected|référence|reference|description"
+            r"|spec(?:ific)?\b.*|specs?|specifications?"
+            r"|model\b.*|modell"
+            r"|details?|规格|規格|recommendation|recommended|component|part|produkt|bezeichnung"
+            r"|název|popis|品名|名稱|名称|型號|型号|商品|产品|產品"
         ),
     ),
 )
