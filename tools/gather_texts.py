@@ -18,6 +18,7 @@ from rigplanner.rules.hardware.known_issues import known_pairs
 
 PACKAGE = Path(__file__).parent.parent / "rigplanner"
 TABLES = {
+    "rigplanner.performance.silicon": ("UNSAID",),
     "rigplanner.cli.catalog_verbs.catalog_ratios": ("HEADS",),
     "rigplanner.report.words.machine": ("TIME_HEADS",),
     "rigplanner.desktop.actions": ("COMMANDS:text", "MENUS"),

@@ -187,6 +187,24 @@ _read: dict[int, tuple[GPU, Silicon]] = {}
 """What was read of GPUs, by the identity of each: the entry holds it, so no other takes it over."""
 
 
+UNSAID = {
+    "dense_tflops.fp32": "how fast it computes",
+    "bandwidth_gbs": "how fast its memory is",
+    "memory_gib": "how much memory it has",
+    "cores": "how many cores it has",
+    "base_ghz": "at which clock it runs",
+    "memory.channels": "which memory it takes",
+}
+"""The fields without which no speed can be told, in words."""
+
+
+def speed_unknown(name: str, field: str) -> WorkloadFault:
+    """Return the fault of a part without a field that its speed rests on."""
+    return WorkloadFault(
+        f"The speed of {name} cannot be told: the catalog does not say {UNSAID[field]} ({field})."
+    )
+
+
 def silicon_of(gpu: GPU) -> Silicon:
     """Return the rates of a GPU; raise WorkloadFault naming the field without which no speed can be
     said."""
@@ -208,9 +226,7 @@ def _silicon(gpu: GPU) -> Silicon:
         ("memory_gib", gpu.memory_gib),
     ):
         if not value:
-            raise WorkloadFault(
-                f"The speed of {gpu.name} cannot be told: the catalog lacks its {field}."
-            )
+            raise speed_unknown(gpu.name, field)
     assert fp32 and gpu.bandwidth_gbs and gpu.memory_gib
     half = max(
         filter(

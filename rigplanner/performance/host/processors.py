@@ -11,6 +11,7 @@ from rigplanner.catalog.schema.parts import CPU
 from rigplanner.errors import WorkloadFault
 from rigplanner.machine.model import Machine
 from rigplanner.performance.offload import ram_gbs
+from rigplanner.performance.silicon import speed_unknown
 
 AVX512_ONE_UNIT = ("silver", "bronze", "gold 51", "gold 52")
 """Xeons of the first two Scalable generations with one unit of 512 bits a core instead of two
@@ -71,9 +72,7 @@ def peak_tflops(cpu: CPU) -> float:
     clock = cpu.base_ghz or cpu.boost_ghz
     for field, value in (("cores", cpu.cores), ("base_ghz", clock)):
         if not value:
-            raise WorkloadFault(
-                f"The speed of {cpu.name} cannot be told: the catalog lacks its {field}."
-            )
+            raise speed_unknown(cpu.name, field)
     assert cpu.cores and clock
     return cpu.cores * clock * flops_per_cycle(cpu) / 1e3
 
@@ -83,9 +82,7 @@ def populated_gbs(cpu: CPU) -> float:
     x transfers. Raises WorkloadFault where the catalog does not tell it."""
     memory = cpu.memory
     if memory is None or not memory.channels or not memory.speeds_mts:
-        raise WorkloadFault(
-            f"The speed of {cpu.name} cannot be told: the catalog lacks its memory.channels."
-        )
+        raise speed_unknown(cpu.name, "memory.channels")
     return memory.channels * 8 * max(memory.speeds_mts.values()) / 1e3
 
 

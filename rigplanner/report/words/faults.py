@@ -8,8 +8,8 @@ from rigplanner.report.language import listed, tr
 FAULTS = {
     r"precision: (?P<gpu>.+) \([^)]*\) has no (?P<precision>\S+) arithmetic;"
     r" use one of (?P<others>.+)\.": ("{gpu} has no {precision} arithmetic; it has {others}."),
-    r"The speed of (?P<gpu>.+) cannot be told: the catalog lacks its (?P<field>.+)\.": (
-        "The speed of {gpu} cannot be told: the catalog lacks its {field}."
+    r"The speed of (?P<gpu>.+) cannot be told: the catalog does not say (?P<what>.+) \(.+\)\.": (
+        "The speed of {gpu} cannot be told: the catalog does not say {what}."
     ),
     r"model: the zoo lacks the arithmetic of '(?P<model>.+)', so its speed cannot be told\.": (
         "How much {model} computes is not known, so its speed cannot be told."
@@ -52,5 +52,7 @@ def fault_text(fault: str | None) -> str:
             values = found.groupdict()
             if "others" in values:
                 values["others"] = listed(values["others"].split(", "))
+            if "what" in values:
+                values["what"] = tr(values["what"])
             return tr(words, **values)
     return fault or ""
