@@ -2,13 +2,9 @@
 
 import pytest
 
-from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.main import main
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.tiny import TinyNetwork, find_board, find_tiny, tiny_file, verdict
-from rigplanner.performance.anchors.anchors import find_gpu
-from rigplanner.performance.predict import predict_speed
-from rigplanner.rig.workload import Workload
 
 
 @pytest.mark.parametrize(
@@ -47,17 +43,3 @@ def test_the_command_says_board_by_board(capsys: pytest.CaptureFixture[str]) -> 
     assert "too little SRAM" in capsys.readouterr().out
     assert main(["tiny", "--board", "toaster"]) == 2
     assert main(["tiny", "mine", "--flash-kb", "10"]) == 2
-
-
-def test_an_int8_device_is_asked_in_int8() -> None:
-    gpu, zoo = find_gpu("Coral USB"), shipped_zoo()
-
-    def speed(model: str, **fields: str) -> float:
-        return predict_speed(Workload(model=model, **fields), gpu, 1, 1, "none", zoo).value
-
-    assert speed("resnet50") == speed("resnet50", precision="int8", task="inference")
-    assert speed("mobilenet_v2") > 10 * speed("resnet50") > 20
-    with pytest.raises(WorkloadFault, match="has no fp16 arithmetic; use int8"):
-        speed("resnet50", precision="fp16")
-    with pytest.raises(WorkloadFault, match="trains none"):
-        speed("resnet50", task="train")
