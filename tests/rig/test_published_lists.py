@@ -71,6 +71,30 @@ from rigplanner.rig.from_text.parts_list import by_figures, read_parts_list
             "G.Skill Trident Z RGB 4x8GB @ 4133MHz",
             [(1, "g-skill.trident-z-rgb.f4-4133c17q-32gtzr")],
         ),
+        (
+            "名称 | 京东报价 | 店铺报价\n--- | --- | ---\nCPU：i7 5930k | 4299 | 4850\n"
+            "显卡 titan x pascal | 11100 | 14400",
+            [(1, "intel.core.i7-5930k"), (1, "nvidia.titan.x-pascal")],
+        ),
+        (
+            "Machine:\n  Type: Desktop Mobo: ASUSTeK model: ROG STRIX B450-F GAMING v: Rev 1.xx\n"
+            "Memory:\n  System RAM: total: 16 GiB available: 15.28 GiB used: 1.28 GiB (8.3%)\n"
+            "  Array-1: capacity: 128 GiB slots: 4 modules: 2 EC: None\n"
+            "  Device-1: DIMM_A1 type: no module installed\n"
+            "  Device-2: DIMM_A2 type: DDR4 size: 8 GiB speed: 2666 MT/s",
+            [(1, "asus.rog-strix.rog-strix-b450-f-gaming"), (1, "crucial.ddr4.ct8g4dfra266")],
+        ),
+        (
+            "Netzteil: be quiet! Pure Power 11 FM, 850 W, 80+ Gold",
+            [(1, "be-quiet.pure-power.pure-power-11-fm-850w")],
+        ),
+        (
+            "<li>VGA: &nbsp;GIGABYTE&nbsp;GTX 1660 SUPER&trade; OC 6GB GDDR6</li>",
+            [(1, "nvidia.geforce.gtx-1660-super")],
+        ),
+        ("CPU topology: 1 socket(s) × 32 core(s) = 32 physical, 2 thread(s)/core", [(1, "?")]),
+        ("显示器：小米 4k 显示器", [(1, "?")]),
+        ("4x L4\nNVIDIA L4 24GB PCIe", [(4, "nvidia.datacenter.l4"), (1, "nvidia.datacenter.l4")]),
     ],
 )
 def test_shapes_of_published_lists(text: str, parts: list[tuple[int, str]]) -> None:
@@ -86,6 +110,7 @@ def test_shapes_of_published_lists(text: str, parts: list[tuple[int, str]]) -> N
         "Samsung 970 EVO 4TB",
         "5600MHz Desktop Memory UDIMM 288-pin",
         "Samsung 870 EVO 8 TB",
+        "MSI B360M PRO-VD",
     ],
 )
 def test_what_names_another_part_takes_none(line: str) -> None:
@@ -100,6 +125,10 @@ def test_what_names_another_part_takes_none(line: str) -> None:
         ("Corsair 1500 W", True),
         ("Seagate FireCuda (2TB)", True),
         ("Seagate FireCuda 530 2TB", False),
+        ("Gigabyte Z390 Aorus Pro WiFi", True),
+        ("ASUS B660M Wifi Plus", True),
+        ("华硕 B550m TUF PLUS WIFI Ⅱ", True),
+        ("Corsair Vengeance LPX 32 GB (4 x 8 GB) DDR4-3200", True),
     ],
 )
 def test_another_series_or_model_is_told_as_a_stand_in(line: str, stands_in: bool) -> None:

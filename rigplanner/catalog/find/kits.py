@@ -12,6 +12,8 @@ _MODULES = re.compile(
     r"|\b(?P<gib3>\d{1,3})\s*G[Bo]?\s*[x×*]\s*(?P<n3>\d{1,2})\b|\b(?P<gib4>8|16|24|32|48|64)\s?[x×*]\s?(?P<n4>[248])\b",
     re.IGNORECASE,
 )
+_BOXED = re.compile(r"\((\d{1,2})\s?[x×]\s?\d")
+"""How many modules a kit has by its name: "32 GB (4 x 8 GB)"."""
 _ONE_MODULE = re.compile(r"(?<![\d.])(\d{1,3})\s*G[Bo]\b", re.IGNORECASE)
 _COUNT = re.compile(r"\s*(?:(?:RAM|memory)\b\W*)?(\d{1,2})\s*[x×*]\s+(?=[^\W\d])", re.IGNORECASE)
 _COUNT_AFTER = re.compile(r"\s[x×*]\s?(\d{1,2})\s*(?:$|,)|×(\d{1,2})\s*$", re.IGNORECASE)
@@ -211,6 +213,8 @@ def is_very_kit(text: str, kit: MemoryKit) -> bool:
     figures that others share."""
     if any(number in text for number in (*kit.aliases, kit.name.rpartition("(")[2][:-1]) if number):
         return True
+    if (boxed := _BOXED.search(text)) and int(boxed[1]) != kit.modules:
+        return False
     words = set(shop_words(text))
     series = shop_words(kit.name.partition(" DDR")[0])
     named = set(shop_words(kit.vendor)) <= words and set(series) <= words

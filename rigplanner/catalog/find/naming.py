@@ -262,6 +262,8 @@ class PhraseTable:
                     for part, bare in bearers
                     if not bare or set(words_of(part.vendor)) & set(words)
                 ]
+            if len(phrase) <= LONGEST_CODE and kind is None and len(words) > WORDS_BESIDE_CODE:
+                bearers = [pair for pair in bearers if _is_introduced(pair[0], words)]
             if phrase.isdigit() and kind is None and len(words) > 1 and not CPU_WORDS & set(words):
                 bearers = [pair for pair in bearers if kind_of(pair[0]) != "cpu"]
             if not bearers:
@@ -279,6 +281,16 @@ class PhraseTable:
             )
             return Naming(part, "exact" if sure and not phrase.isdigit() else "words", phrase)
         return Naming(None, "none")
+
+
+LONGEST_CODE, WORDS_BESIDE_CODE = 2, 4
+"""A name so short ("A2", "L4") says nothing among more words, but beside its maker or family:
+"DIMM_A2"."""
+
+
+def _is_introduced(part: Part, words: list[str]) -> bool:
+    names = {word for text in (part.vendor, part.name) for word in words_of(text)}
+    return bool({*names, "gpu", "gpus", "tesla"} & {*words} - {*words_of(part.name)[-1:]})
 
 
 _GLUED = re.compile(r"\b(AMD|Intel)(?=\d{4})", re.IGNORECASE)

@@ -21,6 +21,8 @@ from rigplanner.catalog.schema.parts import (
 _CAPACITY = re.compile(r"(?<![\d.,-])(\d{1,5}(?:\.\d+)?)\s?([TG])[Bo]?\b(?!\s?/|ps|it)", re.I)
 SAME_CAPACITY = 0.08
 """Makers count 1000 and lists 1024; drives of 480, 500 and 512 GB are sold as one size."""
+_WATTS = re.compile(r"(?<![\d.,])(\d{3,4})\s?W(?:atts?)?\b", re.I)
+SAME_WATTS = 0.05
 _MEMORY_TYPE = re.compile(r"\b(DDR[2-5])L?\b|(?<=\s)D([45])\b", re.I)
 _EDITION = re.compile(r"\s*\(?\b(?:20[12]\d|ATX ?\d(?:\.\d)?)\b\)?")
 """By what supplies of one name differ: the year, the standard."""
@@ -46,7 +48,15 @@ def capacities_gb(text: str) -> list[float]:
 
 
 def is_contradicted(part: Part, text: str) -> bool:
-    """Say whether a text gives a drive or a card sizes of which none is the part's."""
+    """Say whether a text gives a drive or a card sizes, or a supply watts, of which none is the
+    part's."""
+    if isinstance(part, PowerSupply):
+        watts = [float(found) for found in _WATTS.findall(text)]
+        ratings = [rating.watts for rating in part.supply.ratings]
+        named = any(f"{own:.0f}" in text for own in ratings)
+        return bool(watts and ratings and not named) and not any(
+            abs(told - own) <= SAME_WATTS * own for told in watts for own in ratings
+        )
     if isinstance(part, Storage):
         own = part.capacity_gb
     elif isinstance(part, GPU):
@@ -70,6 +80,8 @@ def is_guess(part: Part, text: str, others: tuple[Part, ...], index: PartIndex) 
             return True
         more = (told - _own_words(part) - _PLAIN) & (_board_words(index) | _VARIANTS)
         names = (part.name, *part.aliases)
+        if _is_one_of_lines(part, told, others):
+            return True
         return bool(more) or all(_VARIANTS & _letters(name) - told for name in names)
     if isinstance(part, CPU):
         return _is_of_two_families(part, told, others)
@@ -88,6 +100,24 @@ def is_guess(part: Part, text: str, others: tuple[Part, ...], index: PartIndex) 
     return isinstance(part, PowerSupply) and (
         _has_editions(part, text, others) or _is_of_open_watts(part, text, others)
     )
+
+
+def _is_one_of_lines(part: Motherboard, told: set[str], others: tuple[Part, ...]) -> bool:
+    """Say whether words leave open which line of a maker's boards is meant: a "B660M Plus WiFi" is
+    a PRIME and a TUF GAMING."""
+    own = _own_words(part)
+    unsaid = _letters(part.name) - told
+    return bool(unsaid & _LINES) and any(
+        isinstance(other, Motherboard)
+        and other.vendor == part.vendor
+        and told & own <= _own_words(other)
+        and _LINES & _letters(other.name) - told - own
+        for other in others
+    )
+
+
+_LINES = frozenset(("prime", "tuf", "proart", "strix", "mag", "mpg", "meg"))
+"""Words that begin the name of a maker's line of boards."""
 
 
 def _is_one_of_partners(part: GPU, told: set[str], others: tuple[Part, ...]) -> bool:

@@ -18,7 +18,7 @@ _TYPE = re.compile(r"\bddr\d", re.IGNORECASE)
 _SORT = re.compile(r"\b(?:[lm]?r-?dimm|reg(?:istered)?|u-?dimm|so-?dimm|unbuffered)\b", re.I)
 _MEMORY = re.compile(r"\b(?:ram|memory|[lmru]+dimms?|ecc)\b|内存|記憶體|內存", re.IGNORECASE)
 _BARE_G = re.compile(r"(?<=\d)G\b")
-_SIZE = re.compile(r"\b\d{1,4}\s?G[Bo]?\b", re.IGNORECASE)
+_SIZE = re.compile(r"(?<!\d)\d{1,4}\s?G[Bo]?\b", re.IGNORECASE)
 
 
 class Taken(Struct, frozen=True):

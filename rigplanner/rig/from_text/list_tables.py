@@ -100,6 +100,7 @@ WORDS_OF_KIND = {
         "system drive",
         "data drive",
         "data",
+        "sata",
     ),
     "gpu": (
         "video card",
@@ -208,7 +209,7 @@ _HEADINGS = (
         "price",
         re.compile(
             r"(?:est\.? |approx\.? |unit |[~≈])?(?:price|cost|prix|preis|kosten|cena)\b.*|each"
-            r"|.*(?:價格|价格|單價|单价|價位|价位)"
+            r"|.*(?:價格|价格|單價|单价|價位|价位|報價|报价)"
         ),
     ),
     (
@@ -273,6 +274,12 @@ def is_label(text: str) -> bool:
     """Say whether a text only names what stands beside it ("GPUs", "PSU Primary", "Storage (OS)",
     "Case Fan")."""
     return _LABEL.fullmatch(_plain(text)) is not None
+
+
+def is_other_label(text: str) -> bool:
+    """Say whether a label names what the catalog has no kind for ("Display", "WLAN")."""
+    found = _LABEL.fullmatch(_plain(text))
+    return found is not None and found[1] not in KIND_OF_WORD
 
 
 def split_label(text: str) -> tuple[str, str]:

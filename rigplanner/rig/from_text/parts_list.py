@@ -44,6 +44,7 @@ from rigplanner.rig.from_text.list_tables import (
     columns_of,
     counted_label,
     is_label,
+    is_other_label,
     kind_of_label,
     row_of,
     split_label,
@@ -58,9 +59,10 @@ MOST_DIGITS_OF_COUNT = 2
 MOST_LINES = 500
 
 _NOISE = re.compile(
-    r"^(?:total|type\b|generated (?:by|at)|pcpartpicker|base total|sub-?total|mail-in"
-    r" rebate|rebates?\b|promo|discounts?\b"
-    r"|shipping|handling|sales tax|tax|vat\b|prices include|\[!|\W*$)|^[|:\-\s]+$",
+    r"^(?:total|type$|system ram:\s*total|array-\d|generated (?:by|at)|pcpartpicker"
+    r"|base total|sub-?total|mail-in rebate|rebates?\b|promo|discounts?\b"
+    r"|shipping|handling|sales tax|tax|vat\b|prices include|\[!|\W*$)|^[|:\-\s]+$"
+    r"|.*\bno module installed\b",
     re.IGNORECASE,
 )
 OWN_HEADS = (
@@ -87,7 +89,7 @@ _STATE = re.compile(r"(?<=\S)\s+[✅☑✔✓❌⬜].*$")
 """What a list says of a part after a mark: "✅ purchased"."""
 _MARKS = re.compile(r"^\s*(?:>+\s*|[-•‣◦+]\s+|\[[ xX]\]\s+|\d{1,2}[.)]\s+)+")
 """What quotes, bullets and numbered lines begin with."""
-_TRADEMARKS = re.compile("[®™©]")
+_TRADEMARKS = re.compile("[®™©]|&(?:trade|reg|copy);")
 _RULE = re.compile(r"^[ |]*:?-{3,}:?\s*\|", re.MULTILINE)
 """The line under the heading of a Markdown table."""
 _BLOCK = re.compile(r"<(?:table|tr|ul|li|html|div)\b", re.IGNORECASE)
@@ -138,6 +140,7 @@ _VOLT_AMPERES = re.compile(r"\d\s?k?va\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d")
 _MODEL_IN_BRACKETS = re.compile(r"\([^()]*[^\W\d_]{2}[^()]*\d[^()]*\)")
 _RADIO = re.compile(r"\(?\bwi-?fi ?[67]?e?\b\)?", re.IGNORECASE)
+_VERSION = re.compile(r"\b(?:I{2,3}|v[23]|rev\.? ?[\d.]+)(?!\w)", re.IGNORECASE)
 _MEMORY_TYPE = re.compile(r"\bddr\d", re.IGNORECASE)
 """Modules whose type nobody names have no stand-in."""
 
@@ -312,10 +315,12 @@ _COMPANY = re.compile(
     re.IGNORECASE,
 )
 """What firmware adds to a maker's name: "Gigabyte Technology Co., Ltd."."""
+_BINARY = re.compile(r"(?<=\d)\s?([GT])iB\b")
+"""Reports of systems write "8 GiB" where people write 8 GB."""
 
 
 def _cells(line: str) -> list[str]:
-    line = _COMPANY.sub(" ", line)
+    line = _BINARY.sub(r"\1B", _COMPANY.sub(" ", line))
     line = _EMPHASIS.sub(" ", _TIMES.sub("×", unescape(_LINK.sub(r"\1", line)))).strip()
     return [cell.strip() for cell in line.removeprefix("|").removesuffix("|").split("|")]
 
@@ -381,6 +386,9 @@ def _undoubted(wish: Wish, index: PartIndex, kind: str | None) -> Wish:
     if not wish.parts:
         return wish
     part = wish.parts[0]
+    if isinstance(part, PowerSupply) and is_contradicted(part, wish.text):
+        fits = tuple(other for other in wish.parts if not is_contradicted(other, wish.text))
+        return struct_replace(wish, parts=fits)
     if is_contradicted(part, wish.text):
         size = next(iter(capacities_gb(wish.text)))
         head = pieces_of(wish.text)[0][0]
@@ -397,12 +405,13 @@ def _undoubted(wish: Wish, index: PartIndex, kind: str | None) -> Wish:
 
 
 def _without_radio(wish: Wish, index: PartIndex) -> Wish:
-    """Return a wish for a board with a radio with that one which differs by the radio alone."""
+    """Return a wish for a board with a radio, or of a version, with that one which differs by it
+    alone."""
     plain = _RADIO.sub(" ", wish.text)
-    named = read_wish(plain, index, "motherboard") if plain != wish.text else wish
-    if not is_named(named):
-        return wish
-    return struct_replace(wish, parts=named.parts, stands_in=True)
+    for words in (plain, _VERSION.sub(" ", plain)):
+        if words != wish.text and is_named(named := read_wish(words, index, "motherboard")):
+            return struct_replace(wish, parts=named.parts, stands_in=True)
+    return wish
 
 
 def _with_nearest_memory(wish: Wish, index: PartIndex) -> Wish:
@@ -522,7 +531,15 @@ def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> li
     if is_label(words) and not (labelled and _MODEL_IN_BRACKETS.search(words)):
         return []
     words = _BARE_PRICE.sub("", words)
-    return _priced(words, _price(" | ".join(cells[1:]), day), quantity, kind, index, day, known)
+    found = _priced(words, _price(" | ".join(cells[1:]), day), quantity, kind, index, day, known)
+    if not (labelled and is_other_label(label)):
+        return found
+    return [
+        entry
+        if is_named(entry.wish, SURE_LETTERS)
+        else struct_replace(entry, wish=struct_replace(entry.wish, parts=(), stands_in=False))
+        for entry in found
+    ]
 
 
 def _each_is_labelled(cells: list[str]) -> bool:
@@ -551,6 +568,8 @@ def _each_is_a_part(cells: list[str], index: PartIndex) -> bool:
     """Say whether the cells of a line without a heading are parts of different kinds: "Pro WS
     X570-ACE | 5950X | 2x A4000"."""
     if len(cells) < 2 or is_label(counted_label(cells[0])[1]) or cells[0].isdigit():
+        return False
+    if any(cell.isdigit() for cell in cells):
         return False
     wishes = [read_wish(cell, index) for cell in cells]
     kinds = [kind_of(wish.parts[0]) for wish in wishes if is_named(wish, SURE_LETTERS)]

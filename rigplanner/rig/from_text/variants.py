@@ -114,12 +114,34 @@ def _is_other_model(part: Part, words: str, unsaid: set[str]) -> bool:
     plain = set(words_of(part.name)) - set(held)
     if isinstance(part, Motherboard) and _is_longer(held, unsaid):
         return True
+    if isinstance(part, Motherboard) and (_is_small(part, plain) or _is_begun(part, held)):
+        return True
     short = {word for word in plain if len(word) < 3 and word not in _NO_MODELS}
     others = {word for word in held if len(word) == 1 and word.isalpha()}
     if isinstance(part, Motherboard) and others - set(words_of(_told(part))) and short:
         return True
     fresh = any(letter.isdigit() for word in held for letter in word if word not in _told(part))
     return longer or (isinstance(part, Motherboard) and bool(short) and fresh)
+
+
+def _is_small(part: Motherboard, unsaid: set[str]) -> bool:
+    """Say whether the letter by which a board is a small one is left out: "Z390 Aorus Pro WiFi" is
+    no Z390-I."""
+    return "i" in unsaid and (part.form_factor or "").casefold() == "mini-itx"
+
+
+def _is_begun(part: Motherboard, held: list[str]) -> bool:
+    """Say whether a short word of the text is but the beginning of one in a board's names:
+    "PRO-VD" is no PRO-VDH."""
+    own = {word for name in (part.name, *part.aliases) for word in words_of(name)}
+    return any(
+        1 < len(word) < 4
+        and word.isalpha()
+        and word not in own
+        and any(name.startswith(word) for name in own)
+        and not any(name.startswith(word + after) for name in (*own, "wifi"))
+        for word, after in zip(held, [*held[1:], "-"], strict=True)
+    )
 
 
 def _is_longer(held: list[str], unsaid: set[str]) -> bool:

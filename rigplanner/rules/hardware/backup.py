@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from rigplanner.catalog.schema.parts import Accessory
 from rigplanner.machine.model import PowerTree
+from rigplanner.rules.core.bounds import Bounds, Range, between
 from rigplanner.rules.core.context import Context
 from rigplanner.rules.core.finding import Finding, Fix, Named
 from rigplanner.rules.core.fixes import swap
@@ -111,12 +112,28 @@ def runtime_min(ups: Accessory, watts: float) -> float | None:
     return float(ups.runtime_full_min * (watts / ups.output_w) ** -steepness)
 
 
+HOLDS_MIN: dict[str, Range] = {
+    "ups.runtime_half_min": (5.0, 30.0),
+    "ups.runtime_full_min": (1.0, 15.0),
+}
+"""The least and most minutes that UPSs hold half and full load: tables of makers begin at some five
+and one (our reading, unverified)."""
+
+
+def runtime_bounds(context: Context, case: Backed, missing: tuple[str, ...]) -> Bounds | None:
+    """A UPS whose maker tells no times holds its load as long as others do."""
+    if not set(missing) <= set(HOLDS_MIN):
+        return None
+    return between(case, {path: HOLDS_MIN[path] for path in missing})
+
+
 @rule(
     "PWR017",
     "UPS holds the rig too short to shut down",
     "warning",
     over=backed,
     needs=("ups.output_w", "ups.runtime_half_min", "ups.runtime_full_min"),
+    bound=runtime_bounds,
     reason=(
         "A checkpoint and an orderly shutdown take some minutes; a UPS loaded to its limit gives"
         " two or three."

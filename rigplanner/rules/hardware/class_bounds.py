@@ -214,12 +214,16 @@ Plugs = dict[str, int]
 """Plugs by type."""
 
 
+USUAL_SETS = 3
+"""So many known lists of a maker's supplies of a class tell what his others of it have at least."""
+
+
 @cache
-def _leanest() -> dict[tuple[bool, float], tuple[Plugs, ...]]:
-    """Return, by standard and watts, the plugs of those supplies of the shipped catalog than which
-    none has fewer of every type, of those whose standard and cables are known; a class has no more
-    than the next stronger one."""
-    lists: dict[tuple[bool, float], list[Plugs]] = {}
+def _leanest() -> dict[tuple[str, bool, float], tuple[Plugs, ...]]:
+    """Return, by maker ("" for all), standard and watts, the plugs of those supplies of the shipped
+    catalog than which none has fewer of every type, of those whose standard and cables are known; a
+    class has no more than the next stronger one. A maker of few known lists has none of his own."""
+    lists: dict[tuple[str, bool, float], list[Plugs]] = {}
     for part in shipped_catalog().of_kind("psu"):
         if not isinstance(part, PowerSupply) or _is_other(part) or not part.supply.standard:
             continue
@@ -229,8 +233,13 @@ def _leanest() -> dict[tuple[bool, float], tuple[Plugs, ...]]:
         for band in WATT_BANDS:
             if have and band <= _band(part.supply):
                 counted = {kind: have[kind] for kind in COUNTED_PLUGS}
-                lists.setdefault((_is_modern(part.supply), band), []).append(counted)
-    return {key: _fewer_of_none(found) for key, found in lists.items()}
+                for maker in ("", part.vendor):
+                    lists.setdefault((maker, _is_modern(part.supply), band), []).append(counted)
+    return {
+        key: _fewer_of_none(found)
+        for key, found in lists.items()
+        if not key[0] or len(found) >= USUAL_SETS
+    }
 
 
 def _fewer_of_none(found: list[Plugs]) -> tuple[Plugs, ...]:
@@ -247,15 +256,20 @@ def _fewer_of_none(found: list[Plugs]) -> tuple[Plugs, ...]:
 
 
 def lean_plugs(part: PowerSupply | System, supply: Supply) -> tuple[Plugs, ...]:
-    """Return the lists of plugs of which a supply of its watts and standard has one at least: of
-    both standards where it names none. A system has 8-pin plugs for the watts that its maker leaves
+    """Return the lists of plugs of which a supply of its maker, watts and standard has one at
+    least: of both standards where it names none, of all makers where few lists of its own are
+    known. A system has 8-pin plugs for the watts that its maker leaves
     to cards."""
     watts = _watts(supply)
     if isinstance(part, System):
         return ({"pcie8": max(0, int((watts - SYSTEM_ALONE_W) // WATTS_OF_EIGHT))},)
     if not watts or _is_other(part):
         return ({},)
-    rows = [_leanest().get((modern, _band(supply)), ()) for modern in _standards(part, supply)]
+    band, sets = _band(supply), _leanest()
+    rows = [
+        sets.get((part.vendor, modern, band)) or sets.get(("", modern, band), ())
+        for modern in _standards(part, supply)
+    ]
     return _fewer_of_none([plugs for row in rows for plugs in row]) or ({},)
 
 

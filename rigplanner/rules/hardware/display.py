@@ -45,7 +45,7 @@ def no_output(context: Context, case: Screen) -> Iterator[Finding]:
     """Look for a remote controller, a card with an output, or graphics in the CPU with an output on
     the board."""
     layout = case.board.layout
-    if layout.remote_management or any(card.card.display_outputs for card in context.cards):
+    if layout.remote_management or any(shows(card.card) for card in context.cards):
         return
     graphics = [cpu.has_graphics for _, cpu in context.cpus]
     if any(graphics) and layout.display_outputs:
@@ -68,6 +68,13 @@ def no_output(context: Context, case: Screen) -> Iterator[Finding]:
         yield no_output.unknown(case, *dict.fromkeys(missing))
     else:
         yield no_output.finding(case)
+
+
+def shows(card: GPU) -> bool:
+    """Say whether a card has an output for a monitor: one made for games has, where nobody says
+    that it has none."""
+    has = card.display_outputs
+    return bool(has) or (has is None and card.plays and card.form_factor == "pcie")
 
 
 class Driving(Named, frozen=True):

@@ -457,6 +457,8 @@ def sockets_known(context: Context, case: Powered) -> Iterator[Finding]:
     """Name cards without a list of sockets, and boards without a count of EPS sockets, where the
     supplies may have too few: a card has one of 150 W at most beyond the 75 W of its slot, a board
     starts with one for each processor."""
+    if not context.supplies:
+        return
     fewest = offers(context)[0]
     if isinstance(case.part, GPU):
         if case.part.connectors is None and not _surely_fed(context, case.part, fewest):
