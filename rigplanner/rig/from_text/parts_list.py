@@ -532,13 +532,17 @@ def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> li
         return []
     words = _BARE_PRICE.sub("", words)
     found = _priced(words, _price(" | ".join(cells[1:]), day), quantity, kind, index, day, known)
-    if not (labelled and is_other_label(label)):
-        return found
+    return _surely_named(found) if labelled and is_other_label(label) else found
+
+
+def _surely_named(entries: list[Entry]) -> list[Entry]:
+    """Return the entries of a label for which the catalog has no kind: with a part only where a
+    word of three letters names it."""
     return [
         entry
         if is_named(entry.wish, SURE_LETTERS)
         else struct_replace(entry, wish=struct_replace(entry.wish, parts=(), stands_in=False))
-        for entry in found
+        for entry in entries
     ]
 
 
