@@ -85,7 +85,7 @@ def test_a_wish_has_a_quantity_and_words(index: PartIndex, text: str, quantity: 
         ("Kraken X41", None),
         ("Supermicro 4029GP-TVRT", None),
         ("RTX A6000 Ada", "nvidia.rtx.6000-ada"),
-        ("EVGA FTW3 ULTRA GAMING GeForce RTX 3090 24 GB Video Card", "nvidia.geforce.rtx-3090"),
+        ("EVGA FTW3 ULTRA GAMING GeForce RTX 3090 24 GB Video Card", "evga.ftw3.rtx-3090-ultra"),
         ("MSI RTX3090-VENTUS-3X", "nvidia.geforce.rtx-3090"),
     ],
 )
