@@ -54,3 +54,15 @@ def test_what_was_assumed_is_each_answers_own() -> None:
     work = replace(JOBS["training"], batch_per_gpu=8)
     one, other = (read_job(work, gpu, 1, 1, "none", zoo) for _ in range(2))
     assert one.assumed == other.assumed and one.assumed is not other.assumed
+
+
+def test_where_no_batch_is_said_it_is_one_that_people_run() -> None:
+    gpu, zoo = find_gpu("A100-SXM4-80GB"), shipped_zoo()
+
+    def batch(**fields: object) -> float:
+        return read_job(Workload(**fields), gpu, 1, 1, "none", zoo).batch  # type: ignore[arg-type]
+
+    assert batch(model="sdxl", task="inference") == 1
+    offline = {"scenario": "offline"}
+    assert batch(model="sdxl", task="inference", variant=offline) > 1
+    assert batch(model="t5-3b", task="train") == 1 < batch(model="bert-large", task="train")
