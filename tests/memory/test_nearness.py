@@ -86,14 +86,13 @@ def test_intervals_of_a_stack_keep_their_width(zoo: Zoo) -> None:
     assert above(told) == pytest.approx(0.4)
 
 
-def source_and_kind(line: bytes, zoo: Zoo) -> tuple[str, str | None]:
+def source_and_kind(line: bytes, zoo: Zoo) -> tuple[str, str]:
     case = read_case(line)
     assert not isinstance(case, BadCase)
     network, gpu = resolve(case.workload, zoo), case.hardware.gpu
     job = read_job(case.workload, network, case.hardware.count or 1, bool(gpu and find_gpu(gpu)))
     source = "/".join(str(json.loads(line)["source"]).split("/")[:2])
-    stack = memory_stack(job.stack).slug
-    return source, None if stack in own_intervals() else kind_of(stack, network.kind, job)
+    return source, kind_of(memory_stack(job.stack).slug, network.kind, job)
 
 
 def test_every_kind_of_the_measured_rows_is_counted(zoo: Zoo) -> None:

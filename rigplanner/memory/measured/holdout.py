@@ -30,20 +30,18 @@ from rigplanner.workload.stacks import (
     Spare,
     group_of,
     memory_stack,
-    own_intervals,
     spare_name,
 )
 
 CLIPPED, MOST_OF_A_SOURCE = 0.4, 20
 """An error counts as at most this, and a source as at most this many cases, so that neither an
 outlier nor a long table decides."""
-BELOW, ABOVE = 0.14, 0.06
+BELOW, ABOVE = 0.155, 0.045
 """Share of measurements below an interval and above it: four in five lie inside, and it leans
-upwards, since what a card does not hold after all costs its buyer more than room to spare, and
-since sources that nobody had looked at lay above three times as often as below (22 and 7 % of the
-last collection). With a tenth on each side 3.2 % of 1,394 jobs were said to fit the largest common
-card that did not hold them and 76 % of those that left a fifth of a card free to fit it; now 2.4
-and 65 %. A twentieth above would make it 2.2 and 59 %: what remains misses by half or more."""
+upwards, since what a card does not hold after all costs its buyer more than room to spare. Of 1,296
+jobs of 128 sources, each left out, 1.9 % are said to fit the largest common card that did not hold
+them, and 53 % of those that left a fifth of a card free are said to fit it; with 0.06 above it was
+2.7 and 61 %, with a tenth 3.2 and 76 % (of 1,394)."""
 LEAST_FOR_TASK, LEAST_FOR_GROUP = 40, 20
 """Fewer cases of a task than this share the interval of all tasks; fewer of a group of networks
 that of the task."""
@@ -76,7 +74,7 @@ class Measured(Struct, frozen=True, kw_only=True):
     """One measured case with its live tensors in GiB, `moving` of which come and go. `wide`: how
     much wider a relative's interval is; `own`: what lies beyond live tensors where the stack says
     so itself; `apart_gib`: what another moment of the step holds. `kind`: the kind of job that
-    sources are counted by, None where the stack has an interval of its own."""
+    sources are counted by."""
 
     raw: dict[str, Any]
     source: str
@@ -90,7 +88,7 @@ class Measured(Struct, frozen=True, kw_only=True):
     context_gib: float
     nccl_gib: float
     wide: float
-    kind: str | None
+    kind: str
     own: Spare | None
 
     @property
@@ -145,12 +143,11 @@ def held_out(
     return found
 
 
-def kinds(told: Iterable[tuple[str, str | None]]) -> dict[str, int]:
+def kinds(told: Iterable[tuple[str, str]]) -> dict[str, int]:
     """How many sources have measured each kind of job, of (source, kind)."""
     found: dict[str, set[str]] = defaultdict(set)
     for source, kind in told:
-        if kind is not None:
-            found[kind].add(source)
+        found[kind].add(source)
     return {kind: len(sources) for kind, sources in sorted(found.items())}
 
 
@@ -178,7 +175,7 @@ def measured(line: bytes, find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> Me
         context_gib=stack.context_gib,
         nccl_gib=NCCL_GIB if count > 1 else 0.0,
         wide=(RELATIVE_SPREAD if network.relative else 1.0) * levers(network.kind, job),
-        kind=_kind(network, job, stack),
+        kind=kind_of(stack.slug, network.kind, job),
         own=_own(stack, job),
     )
 
@@ -205,10 +202,6 @@ def _asked(
 
 def _source(raw: dict[str, Any]) -> str:
     return "/".join(str(raw.get("source") or "-").split("/")[:2])
-
-
-def _kind(network: Network, job: Job, stack: MemoryStack) -> str | None:
-    return None if stack.slug in own_intervals() else kind_of(stack.slug, network.kind, job)
 
 
 def _neutral(stack: MemoryStack) -> MemoryStack:
@@ -323,7 +316,7 @@ def _compared(
 ) -> Comparison:
     _, _, device = case.figures(spares)
     low, high = spans.get(f"{case.task} {case.group}") or spans.get(case.task, spans["any"])
-    wide = case.wide * (1.0 if case.kind is None else by_sources(near.get(case.kind, 0)))
+    wide = case.wide * by_sources(near.get(case.kind, 0))
     low, high = max(LEAST, 1 - (1 - low) * wide), 1 + (high - 1) * wide
     work, size = case.raw["workload"], size_told(case.raw["workload"])
     beyond, least = case.measured_gib - case.known_gib, low * (case.tensors_gib - case.known_gib)
