@@ -47,7 +47,7 @@ def test_memory_that_nothing_settles_is_left_open(list_: str) -> None:
         ("Case: Fractal Design Meshify 2 Mini", "fractal-design.meshify-2.meshify-2"),
         ("* Case: NZXT H510 Elite - Premium Mid-Tower ATX Case", "nzxt.h510.h510"),
         ("内存条: 金士顿 3200 频", "kingston.ddr4.kvr32n22s8-16"),
-        ("3970X", "intel.core.i7-3970x"),
+        ("3970X", "amd.threadripper.3970x"),
     ],
 )
 def test_a_longer_name_or_an_open_size_is_told(line: str, part: str) -> None:
@@ -78,7 +78,7 @@ def test_a_number_of_two_families_is_that_of_the_boards_socket() -> None:
         ),
         (
             "|配件|型号|\n|--|--|\n|主板|华硕 x570|\n|CPU|AMD5800X3D|\n|显卡|华硕 N 卡 3060Ti|",
-            [(1, "?"), (1, "amd.ryzen.7-5800x3d"), (1, "nvidia.geforce.rtx-3060-ti")],
+            [(1, "?"), (1, "amd.ryzen.7-5800x3d"), (1, "asus.dual.rtx-3060-ti-dual-oc")],
         ),
         ("mATX case 21L, support for 240mm water cooler (GPU)", [(1, "?")]),
         ("Networking: 192.168.0.95 - 1 Gb/s", [(1, "?")]),

@@ -51,7 +51,7 @@ def test_the_model_itself_is_found(words: str, name: str) -> None:
     ("line", "gib", "modules"),
     [
         ("Memory: Patriot Viper Elite DDR4 32GB (2x16GB) 2666MHz", 32, 2),
-        ("RAM: Corsair Vengeance DDR5 32GB (2x16GB) 4800MHz CL40", 32, 2),
+        ("RAM: ADATA Lancer DDR5 32GB (2x16GB) 4800MHz CL40", 32, 2),
         ("4x Nobody 16GB DDR4-2933", 64, 4),
     ],
 )
@@ -223,7 +223,7 @@ def test_a_version_a_radio_or_lights_beside_the_model_are_told(
         ("Case: Nobody 452; used in the benchmarked i7-8700K machine", ["?"]),
         ("Storage: Western Digital - SN750 500 GB M.2-2280 Solid State Drive", ["500-gb"]),
         ("CPU: x2 E5-2690 v4", ["e5-2690-v4"]),
-        ("GPU: PowerColor Hellhound RX 7900 XT", ["rx-7900-xt"]),
+        ("GPU: PowerColor Hellhound RX 7900 XT", ["rx-7900-xt-hellhound"]),
         ("GPU: PowerColor Hellhound RX 7900 XTX", ["rx-7900-xtx-hellhound"]),
         ("Computer: GMKtec EVO-X2", ["x2-128gb"]),
     ],

@@ -75,7 +75,8 @@ class PartIndex:
     """An index over parts for `find` and `named_in`; build it once for a catalog.
 
     Words point to the numbers of the parts that hold them. Parts are numbered in the order in which
-    equal matches are shown: own before imported, short names before long ones. A set of parts is an
+    equal matches are shown: own before imported, what is sold or common before what is not, short
+    names before long ones. A set of parts is an
     integer with a byte a part ("marks"), so that what several words share is one bitwise and.
 
     Imported parts of `community` are found too, each level of match after the own parts of that
@@ -85,9 +86,13 @@ class PartIndex:
     def __init__(self, parts: Iterable[Part], community: Layers = NO_LAYERS) -> None:
         self._community = community
         self._listed = list(parts)
-        longest = max((len(part.name) for part in self._listed), default=0) + 1
         self._parts = sorted(
-            self._listed, key=lambda part: len(part.name) + longest * part.id.startswith(IMPORTED)
+            self._listed,
+            key=lambda part: (
+                part.id.startswith(IMPORTED),
+                part.status == "legacy",
+                len(part.name),
+            ),
         )
         self._names: dict[str, list[int]] = {}
         self._marked: dict[tuple[str, Match], int] = {}

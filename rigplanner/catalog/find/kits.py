@@ -108,14 +108,14 @@ def _kits_of(
     fits = [kit for kit in kits if kit.module_gib == gib and wanted % kit.modules == 0]
     if not fits and counted is None and told == 1:
         total = [kit for kit in kits if kit.modules * kit.module_gib == gib]
-        total.sort(key=lambda kit: (_shared(kit, words), kit.modules != 2, len(kit.name)))
+        total.sort(key=lambda kit: (_shared(kit, words), kit.modules != 2, *_sold_first(kit)))
         return (1, total) if total else _several_of(gib, kits) if any_rate else (0, [])
     if "ecc" in words and "non" not in words and any(kit.module in BUFFERED for kit in fits):
         fits = [kit for kit in fits if kit.module in BUFFERED]
     most = max((kit.modules for kit in fits), default=1)
     whole = sorted(
         (kit for kit in fits if kit.modules == most),
-        key=lambda kit: (_shared(kit, words), _latency_misses(text, kit), len(kit.name)),
+        key=lambda kit: (_shared(kit, words), _latency_misses(text, kit), *_sold_first(kit)),
     )
     very = [kit for kit in whole if is_very_kit(text, kit)]
     return wanted // most if fits else 0, very[:1] or whole
@@ -141,13 +141,18 @@ def _several_of(gib: float, kits: list[MemoryKit]) -> tuple[int, list[MemoryKit]
         if fits and not rest:
             most = max(kit.modules for kit in fits)
             whole = [kit for kit in fits if kit.modules == most]
-            return int(modules) // most, sorted(whole, key=lambda kit: (len(kit.name), kit.id))
+            return int(modules) // most, sorted(whole, key=_sold_first)
     return 0, []
 
 
 def _shared(kit: MemoryKit, words: set[str]) -> int:
     """Return how many words of a kit's name a text holds, the more the less."""
     return -len(words & set(shop_words(kit.name)))
+
+
+def _sold_first(kit: MemoryKit) -> tuple[bool, int, str]:
+    """Return the place of a kit among equals: what is sold or common, the shorter name."""
+    return kit.status == "legacy", len(kit.name), kit.id
 
 
 def _latency_misses(text: str, kit: MemoryKit) -> int:
