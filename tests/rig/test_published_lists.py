@@ -92,6 +92,10 @@ from rigplanner.rig.from_text.parts_list import by_figures, read_parts_list
             "<li>VGA: &nbsp;GIGABYTE&nbsp;GTX 1660 SUPER&trade; OC 6GB GDDR6</li>",
             [(1, "nvidia.geforce.gtx-1660-super")],
         ),
+        (
+            "RAM: 64GB DDR4 ECC RDIMM, 8GB sticks, single rank, 3200 MHz",
+            [(8, "samsung.ddr4.m393a1g40db1-crc")],
+        ),
         ("CPU topology: 1 socket(s) × 32 core(s) = 32 physical, 2 thread(s)/core", [(1, "?")]),
         ("显示器：小米 4k 显示器", [(1, "?")]),
         ("4x L4\nNVIDIA L4 24GB PCIe", [(4, "nvidia.datacenter.l4"), (1, "nvidia.datacenter.l4")]),
@@ -111,6 +115,9 @@ def test_shapes_of_published_lists(text: str, parts: list[tuple[int, str]]) -> N
         "5600MHz Desktop Memory UDIMM 288-pin",
         "Samsung 870 EVO 8 TB",
         "MSI B360M PRO-VD",
+        "Supermicro C9X299-PGF",
+        "Ethernet: Intel Ethernet Controller I226-V (Built-in)",
+        "• TPM 2.0 (fTPM): The Ryzen 9600X supports firmware-based TPM, required for Windows",
     ],
 )
 def test_what_names_another_part_takes_none(line: str) -> None:
@@ -126,6 +133,11 @@ def test_what_names_another_part_takes_none(line: str) -> None:
         ("Seagate FireCuda (2TB)", True),
         ("Seagate FireCuda 530 2TB", False),
         ("Gigabyte Z390 Aorus Pro WiFi", True),
+        ("B550 AORUS ELITE V2", True),
+        ("ASUS ProArt X670E-Creator", False),
+        ("Lian Li O11D EVO RGB ATX", True),
+        ("MSI GeForce RTX 4090 SUPRIM X – 24GB", False),
+        ("Thermalright Phantom Spirit 120SE: A high-value air cooler that boosts", False),
         ("ASUS B660M Wifi Plus", True),
         ("华硕 B550m TUF PLUS WIFI Ⅱ", True),
         ("Corsair Vengeance LPX 32 GB (4 x 8 GB) DDR4-3200", False),

@@ -12,6 +12,9 @@ _MODULES = re.compile(
     r"|\b(?P<gib3>\d{1,3})\s*G[Bo]?\s*[x×*]\s*(?P<n3>\d{1,2})\b|\b(?P<gib4>8|16|24|32|48|64)\s?[x×*]\s?(?P<n4>[248])\b",
     re.IGNORECASE,
 )
+_STICKS = re.compile(
+    r"\b(\d{2,4})\s?G[Bo]\b.*?\b(\d{1,3})\s?G[Bo] (?:sticks|modules|dimms)\b", re.IGNORECASE
+)
 _BOXED = re.compile(r"\((\d{1,2})\s?[x×]\s?\d")
 """How many modules a kit has by its name: "32 GB (4 x 8 GB)"."""
 _ONE_MODULE = re.compile(r"(?<![\d.])(\d{1,3})\s*G[Bo]\b", re.IGNORECASE)
@@ -227,10 +230,12 @@ def is_very_kit(text: str, kit: MemoryKit) -> bool:
 
 
 def counted_modules(text: str) -> tuple[int, float] | None:
-    """Return how many modules of how many GiB a text counts: "4x16GB", "(4x16)", "16GB x 4"."""
+    """Return how many modules of how many GiB a text counts: "4x16GB", "(4x16)", "16GB x 4", "64GB,
+    8GB sticks"."""
     found = _MODULES.search(text)
     if found is None:
-        return None
+        sticks = _STICKS.search(text)
+        return (int(sticks[1]) // int(sticks[2]), float(sticks[2])) if sticks else None
     given = found.groupdict()
     count, size = (
         next(given[name + place] for place in ("", "2", "3", "4") if given[name + place])

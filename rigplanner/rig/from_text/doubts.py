@@ -17,6 +17,7 @@ from rigplanner.catalog.schema.parts import (
     Storage,
     kind_of,
 )
+from rigplanner.rig.from_text.variants import squeezed_names
 
 _CAPACITY = re.compile(r"(?<![\d.,-])(\d{1,5}(?:\.\d+)?)\s?([TG])[Bo]?\b(?!\s?/|ps|it)", re.I)
 SAME_CAPACITY = 0.08
@@ -80,7 +81,7 @@ def is_guess(part: Part, text: str, others: tuple[Part, ...], index: PartIndex) 
             return True
         more = (told - _own_words(part) - _PLAIN) & (_board_words(index) | _VARIANTS)
         names = (part.name, *part.aliases)
-        if _is_one_of_lines(part, told, others):
+        if _is_one_of_lines(part, told, others) or all(_RADIOS & _letters(n) - told for n in names):
             return True
         return bool(more) or all(_VARIANTS & _letters(name) - told for name in names)
     if isinstance(part, CPU):
@@ -88,8 +89,11 @@ def is_guess(part: Part, text: str, others: tuple[Part, ...], index: PartIndex) 
     if isinstance(part, MemoryKit) and not capacities_gb(text):
         return not any(number and number in text for number in part.aliases)
     if isinstance(part, Chassis | Cooler):
-        if _goes_on(part, text):
+        lit = isinstance(part, Chassis) and bool(_LIT & told) and not _LIT & _own_words(part)
+        if lit or _goes_on(part, text):
             return True
+        if any(name in "".join(words_of(text)) for name in squeezed_names(part)):
+            return False
         least = min(
             (_letters(name) - _letters(text) - _PLAIN for name in (part.name, *part.aliases)),
             key=len,
@@ -116,6 +120,11 @@ def _is_one_of_lines(part: Motherboard, told: set[str], others: tuple[Part, ...]
     )
 
 
+_RADIOS = frozenset(("ac", "ax", "axe", "be"))
+"""By these letters the one of two boards of a name has a radio; the word WiFi lists leave out where
+there is no other."""
+_LIT = frozenset(("rgb", "argb"))
+"""Words of cases that are other models of a name."""
 _LINES = frozenset(("prime", "tuf", "proart", "strix", "mag", "mpg", "meg"))
 """Words that begin the name of a maker's line of boards."""
 
@@ -129,6 +138,8 @@ def _is_one_of_partners(part: GPU, told: set[str], others: tuple[Part, ...]) -> 
         if isinstance(other, GPU) and (other.vendor, other.chip) == (part.vendor, part.chip)
     ]
     if part.vendor == part.chip_maker or len(alike) < 2:
+        return False
+    if any(_letters(name) <= told for name in (part.name, *part.aliases)):
         return False
     shared = set.intersection(*(_letters(other.name) for other in alike))
     return not (_own_words(part) - shared) & told

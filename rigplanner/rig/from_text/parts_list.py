@@ -81,6 +81,15 @@ _CODE = re.compile("[A-Z]{3}")
 _OWN_ROW = re.compile(r"^ *(\d{1,9}) {2,}(\S.*?)(?: {2,}(\S.*))?$")
 """A row of our plain text, whose columns stand at least two spaces apart."""
 _SPACE_IN_NUMBER = re.compile(r"(?<=\d)\s(?=\d)")
+_REMARK = re.compile(
+    r"^[^:]*\b(?:built-?in|on-?board|integrated)\)?\W*$"
+    r"|^(?:the|this|these|it|they)\b.*\b(?:is|are|has|have|supports?|includes?|provides?|requires?)\b",
+    re.IGNORECASE,
+)
+"""What stands behind a label without a kind and is no part that is bought: what a board has itself,
+a sentence about parts."""
+_LONG_LABEL = re.compile(r"(?=.*\d)\S+(?:\s+\S+){2,}")
+"""Three words with a number before a colon name a part that a remark follows."""
 _BEYOND_COUNT = re.compile(r"\s*\d{7,}\s*[x×*]\s")
 _BARE_PRICE = re.compile(r"(?<=\S)\s{2,}\d{2,6}\s*$")
 """An amount without a currency in a column of its own."""
@@ -513,26 +522,40 @@ def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> li
     if len(cells) > 1 and (is_label(plain) or _BOLD_LABEL.match(line)):
         kind, quantity, words = kind_of_label(plain), of_label, cells[1]
         if len(cells) > 2 and cells[2].isdecimal() and len(cells[2]) <= MOST_DIGITS_OF_COUNT:
-            paid = _price(" | ".join(cells[3:]), day)
-            row = Row(
-                words,
-                kind,
-                int(cells[2]),
-                (paid.amount, paid.currency) if paid else None,
-                each=False,
-            )
-            return _row_entries(row, index, day, known)
+            return _row_entries(_counted_row(words, kind, cells, day), index, day, known)
     elif len(cells) > 1 and cells[0].isdigit():
         quantity, words = int(cells[0]), cells[1]
     elif labelled:
         kind, words, quantity = kind_of_label(label), rest, times
     elif mark and COUNTED.match(rest):
         words = rest
+    if mark and not labelled and _REMARK.match(rest):
+        return []
     if is_label(words) and not (labelled and _MODEL_IN_BRACKETS.search(words)):
         return []
     words = _BARE_PRICE.sub("", words)
     found = _priced(words, _price(" | ".join(cells[1:]), day), quantity, kind, index, day, known)
-    return _surely_named(found) if labelled and is_other_label(label) else found
+    if labelled and is_other_label(label):
+        return _surely_named(found)
+    return found if labelled or not mark else _or_of_label(found, label, index, day, known)
+
+
+def _counted_row(words: str, kind: str | None, cells: list[str], day: str) -> Row:
+    """Return the row of a line of label, words, count and perhaps a price."""
+    paid = _price(" | ".join(cells[3:]), day)
+    price = (paid.amount, paid.currency) if paid else None
+    return Row(words, kind, int(cells[2]), price, each=False)
+
+
+def _or_of_label(
+    found: list[Entry], label: str, index: PartIndex, day: str, known: Sequence[Part]
+) -> list[Entry]:
+    """Return what a line gives, or else what the words before its colon do, where a remark follows
+    a part's name."""
+    if not _LONG_LABEL.fullmatch(label) or any(entry.wish.parts for entry in found):
+        return found
+    named = _priced(label, None, 1, None, index, day, known)
+    return named if any(is_named(entry.wish, SURE_LETTERS) for entry in named) else found
 
 
 def _surely_named(entries: list[Entry]) -> list[Entry]:

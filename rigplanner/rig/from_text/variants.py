@@ -131,14 +131,14 @@ def _is_small(part: Motherboard, unsaid: set[str]) -> bool:
 
 
 def _is_begun(part: Motherboard, held: list[str]) -> bool:
-    """Say whether a short word of the text is but the beginning of one in a board's names:
+    """Say whether a short word of the text is but the beginning or end of one in a board's names:
     "PRO-VD" is no PRO-VDH."""
     own = {word for name in (part.name, *part.aliases) for word in words_of(name)}
     return any(
         1 < len(word) < 4
         and word.isalpha()
         and word not in own
-        and any(name.startswith(word) for name in own)
+        and any(name.startswith(word) or name.endswith(word) for name in own)
         and not any(name.startswith(word + after) for name in (*own, "wifi"))
         for word, after in zip(held, [*held[1:], "-"], strict=True)
     )

@@ -164,7 +164,14 @@ def judged(entry: Rule, context: Context) -> tuple[list[Finding], int]:
             findings.extend(_within_bounds(entry, context, case, missing))
         else:
             findings.extend(entry.judge(context, case))
-    return findings, len(cases)
+    return [_bounded(entry, finding) for finding in findings], len(cases)
+
+
+def _bounded(entry: Rule, finding: Finding) -> Finding:
+    """Return a question of a rule that finds no errors with the worst that its answer can be."""
+    if finding.severity != "unknown" or finding.at_worst or entry.may_err:
+        return finding
+    return finding if entry.severity == "unknown" else replace(finding, at_worst=entry.severity)
 
 
 def _within_bounds(

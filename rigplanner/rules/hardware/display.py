@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from rigplanner.catalog.schema.parts import GPU, Motherboard, System
+from rigplanner.catalog.schema.parts import GPU, Layout, Motherboard, System
 from rigplanner.machine.assemble import assemble
 from rigplanner.machine.displays import graphics_beside, taken_of
 from rigplanner.machine.model import GpuNode, Machine
@@ -48,7 +48,7 @@ def no_output(context: Context, case: Screen) -> Iterator[Finding]:
     if layout.remote_management or any(shows(card.card) for card in context.cards):
         return
     graphics = [cpu.has_graphics for _, cpu in context.cpus]
-    if any(graphics) and layout.display_outputs:
+    if any(graphics) and (layout.display_outputs or _has_outputs(layout)):
         return
     missing = [
         f"{card.card.id}:display_outputs"
@@ -68,6 +68,14 @@ def no_output(context: Context, case: Screen) -> Iterator[Finding]:
         yield no_output.unknown(case, *dict.fromkeys(missing))
     else:
         yield no_output.finding(case)
+
+
+def _has_outputs(layout: Layout) -> bool:
+    """Say whether a board of which nobody tells the outputs has one: boards with Intel's chipsets B
+    and H and AMD's chipsets A are made for CPUs with graphics."""
+    intel = any(socket.startswith("LGA") for socket in layout.sockets)
+    made = (layout.chipset or "").startswith(("B", "H") if intel else ("A",))
+    return layout.display_outputs is None and made
 
 
 def shows(card: GPU) -> bool:
