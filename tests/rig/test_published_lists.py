@@ -92,12 +92,9 @@ from rigplanner.rig.from_text.parts_list import by_figures, read_parts_list
             "<li>VGA: &nbsp;GIGABYTE&nbsp;GTX 1660 SUPER&trade; OC 6GB GDDR6</li>",
             [(1, "nvidia.geforce.gtx-1660-super")],
         ),
-        (
-            "RAM: 64GB DDR4 ECC RDIMM, 8GB sticks, single rank, 3200 MHz",
-            [(8, "samsung.ddr4.m393a1g40db1-crc")],
-        ),
         ("CPU topology: 1 socket(s) × 32 core(s) = 32 physical, 2 thread(s)/core", [(1, "?")]),
         ("显示器：小米 4k 显示器", [(1, "?")]),
+        ("ROG Crosshair VIII Hero", [(1, "asus.x570.rog-crosshair-viii-hero-wi-fi")]),
         ("4x L4\nNVIDIA L4 24GB PCIe", [(4, "nvidia.datacenter.l4"), (1, "nvidia.datacenter.l4")]),
     ],
 )
@@ -115,7 +112,8 @@ def test_shapes_of_published_lists(text: str, parts: list[tuple[int, str]]) -> N
         "5600MHz Desktop Memory UDIMM 288-pin",
         "Samsung 870 EVO 8 TB",
         "MSI B360M PRO-VD",
-        "Supermicro C9X299-PGF",
+        "Supermicro C9X299-GF",
+        "ASRock B650E PG-ITX",
         "Ethernet: Intel Ethernet Controller I226-V (Built-in)",
         "• TPM 2.0 (fTPM): The Ryzen 9600X supports firmware-based TPM, required for Windows",
     ],
@@ -132,10 +130,10 @@ def test_what_names_another_part_takes_none(line: str) -> None:
         ("Corsair 1500 W", True),
         ("Seagate FireCuda (2TB)", True),
         ("Seagate FireCuda 530 2TB", False),
-        ("Gigabyte Z390 Aorus Pro WiFi", True),
-        ("B550 AORUS ELITE V2", True),
+        ("ASUS ROG STRIX Z370 GAMING", True),
+        ("Gigabyte X670 AORUS ELITE", True),
         ("ASUS ProArt X670E-Creator", False),
-        ("Lian Li O11D EVO RGB ATX", True),
+        ("Fractal Design Meshify 2 RGB", True),
         ("MSI GeForce RTX 4090 SUPRIM X – 24GB", False),
         ("Thermalright Phantom Spirit 120SE: A high-value air cooler that boosts", False),
         ("ASUS B660M Wifi Plus", True),
@@ -166,3 +164,7 @@ def test_another_series_or_model_is_told_as_a_stand_in(line: str, stands_in: boo
 )
 def test_a_part_number_names_its_part(number: str, part: str) -> None:
     assert [found.id for found in read_wish(number, SHIPPED).parts[:1]] == [part]
+
+
+def test_sticks_of_a_sum_are_counted() -> None:
+    assert [count for count, _ in read("RAM: 64GB DDR4 ECC RDIMM, 8GB sticks, 3200 MHz")] == [8]

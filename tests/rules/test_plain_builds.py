@@ -66,7 +66,7 @@ def kit_for(board: Motherboard) -> str:
         kit
         for kit in kits
         if (kit.type, kit.module, kit.modules) == (layout.memory_type, "udimm", 2)
-        and kit.module_gib == 16
+        and kit.module_gib == (8 if kit.type == "DDR3" else 16)
     ]
     return min(fits, key=lambda kit: ((kit.speed_mts or 0) > speed, kit.id)).id
 

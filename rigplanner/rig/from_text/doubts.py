@@ -83,6 +83,8 @@ def is_guess(part: Part, text: str, others: tuple[Part, ...], index: PartIndex) 
         names = (part.name, *part.aliases)
         if _is_one_of_lines(part, told, others) or all(_RADIOS & _letters(n) - told for n in names):
             return True
+        if all(any(len(word) == 1 for word in _letters(name) - told - _NUMERALS) for name in names):
+            return True
         return bool(more) or all(_VARIANTS & _letters(name) - told for name in names)
     if isinstance(part, CPU):
         return _is_of_two_families(part, told, others)
@@ -106,6 +108,20 @@ def is_guess(part: Part, text: str, others: tuple[Part, ...], index: PartIndex) 
     )
 
 
+def nearest_boards(parts: tuple[Part, ...], text: str) -> tuple[Part, ...]:
+    """Return the boards that a text may mean with that one first of whose name it leaves out the
+    fewest words: a "Crosshair VIII Hero" is no Dark Hero."""
+    told = _letters(text) | _PLAIN
+    if not all(isinstance(part, Motherboard) for part in parts):
+        return parts
+    return tuple(
+        sorted(
+            parts,
+            key=lambda part: min(len(_letters(name) - told) for name in (part.name, *part.aliases)),
+        )
+    )
+
+
 def _is_one_of_lines(part: Motherboard, told: set[str], others: tuple[Part, ...]) -> bool:
     """Say whether words leave open which line of a maker's boards is meant: a "B660M Plus WiFi" is
     a PRIME and a TUF GAMING."""
@@ -123,6 +139,7 @@ def _is_one_of_lines(part: Motherboard, told: set[str], others: tuple[Part, ...]
 _RADIOS = frozenset(("ac", "ax", "axe", "be"))
 """By these letters the one of two boards of a name has a radio; the word WiFi lists leave out where
 there is no other."""
+_NUMERALS = frozenset("0123456789")
 _LIT = frozenset(("rgb", "argb"))
 """Words of cases that are other models of a name."""
 _LINES = frozenset(("prime", "tuf", "proart", "strix", "mag", "mpg", "meg"))

@@ -28,7 +28,7 @@ from rigplanner.catalog.schema.parts import (
 )
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
-from rigplanner.rig.from_text.doubts import capacities_gb, is_contradicted, is_guess
+from rigplanner.rig.from_text.doubts import capacities_gb, is_contradicted, is_guess, nearest_boards
 from rigplanner.rig.from_text.examples import example_in
 from rigplanner.rig.from_text.fitting import (
     for_the_board,
@@ -394,6 +394,7 @@ def _undoubted(wish: Wish, index: PartIndex, kind: str | None) -> Wish:
     without a part; what may as well be another part is a stand-in."""
     if not wish.parts:
         return wish
+    wish = struct_replace(wish, parts=nearest_boards(wish.parts, wish.text))
     part = wish.parts[0]
     if isinstance(part, PowerSupply) and is_contradicted(part, wish.text):
         fits = tuple(other for other in wish.parts if not is_contradicted(other, wish.text))

@@ -114,7 +114,7 @@ def _is_other_model(part: Part, words: str, unsaid: set[str]) -> bool:
     plain = set(words_of(part.name)) - set(held)
     if isinstance(part, Motherboard) and _is_longer(held, unsaid):
         return True
-    if isinstance(part, Motherboard) and (_is_small(part, plain) or _is_begun(part, held)):
+    if isinstance(part, Motherboard) and (_is_small(part, plain, held) or _is_begun(part, held)):
         return True
     short = {word for word in plain if len(word) < 3 and word not in _NO_MODELS}
     others = {word for word in held if len(word) == 1 and word.isalpha()}
@@ -124,10 +124,13 @@ def _is_other_model(part: Part, words: str, unsaid: set[str]) -> bool:
     return longer or (isinstance(part, Motherboard) and bool(short) and fresh)
 
 
-def _is_small(part: Motherboard, unsaid: set[str]) -> bool:
-    """Say whether the letter by which a board is a small one is left out: "Z390 Aorus Pro WiFi" is
-    no Z390-I."""
-    return "i" in unsaid and (part.form_factor or "").casefold() == "mini-itx"
+def _is_small(part: Motherboard, unsaid: set[str], held: list[str]) -> bool:
+    """Say whether the letter by which a board is a small one is left out ("Z390 Aorus Pro WiFi" is
+    no Z390-I), or the words name a small one and this is none ("B650E PG-ITX")."""
+    small = (part.form_factor or "").casefold() == "mini-itx"
+    return ("i" in unsaid and small) or (
+        part.form_factor is not None and "itx" in held and not small
+    )
 
 
 def _is_begun(part: Motherboard, held: list[str]) -> bool:
