@@ -66,3 +66,4 @@ def test_where_no_batch_is_said_it_is_one_that_people_run() -> None:
     offline = {"scenario": "offline"}
     assert batch(model="sdxl", task="inference", variant=offline) > 1
     assert batch(model="t5-3b", task="train") == 1 < batch(model="bert-large", task="train")
+    assert batch(model="efficientdet-d4", task="train") < 50 < batch(model="resnet50", task="train")
