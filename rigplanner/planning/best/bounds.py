@@ -23,10 +23,13 @@ from rigplanner.planning.best.judge import Chosen, Judge, card_items
 from rigplanner.planning.best.relaxed import (
     FURNITURE,
     MEMORY,
+    IdealHost,
     alike,
+    cores_of,
     host_of_socket,
     ideal_host,
     memory_for,
+    most_by_cores,
 )
 from rigplanner.planning.best.score import Score, leans_on_host, score_of
 from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space, is_frame
@@ -119,7 +122,27 @@ class Bounds:
                 found = score
         if isinstance(found, Score) and (code := self.judge.works_refused(cards, *free)):
             return code
+        if isinstance(found, Score) and self.leans_on_host(cards):
+            options = self.plausible("cpu", cards, {}).firsts
+            return faster(found, self._by_cores(cards, self._ideal, options))
         return found
+
+    def _by_cores(
+        self, cards: CardSet, host: IdealHost, options: tuple[Option, ...]
+    ) -> Score | str:
+        """What cards do at most in a host with as many cores as any of some processors has."""
+
+        def score(cores: int) -> Score | str:
+            some = host.with_cores(cores)
+            found: Score | str = "not-predicted"
+            for own_roots in (False, True) if cards.count > 1 else (False,):
+                rig = self.judge.with_items((*card_items(cards), *some.items(True)), False)
+                rig = _with_parts(rig, some.parts(cards, self.catalog, own_roots))
+                machine = assemble(rig, self.catalog)
+                found = faster(found, score_of(self.question, machine, cards.way, self.strict))
+            return found
+
+        return most_by_cores(cores_of(options, self.catalog), score, len(self.question.wants))
 
     def _free(self, cards: CardSet) -> Iterator[tuple[Rig, Machine]]:
         """Yield the machines of these cards in hosts that hold nothing back. Those of the last
@@ -184,7 +207,8 @@ class Bounds:
         kind = (board.layout.sockets, board.layout.memory_type)
         key = (self._alike(cards), (cards.count, cards.way, cards.cap_w, cards.bridge), kind)
         if key not in self._on_socket:
-            cpus = [self.catalog.get(o.part) for o in self.plausible("cpu", cards, chosen).firsts]
+            options = self.plausible("cpu", cards, chosen).firsts
+            cpus = [self.catalog.get(option.part) for option in options]
             kits = [
                 self.catalog.get(o.part) for o in self.plausible("memory", cards, chosen).firsts
             ]
@@ -193,13 +217,7 @@ class Bounds:
                 [cpu for cpu in cpus if isinstance(cpu, CPU)],
                 [kit for kit in kits if isinstance(kit, MemoryKit)],
             )
-            found: Score | str = "not-predicted"
-            for own_roots in (False, True) if cards.count > 1 else (False,):
-                rig = self.judge.with_items((*card_items(cards), *host.items(True)), False)
-                rig = _with_parts(rig, host.parts(cards, self.catalog, own_roots))
-                machine = assemble(rig, self.catalog)
-                found = faster(found, score_of(self.question, machine, cards.way, self.strict))
-            self._on_socket[key] = found
+            self._on_socket[key] = self._by_cores(cards, host, options)
         return self._on_socket[key]
 
     def furnished(self, cards: CardSet, chosen: Chosen) -> Score | str:

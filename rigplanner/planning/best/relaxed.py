@@ -1,7 +1,8 @@
 """A host that holds nothing back: parts that do not exist, each field the best of all parts of the
 space. What cards do in it no real host lets them exceed."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from msgspec import Struct
@@ -21,13 +22,15 @@ from rigplanner.catalog.schema.parts import (
     Slot,
     Storage,
 )
-from rigplanner.planning.best.space import CardSet, Space
+from rigplanner.planning.best.score import Score
+from rigplanner.planning.best.space import CardSet, Option, Space
 from rigplanner.rig.document import Item
 
 BOARD, PROCESSOR, MEMORY, DRIVE = "ideal.board", "ideal.cpu", "ideal.memory", "ideal.drive"
 APART = 5
 """Columns between the slots of the board: no card stands before another's fans."""
 MODULE_GIB, LANES = 4096.0, 1024
+UNKNOWN_CORES = 64
 SERVERS = 12
 """Channels of one socket of a server today (EPYC 9004 and 9005)."""
 DRIVES = 4
@@ -62,6 +65,10 @@ class IdealHost(Struct, frozen=True, kw_only=True):
             (self.memory.type, self.memory.module or "udimm"),
             channels,
         )
+
+    def with_cores(self, cores: int) -> "IdealHost":
+        """Return the same host with so many cores."""
+        return replace(self, cpu=replace(self.cpu, cores=cores, threads=2 * cores))
 
     def items(self, furnished: bool) -> tuple[Item, ...]:
         """Return the items of the host, without cards; `furnished`: with memory and drives."""
@@ -168,7 +175,6 @@ def host_of_socket(ideal: IdealHost, cpus: list[CPU], kits: list[MemoryKit]) -> 
     kind, module = (first.type, first.module or "udimm") if first else ("DDR5", "rdimm")
     cpu = replace(
         ideal.cpu,
-        cores=max(((cpu.cores or 64) * cpu.sockets_max for cpu in cpus), default=64),
         memory=MemoryChannels(
             channels=channels,
             types=(kind,),
@@ -180,6 +186,45 @@ def host_of_socket(ideal: IdealHost, cpus: list[CPU], kits: list[MemoryKit]) -> 
         ideal.memory, type=kind, module=module, modules=channels, speed_mts=rate or None
     )
     return IdealHost(cpu=cpu, memory=memory, drive=ideal.drive, generation=ideal.generation)
+
+
+def cores_of(options: Iterable[Option], catalog: Catalog) -> list[int]:
+    """Return how many cores any of some choices of processors has; of one that nobody knows as many
+    as a server's."""
+    parts = ((option.quantity, catalog.get(option.part)) for option in options)
+    return [many * (cpu.cores or UNKNOWN_CORES) for many, cpu in parts if isinstance(cpu, CPU)]
+
+
+def most_by_cores(
+    cores: Iterable[int], score_of: Callable[[int], Score | str], works: int
+) -> Score | str:
+    """Return the highest score that a host has with any of these numbers of cores, or why it has
+    none. More of them are not always better: each layer in RAM costs time that grows with them
+    (`performance/host/law.py`), while they unpack faster, so that the time of a step is convex in
+    them. The mean of several works may have several tops: there each number is tried."""
+    counts = sorted(set(cores))
+    if not counts:
+        return "not-predicted"
+    known: dict[int, Score | str] = {}
+
+    def value(at: int) -> float:
+        found = known.setdefault(at, score_of(counts[at]))
+        return found.value if isinstance(found, Score) else -math.inf
+
+    low, high = 0, len(counts) - 1
+    if value(low) == value(high):
+        return known[low]
+    if works > 1:
+        low, high = 0, -1
+        for at in range(len(counts)):
+            value(at)
+    while low < high:
+        middle = (low + high) // 2
+        if value(middle) < value(middle + 1):
+            low = middle + 1
+        else:
+            high = middle
+    return max(known.values(), key=lambda one: one.value if isinstance(one, Score) else -math.inf)
 
 
 def _most_channels(cpus: list[CPU]) -> int:

@@ -40,9 +40,11 @@ from rigplanner.planning.best.reads import (
 from rigplanner.planning.best.relaxed import (
     FURNITURE,
     MEMORY,
+    cores_of,
     host_of_socket,
     ideal_host,
     memory_for,
+    most_by_cores,
 )
 from rigplanner.planning.best.score import Score, leans_on_host, on_cards, score_of
 from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space, space_of
@@ -641,14 +643,9 @@ class _Check:
 
     def _free(self, cards: CardSet) -> Score | str:
         best: Score | str = "not-predicted"
+        leans = leans_on_host(self.question, cards)
         for own_roots in (False, True):
-            parts = {p.id: p for p in self._ideal.parts(cards, self.catalog, own_roots)}
-            items = (
-                *self._items(cards, {}),
-                *self._ideal.items(leans_on_host(self.question, cards)),
-            )
-            works = tuple(on_cards(want, cards.count, cards.way) for want in self.question.wants)
-            rig = replace(self._rig(items, works), snapshot=parts)
+            rig = self._in_ideal(cards, self._ideal, own_roots, leans)
             score = score_of(self.question, assemble(rig, self.catalog), cards.way, self.strict)
             if isinstance(score, Score):
                 found = assess(rig, self.catalog, self.made.day).report.findings
@@ -658,7 +655,31 @@ class _Check:
                     best = score
             elif not isinstance(best, Score):
                 best = score
+        if isinstance(best, Score) and leans:
+            some = [o for o in self.made.options["cpu"] if self._relates("cpu", o, cards, {})]
+            other = self._by_cores(cards, self._ideal, some)
+            return other if isinstance(other, Score) and other.value > best.value else best
         return best
+
+    def _in_ideal(self, cards: CardSet, host: Any, own_roots: bool, furnished: bool) -> Rig:
+        """The rig of these cards in a host that does not exist."""
+        parts = {p.id: p for p in host.parts(cards, self.catalog, own_roots)}
+        works = tuple(on_cards(want, cards.count, cards.way) for want in self.question.wants)
+        items = (*self._items(cards, {}), *host.items(furnished))
+        return replace(self._rig(items, works), snapshot=parts)
+
+    def _by_cores(self, cards: CardSet, host: Any, options: list[Option]) -> Score | str:
+        def score(cores: int) -> Score | str:
+            found: Score | str = "not-predicted"
+            for own_roots in (False, True):
+                rig = self._in_ideal(cards, host.with_cores(cores), own_roots, True)
+                told = score_of(self.question, assemble(rig, self.catalog), cards.way, self.strict)
+                value = told.value if isinstance(told, Score) else -1.0
+                if value >= (found.value if isinstance(found, Score) else -1.0):
+                    found = told
+            return found
+
+        return most_by_cores(cores_of(options, self.catalog), score, len(self.question.wants))
 
     def _on_socket(self, cards: CardSet, chosen: dict[str, Option]) -> Score | str:
         board = self.catalog.get(chosen["motherboard"].part)
@@ -667,28 +688,16 @@ class _Check:
         key = ("socket", cards.gpu, cards.count, cards.way, cards.cap_w, cards.bridge, kind)
         if key not in self._said:
             some = {
-                kind: [
-                    self.catalog.get(option.part)
-                    for option in self.made.options[kind]
-                    if self._relates(kind, option, cards, chosen)
-                ]
+                kind: [o for o in self.made.options[kind] if self._relates(kind, o, cards, chosen)]
                 for kind in ("cpu", "memory")
             }
+            parts = {kind: [self.catalog.get(o.part) for o in some[kind]] for kind in some}
             host = host_of_socket(
                 self._ideal,
-                [part for part in some["cpu"] if isinstance(part, CPU)],
-                [part for part in some["memory"] if isinstance(part, MemoryKit)],
+                [part for part in parts["cpu"] if isinstance(part, CPU)],
+                [part for part in parts["memory"] if isinstance(part, MemoryKit)],
             )
-            found: Score | str = "not-predicted"
-            for own_roots in (False, True):
-                parts = {p.id: p for p in host.parts(cards, self.catalog, own_roots)}
-                rig = self._rig((*self._items(cards, {}), *host.items(True)))
-                machine = assemble(replace(rig, snapshot=parts), self.catalog)
-                score = score_of(self.question, machine, cards.way, self.strict)
-                value = score.value if isinstance(score, Score) else -1.0
-                if value >= (found.value if isinstance(found, Score) else -1.0):
-                    found = score
-            self._said[key] = found
+            self._said[key] = self._by_cores(cards, host, some["cpu"])
         told: Score | str = self._said[key]
         return told
 
