@@ -38,6 +38,8 @@ from rigplanner.rig.document import Item, Rig
 from rigplanner.rules.core.context import Context
 from rigplanner.rules.jobs.vram import offloading
 
+PACED = ("memory", "storage")
+"""Kinds that neither hold nor feed the rest."""
 OF_MEMORY = ("memory", "tight")
 """Faults that another host does not mend: what cards hold does not rest on their links to it."""
 
@@ -70,6 +72,7 @@ class Bounds:
         self._specs: dict[str, int] = {}
         self._classes: dict[str, list[tuple[Option, list[Option]]]] = {}
         self._plausible: dict[object, Plausible] = {}
+        self._housed: dict[object, float] = {}
         self._last_free: tuple[object, list[tuple[Rig, Machine]]] = (None, [])
         self._most_slots = max(
             (_slots(part) for part in map(self._board, space.options["motherboard"]) if part),
@@ -359,6 +362,47 @@ class Bounds:
         if key not in self._leasts:
             self._leasts[key] = self._rest(level, cards, chosen, by_watts)
         return self._leasts[key]
+
+    def housed(self, level: int, cards: CardSet, chosen: Chosen, by_watts: bool) -> float:
+        """Return what `rest` does beside a board and a processor, where of case, cooler and supply
+        only those count that the rules let stand around these; infinite where none do."""
+        housing = HOST_KINDS.index("chassis")
+        if level > housing + 1:
+            return self.rest(level, cards, chosen, by_watts)
+        inner = {kind: option for kind, option in chosen.items() if kind not in PACED}
+        key = (cards, *inner.values(), by_watts)
+        if key not in self._housed:
+            self._housed[key] = self._least_housing(cards, inner, by_watts)
+        within = self.rest(level, cards, chosen, by_watts)
+        within -= self.rest(max(level, housing), cards, chosen, by_watts)
+        return within + self._housed[key] if level <= housing else self._housed[key]
+
+    def _least_housing(self, cards: CardSet, chosen: Chosen, by_watts: bool) -> float:
+        """What the cheapest case costs with the cheapest cooler and supply of its own; beside a
+        chosen case, what these two cost."""
+
+        def measure(option: Option) -> float:
+            return option.watts if by_watts else option.cost
+
+        def allowed(kind: str, beside: Chosen) -> float:
+            options = sorted(self.plausible(kind, cards, beside).firsts, key=measure)
+            for option in options:
+                if self.judge.houses(cards, {**beside, kind: option}, kind):
+                    return measure(option)
+            return float("inf")
+
+        if "chassis" in chosen:
+            cooler = allowed("cooler", chosen)
+            return cooler + allowed("psu", chosen) if cooler < float("inf") else cooler
+        floor, least = self.rest(HOST_KINDS.index("cooler"), cards, chosen, by_watts), float("inf")
+        for case in sorted(self.plausible("chassis", cards, chosen).firsts, key=measure):
+            if measure(case) + floor >= least:
+                break
+            around = {**chosen, "chassis": case}
+            if self.judge.houses(cards, around, "chassis"):
+                own = self._least_housing(cards, around, by_watts)
+                least = min(least, measure(case) + own)
+        return least
 
     def _rest(self, level: int, cards: CardSet, chosen: Chosen, by_watts: bool) -> float:
         total = 0.0

@@ -16,10 +16,12 @@ from rigplanner.planning.best.market import Market
 from rigplanner.planning.best.question import Question
 from rigplanner.planning.best.reads import (
     CARDS,
+    HOUSING,
     IN_CASE,
     OF_LOAD,
     OF_WORK,
     SITTING,
+    STANDING,
     Strictness,
     refuses,
     rests_on,
@@ -89,6 +91,11 @@ class Judge:
             ]
             for kind in (CARDS, *STEMS)
         }
+        seen = {CARDS, "motherboard", "cpu", *HOUSING}
+        self._housing: dict[str, list[Group]] = {
+            kind: [group for group in self._groups[kind] if seen.issuperset(group[0])]
+            for kind in HOUSING
+        }
 
     def refusal(self, cards: CardSet, chosen: Chosen, kind: str) -> Refusal | None:
         """Return what refuses a choice of `kind` beside the choices made before it, None where
@@ -97,6 +104,13 @@ class Judge:
             if (code := self._said_of(group, cards, chosen, kind)) is not None:
                 return Refusal(code, group[0])
         return None
+
+    def houses(self, cards: CardSet, chosen: Chosen, kind: str) -> bool:
+        """Return whether no rule refuses a choice that holds, cools or feeds beside cards, board
+        and processor, whatever memory and drive there are."""
+        return all(
+            self._said_of(group, cards, chosen, kind) is None for group in self._housing[kind]
+        )
 
     def _said_of(self, group: Group, cards: CardSet, chosen: Chosen, kind: str) -> str | None:
         kinds, codes, others = group
@@ -127,7 +141,7 @@ class Judge:
     ) -> tuple[object, ...]:
         """What a group's answer is kept by: the parts themselves; of slots and links, what of cards
         and processors decides there."""
-        alike = kinds == SITTING
+        alike = kinds in (SITTING, STANDING)
         named: object = ""
         if CARDS in kinds:
             named = self._sitting(cards) if alike else _name(cards)

@@ -49,6 +49,7 @@ AVOIDED = frozenset(
 trips, throttles, starves or shows no picture."""
 
 SITTING = (CARDS, "motherboard", "cpu")
+BARE = (CARDS, "psu")
 FED = (CARDS, "motherboard", "cpu", "psu")
 LOADS = (CARDS, "motherboard", "cpu", "memory", "storage", "psu")
 IN_CASE = (CARDS, "chassis")
@@ -60,6 +61,13 @@ OF_PLUGS = ("PWR005", "PWR006", "PWR008", "PWR009", "PWR011")
 
 NO_CASE = "no-case"
 """Why a set of cards is left out whole: every case of the space is refused for these cards."""
+
+NO_HOUSING = "no-housing"
+"""Why a board and a processor are left out beside some cards: of all cases, coolers and supplies
+some kind is refused whole."""
+HOUSING = ("chassis", "cooler", "psu")
+"""Kinds that hold, cool and feed the rest: beside cards, board and processor each case has its own
+cheapest cooler and supply."""
 
 OF_WORK = (
     "SW002", "SW003", "SW006", "SW008", "SW009", "SW012", "SW013", "SW015", "SW017", "SW018",
@@ -122,6 +130,7 @@ RESTS_ON: dict[tuple[str, ...], tuple[str, ...]] = {
     ("cpu", "cooler"): ("CLG003", "CLG004"),
     ("chassis", "cooler"): ("SPC007", "SPC008"),
     ("chassis", "psu"): ("SPC005", "SPC006"),
+    BARE: (*OF_PLUGS, *OF_LOAD),
     FED: (*OF_PLUGS, *OF_LOAD),
     (CARDS, "motherboard", "cpu", "storage", "psu"): OF_PLUGS,
     LOADS: OF_LOAD,

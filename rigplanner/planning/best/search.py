@@ -9,7 +9,7 @@ from msgspec import Struct
 from rigplanner.catalog.schema.parts import GPU, System
 from rigplanner.planning.best.bounds import Bounds, card_watts
 from rigplanner.planning.best.judge import Chosen, Judge
-from rigplanner.planning.best.reads import NO_CASE
+from rigplanner.planning.best.reads import NO_CASE, NO_HOUSING
 from rigplanner.planning.best.score import Score, score_of
 from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space
 from rigplanner.rig.document import Item, Rig
@@ -37,6 +37,8 @@ RELATES_TO: dict[str, frozenset[str]] = {
     "psu": frozenset(("cards", "chassis")),
 }
 """What plain relations of a kind depend on: with others of these another choice of it may do."""
+BEFORE_HOUSING = ("cpu", "chassis")
+"""Kinds after whose choice it is asked what holds, cools and feeds the rig."""
 WHOLE = frozenset(("cards", *HOST_KINDS))
 
 
@@ -169,7 +171,8 @@ class Search:
             ledger.leave(cards, chosen, kind, plausible.twins, TWIN)
         if self.by_watts:
             options = tuple(sorted(options, key=self._measure))
-        rest = self.bounds.rest(level + 1, cards, chosen, self.by_watts)
+        least_rest = self.bounds.housed if kind in PACING else self.bounds.rest
+        rest = least_rest(level + 1, cards, chosen, self.by_watts)
         for at, option in enumerate(options):
             least = spent[0] + self._measure(option) + rest
             if least > aim.limit(score):
@@ -177,7 +180,7 @@ class Search:
                 blamed |= self._dear(cards, least, aim, kind)
                 break
             chosen[kind] = option
-            after = self.bounds.rest(level + 1, cards, chosen, self.by_watts)
+            after = least_rest(level + 1, cards, chosen, self.by_watts)
             least = spent[0] + self._measure(option) + after
             found = self._choose(cards, chosen, spent, score, level, least, aim, ledger)
             del chosen[kind]
@@ -222,10 +225,35 @@ class Search:
             ledger.leave(cards, before, kind, (option,), reason, bound)
             return blamed if slow else blamed | self._dear(cards, least, aim, kind)
         paid = (spent[0] + self._measure(option), spent[1] + option.cost)
+        if kind in BEFORE_HOUSING:
+            left = self._unhoused(cards, chosen, paid, score, level, aim)
+            if left is not None:
+                ledger.leave(cards, before, kind, (option,), *left)
+                rests = SITS | {"chassis"} if kind == "chassis" else SITS
+                dear = self._dear(cards, left[1], aim, kind) if left[1] is not None else NONE
+                return rests | (blamed | dear if dear else NONE)
         if level + 1 < len(HOST_KINDS):
             return self._descend(cards, chosen, paid, score, level + 1, aim, ledger)
         self._end(cards, chosen, round(paid[1], 2), aim, ledger)
         return WHOLE
+
+    def _unhoused(
+        self,
+        cards: CardSet,
+        chosen: Chosen,
+        paid: tuple[float, float],
+        score: float,
+        level: int,
+        aim: Aim,
+    ) -> tuple[str, float | None] | None:
+        """Return why nothing that may hold, cool and feed a rig keeps it within the limit, and what
+        it costs at least; None where something may."""
+        rest = self.bounds.housed(level + 1, cards, chosen, self.by_watts)
+        if rest == float("inf"):
+            return NO_HOUSING, None
+        if paid[0] + rest > aim.limit(score):
+            return "price", paid[0] + rest
+        return None
 
     def _score(self, cards: CardSet, chosen: Chosen, kind: str) -> Score | str | None:
         """Return a better bound of the score, where a choice of this kind tells one."""

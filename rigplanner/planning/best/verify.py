@@ -21,7 +21,7 @@ from rigplanner.catalog.schema.parts import (
     System,
 )
 from rigplanner.decoding import read_json
-from rigplanner.machine.assemble import assemble
+from rigplanner.machine.assemble import assemble, put_together
 from rigplanner.machine.power.loads import load_w
 from rigplanner.machine.power.power import rating_w
 from rigplanner.planning.best.certificate import FORMAT, Certificate, Claim, Family
@@ -29,9 +29,11 @@ from rigplanner.planning.best.goals import NEAR, near
 from rigplanner.planning.best.market import Market
 from rigplanner.planning.best.reads import (
     CARDS,
+    HOUSING,
     IN_CASE,
     LADDER,
     NO_CASE,
+    NO_HOUSING,
     OF_LOAD,
     OF_WORK,
     refuses,
@@ -117,6 +119,7 @@ class _Check:
         self.strict = certificate.strictness != "open"
         self.budget = math.inf if self.question.budget is None else self.question.budget
         self._said: dict[object, Any] = {}
+        self._last: Any = (None, None)
         self._top: Score | None = None
 
     def faults(self) -> Iterator[str]:
@@ -356,6 +359,9 @@ class _Check:
             return self._twins(family, kind)
         if family.reason == NO_CASE:
             return None if self._caseless(cards) else "a case takes the cards"
+        if family.reason == NO_HOUSING:
+            some = [o.part for o in options if self._housing(cards, {**before, kind: o}) < math.inf]
+            return f"{some[0]} can be housed" if some else None
         if family.reason in {code for codes in rests_on().values() for code in codes}:
             bad = [
                 o for o in options if not self._rests_on(family.reason, cards, {**before, kind: o})
@@ -425,26 +431,86 @@ class _Check:
         some: list[Option | None] = [*options] or [None]
         for option in some:
             chosen = {**before, kind: option} if option else before
-            if self._least(cards, chosen, False) > self.budget + EQUAL:
+            if self._dear_by(cards, chosen, False) is None:
                 continue
-            measure = self._least(cards, chosen, self.question.objective == "least-watts")
-            if self._hopeless(math.inf, measure):
-                continue
-            ceiling = self._speed(cards, chosen)
-            if isinstance(ceiling, Score) and not self._hopeless(ceiling.value, measure):
+            if (measure := self._dear_by(cards, chosen, True)) is not None:
                 return f"may cost {measure:g} only"
         return None
 
-    def _least(self, cards: CardSet, chosen: dict[str, Option], by_watts: bool) -> float:
+    def _dear_by(self, cards: CardSet, chosen: dict[str, Option], housed: bool) -> float | None:
+        """What some choices take at least, None where that is too much; `housed`: with a case, a
+        cooler and a supply that the rules let stand around them."""
+        if self._least(cards, chosen, False, housed) > self.budget + EQUAL:
+            return None
+        by_watts = self.question.objective == "least-watts"
+        measure = self._least(cards, chosen, by_watts, housed)
+        if self._hopeless(math.inf, measure):
+            return None
+        ceiling = self._speed(cards, chosen)
+        fast = isinstance(ceiling, Score) and not self._hopeless(ceiling.value, measure)
+        return measure if fast else None
+
+    def _least(
+        self, cards: CardSet, chosen: dict[str, Option], by_watts: bool, housed: bool = True
+    ) -> float:
         gpu = self.catalog.get(cards.gpu)
         own = (cards.cap_w or (gpu.tdp_w if isinstance(gpu, GPU) else None) or 0.0) * cards.count
         total = own if by_watts else cards.cost
+        housed = housed and "cpu" in chosen and "cooler" not in chosen
         for kind in HOST_KINDS:
             if kind in chosen:
                 total += chosen[kind].watts if by_watts else chosen[kind].cost
-            else:
+            elif not (housed and kind in HOUSING):
                 total += self._least_of(kind, cards, chosen, by_watts)
-        return total
+        return total + self._housing(cards, chosen, by_watts) if housed else total
+
+    def _housing(self, cards: CardSet, chosen: dict[str, Option], by_watts: bool = False) -> float:
+        """What a case takes at least with a cooler and a supply, of those that no rule refuses
+        beside the cards, board and processor; beside a chosen case what these two take."""
+        inner = {k: o for k, o in chosen.items() if k not in ("memory", "storage")}
+        key = ("housing", cards, *inner.values(), by_watts)
+        if key not in self._said:
+            cases = [inner["chassis"]] if "chassis" in inner else self.made.options["chassis"]
+            least = math.inf
+            for case in sorted(cases, key=lambda o: o.watts if by_watts else o.cost):
+                own = 0.0 if "chassis" in inner else (case.watts if by_watts else case.cost)
+                if own >= least:
+                    break
+                around = {**inner, "chassis": case}
+                if "chassis" not in inner and not self._stands(cards, around, "chassis"):
+                    continue
+                for kind in ("cooler", "psu"):
+                    own += self._cheapest(kind, cards, around, by_watts, least - own)
+                least = min(least, own)
+            self._said[key] = least
+        return float(self._said[key])
+
+    def _cheapest(
+        self, kind: str, cards: CardSet, chosen: dict[str, Option], by_watts: bool, most: float
+    ) -> float:
+        """What a kind takes at least beside a case; infinite from `most` on."""
+        for option in sorted(
+            self.made.options[kind], key=lambda o: o.watts if by_watts else o.cost
+        ):
+            taken = option.watts if by_watts else option.cost
+            if taken >= most:
+                return math.inf
+            if self._stands(cards, {**chosen, kind: option}, kind):
+                return taken
+        return math.inf
+
+    def _stands(self, cards: CardSet, chosen: dict[str, Option], kind: str) -> bool:
+        """Say whether neither a relation nor a rule keeps a choice out that holds, cools or
+        feeds."""
+        if not self._relates(kind, chosen[kind], cards, chosen):
+            return False
+        seen, here = (CARDS, *chosen), [k for k in HOST_KINDS if k in chosen]
+        for kinds, codes in rests_on().items():
+            last = max((k for k in kinds if k != CARDS), key=HOST_KINDS.index, default="")
+            asked = last == here[-1] == kind and all(k in seen for k in kinds)
+            if asked and any(self._refuses_with(code, kinds, cards, chosen) for code in codes):
+                return False
+        return True
 
     def _least_of(
         self, kind: str, cards: CardSet, chosen: dict[str, Option], by_watts: bool
@@ -530,16 +596,22 @@ class _Check:
         for kinds, codes in rests_on().items():
             if code not in codes or any(k != CARDS and k not in chosen for k in kinds):
                 continue
-            part = {k: chosen[k] for k in kinds if k != CARDS}
-            if code in OF_LOAD:
-                part = self._sparing | part
-            named = (cards.gpu, cards.count, cards.cap_w, cards.bridge) if CARDS in kinds else ()
-            key = (code, named, *((o.part, o.quantity) for o in part.values()))
-            if key not in self._said:
-                self._said[key] = self._refused(code, cards if CARDS in kinds else None, part)
-            if self._said[key]:
+            if self._refuses_with(code, kinds, cards, chosen):
                 return frozenset(kinds)
         return None
+
+    def _refuses_with(
+        self, code: str, kinds: tuple[str, ...], cards: CardSet, chosen: dict[str, Option]
+    ) -> bool:
+        """Say whether a rule refuses the choices of these kinds."""
+        part = {k: chosen[k] for k in kinds if k != CARDS}
+        if code in OF_LOAD:
+            part = self._sparing | part
+        named = (cards.gpu, cards.count, cards.cap_w, cards.bridge) if CARDS in kinds else ()
+        key = (code, named, *((o.part, o.quantity) for o in part.values()))
+        if key not in self._said:
+            self._said[key] = self._refused(code, cards if CARDS in kinds else None, part)
+        return bool(self._said[key])
 
     def _twins(self, family: Family, kind: str) -> str | None:
         """Each choice of a family comes after another that is the same but for name and price, in
@@ -593,9 +665,19 @@ class _Check:
             tries.append(self._items(bare, chosen))
         works = tuple(on_cards(want, one.count, one.way) for want in self.question.wants)
         for some in tries:
-            rig = self._rig(some, works if cards else ())
-            machine = assemble(rig, self.catalog)
-            jobs: Any = tuple(LateJob(n, work, machine) for n, work in enumerate(rig.workloads))
+            context = self._context(some, works if cards else ())
+            found = judged(RULES_BY_CODE[code], context)[0]
+            if any(refuses(finding, self.made.strictness) for finding in found):
+                return True
+        return False
+
+    def _context(self, items: tuple[Item, ...], works: Any) -> Context:
+        """What rules look at in a rig of some parts; that of the last parts is kept: their rules
+        are asked one after the other."""
+        if self._last[0] != (items, works):
+            rig = self._rig(items, works)
+            machine: Any = put_together(rig, self.catalog)
+            jobs: Any = tuple(LateJob(n, work, machine) for n, work in enumerate(works))
             context = Context(
                 rig=rig,
                 catalog=self.catalog,
@@ -604,10 +686,9 @@ class _Check:
                 today=self.made.day,
                 advise=False,
             )
-            found = judged(RULES_BY_CODE[code], context)[0]
-            if any(refuses(finding, self.made.strictness) for finding in found):
-                return True
-        return False
+            self._last = (items, works), context
+        kept: Context = self._last[1]
+        return kept
 
     @cached_property
     def _sparing(self) -> dict[str, Option]:
@@ -785,8 +866,13 @@ class _Check:
         if family.reason == "relation":
             return RELATES_TO[HOST_KINDS[len(family.chosen)]]
         housed: frozenset[str] = frozenset()
-        if family.reason == "price" and HOST_KINDS[len(family.chosen)] in ("chassis", "cooler"):
+        if family.reason in ("price", NO_HOUSING) and HOST_KINDS[len(family.chosen)] in (
+            "chassis",
+            "cooler",
+        ):
             housed = frozenset(("chassis",))
+        if family.reason == NO_HOUSING:
+            return SITS | housed
         if family.reason == "price" and self._dear_at_any_speed(family, sibling, at):
             return SITS | housed
         chosen = dict(zip(HOST_KINDS, self._options(family.chosen), strict=False))

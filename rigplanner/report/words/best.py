@@ -114,6 +114,7 @@ EXCLUDED = {
     "sibling": "dearer parts that mend nothing",
     "twin": "the same for more money",
     "no-case": "no case takes the cards",
+    "no-housing": "no case, cooler and supply go with them",
     "memory": "memory does not hold the job",
     "tight": "memory may not hold the job",
     "unproven": "speed not measured on such cards",
