@@ -136,6 +136,9 @@ ENGINE_WORDS = {
     "sm": "split",
     "split_mode": "split",
     "ts": "tensor_split",
+    "context": "seq_len",
+    "ctx": "seq_len",
+    "n_ctx": "seq_len",
     "ctx_size": "seq_len",
     "num_ctx": "seq_len",
     "max_model_len": "seq_len",
@@ -143,8 +146,18 @@ ENGINE_WORDS = {
     "cache_type_k": "kv_precision",
     "kv_cache_dtype": "kv_precision",
     "gpu_memory_utilization": "memory_utilization",
+    "max_seq_length": "seq_len",
+    "max_length": "seq_len",
+    "sequence_len": "seq_len",
+    "batch": "batch_per_gpu",
+    "batch_size": "batch_per_gpu",
+    "micro_batch_size": "batch_per_gpu",
+    "per_device_train_batch_size": "batch_per_gpu",
+    "gradient_accumulation_steps": "gradient_accumulation",
+    "lora_r": "lora_rank",
+    "resolution": "image_size",
 }
-"""Fields of a workload as llama.cpp, ollama and vLLM call them."""
+"""Fields of a workload as llama.cpp, ollama, vLLM and trainers call them."""
 
 
 def in_own_words(fields: dict[str, Any]) -> dict[str, Any]:

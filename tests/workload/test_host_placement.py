@@ -83,3 +83,5 @@ def test_engines_words_are_heard_and_own_words_win() -> None:
         "tensor_split": [1, 2],
     }
     assert in_own_words({"ngl": 5, "gpu_layers": 7}) == {"gpu_layers": 7}
+    trainer = {"per_device_train_batch_size": 2, "max_seq_length": 4096, "lora_r": 8}
+    assert in_own_words(trainer) == {"batch_per_gpu": 2, "seq_len": 4096, "lora_rank": 8}
