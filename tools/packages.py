@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tarfile
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 
 from rigplanner import __version__
@@ -23,6 +24,14 @@ LINUX = BUILD / "linux"
 DEPENDS = ("libc6 (>= 2.34)", "libegl1", "libgl1", "fontconfig-config", "libdbus-1-3")
 """What the folder does not bring: the C library, the drivers' own OpenGL, where fonts lie, and what
 every desktop speaks with."""
+WITHOUT_BLAS = (
+    "setup-args=-Dallow-noblas=true",
+    "setup-args=-Dblas=none",
+    "setup-args=-Dlapack=none",
+    "setup-args=-Dcpu-dispatch=X86_V3",
+)
+"""How numpy is built for the folder: its wheel brings OpenBLAS, 28 MB for the inverse of small
+matrices, and loops for processors of servers."""
 ICON_SIZES = (16, 24, 32, 48, 64, 128, 256)
 
 
@@ -70,6 +79,7 @@ def folder() -> Path:
         sys.executable, "-m", "PyInstaller", "--noconfirm", "--log-level", "WARN",
         "--distpath", BUILD / "folder", "--workpath", BUILD / "pyinstaller",
         ROOT / "packaging" / "rigplanner.spec",
+        PYTHONPATH=lean_numpy(),
     )  # fmt: skip
     made = BUILD / "folder" / "rigplanner"
     if sys.platform == "linux":
@@ -78,6 +88,25 @@ def folder() -> Path:
             if not library.is_symlink():
                 slim(library)
     return made
+
+
+def lean_numpy() -> Path:
+    """Return a folder with numpy built without BLAS, made once; an empty one where it cannot be
+    built, so that its wheel is taken."""
+    place = BUILD / f"numpy-{version('numpy')}"
+    if place.exists():
+        return place
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", place]
+    built = subprocess.run(
+        [*install, "--no-binary", "numpy", f"numpy=={version('numpy')}"]
+        + [word for setting in WITHOUT_BLAS for word in ("-C", setting)],
+        check=False, cwd=ROOT,
+    )  # fmt: skip
+    if built.returncode:
+        print("not built  numpy without OpenBLAS (wants a C and a C++ compiler): 32 MB more")
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+    return place
 
 
 def strip(made: Path) -> None:

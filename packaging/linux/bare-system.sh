@@ -32,6 +32,9 @@ inside rigplanner quote "$sample" -o /root/quote.pdf
 [ "$(head -c 5 "$root/root/quote.pdf")" = "%PDF-" ] && echo "quote: $(stat -c %s "$root/root/quote.pdf") bytes"
 Xvfb :$display -screen 0 1366x768x24 -listen tcp -ac >/dev/null 2>&1 & server=$!
 sleep 2
+# Named by its platform the window stays too: 124 is the word of timeout.
+code=0; inside env QT_QPA_PLATFORM=xcb timeout 20 rigplanner >/dev/null || code=$?
+[ $code = 124 ] || { echo "no window under QT_QPA_PLATFORM=xcb: $code"; exit 1; }
 inside rigplanner "$sample" > "$work/window" 2>&1 & window=$!
 colours=0
 for _ in $(seq 60); do

@@ -164,8 +164,8 @@ def _measure(asked: dict[str, Any], python: str | None) -> dict[str, Any]:
             raise WorkloadFault(f"{interpreter}: {answer['error']}.")
         return answer
     raise WorkloadFault(
-        f"PyTorch is not installed in {' or '.join(tried)}; name an interpreter that has it with"
-        " --python."
+        f"PyTorch is not installed in {' or '.join(tried) or 'any Python here'}; name an"
+        " interpreter that has it with --python."
     )
 
 
@@ -173,7 +173,8 @@ def _interpreters(python: str | None) -> Iterator[str]:
     if python is not None:
         yield python
         return
-    yield sys.executable
+    if not getattr(sys, "frozen", False):
+        yield sys.executable
     for name in ("python3", "python"):
         found = shutil.which(name)
         if found and Path(found).resolve() != Path(sys.executable).resolve():
@@ -181,7 +182,7 @@ def _interpreters(python: str | None) -> Iterator[str]:
 
 
 def _ask(interpreter: str, asked: dict[str, Any]) -> dict[str, Any]:
-    command = [interpreter, str(Path(torch_step.__file__))]
+    command = [interpreter, str(Path(torch_step.__file__).with_suffix(".py"))]
     try:
         done = subprocess.run(
             command,

@@ -3,6 +3,7 @@ files, edits that were left."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from PySide6.QtCore import Signal
@@ -37,9 +38,10 @@ from rigplanner.report.language import tr
 from rigplanner.rig import journal
 from rigplanner.rig.document import Rig, part_of
 from rigplanner.rig.files import RigFault, read_rig
-from rigplanner.rig.from_text.parts_list import Entry, read_parts_list, rig_from_entries
-from rigplanner.rig.from_text.workbook_list import parts_list_of_workbook
 from rigplanner.whole_file import read_within
+
+if TYPE_CHECKING:
+    from rigplanner.rig.from_text.parts_list import Entry
 
 COLUMNS = 4
 """Tiles stand in four columns; samples take the first three, recent files and the parts list the
@@ -167,6 +169,8 @@ class StartView(QWidget):
     def read_list(self, path: Path) -> None:
         """Put the text of a file, or of a workbook that we exported, into the field for a parts
         list, and make a rig of it."""
+        from rigplanner.rig.from_text.workbook_list import parts_list_of_workbook
+
         try:
             content = read_within(path, LARGEST_LIST_BYTES)
             text = (
@@ -192,6 +196,8 @@ class StartView(QWidget):
     def make_from_list(self) -> None:
         """Start a rig with the best match of each line; lines without a match stay in the field. A
         long list is read aside and may be cancelled."""
+        from rigplanner.rig.from_text.parts_list import read_parts_list
+
         text, index, today = self.paste.toPlainText(), self._session.index, self._session.today
         if len(text) > LONGEST_AT_ONCE:
             self._reading(True)
@@ -227,8 +233,9 @@ class StartView(QWidget):
             raise fault
         self._say_unmatched(str(fault))
 
-    def _take_entries(self, entries: list[Entry]) -> None:
+    def _take_entries(self, entries: "list[Entry]") -> None:
         from rigplanner.report.words.importing import list_notes, taken_text
+        from rigplanner.rig.from_text.parts_list import rig_from_entries
 
         self._reading(False)
         session, preferences = self._session, self._session.preferences.now
