@@ -26,6 +26,7 @@ from rigplanner.desktop.controls.widgets import (
 )
 from rigplanner.desktop.document.preferences import with_wishes
 from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.document.tasks import PAINTED_MS
 from rigplanner.desktop.documents import take_rig
 from rigplanner.desktop.look.theme import look, row_px
 from rigplanner.desktop.start_page.cards import Card, OneLine, SampleCard, Tile
@@ -316,6 +317,7 @@ class StartView(QWidget):
                 lambda _: _verdicts(paths, catalog),
                 lambda _: None,
                 piece=self._take_verdict,
+                wait_ms=PAINTED_MS,
             )
 
     def _take_verdict(self, answer: tuple[Path, str, str, Sketch]) -> None:
