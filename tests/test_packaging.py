@@ -2,12 +2,15 @@
 
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from rigplanner.cli.commands import trace
 from rigplanner.cli.main import COMMANDS
+from rigplanner.memory.measured import torch_step
 from tools import shell_words
 
 ROOT = Path(__file__).parents[1]
@@ -54,6 +57,20 @@ def test_what_is_imported_by_name_is_collected():
         "rigplanner",
         "reportlab.graphics.barcode",
     }
+
+
+def test_the_folder_runs_what_the_program_asks_of_python():
+    """The window asks in a process of its own whether Qt can draw: refused under any
+    QT_QPA_PLATFORM else. `trace` hands a file to the Python that has PyTorch."""
+    asked = [sys.executable, ROOT / "packaging" / "start.py", "-c", "print('asked')"]
+    assert subprocess.run(asked, capture_output=True, text=True, check=True).stdout == "asked\n"
+    spec = (ROOT / "packaging" / "rigplanner.spec").read_text("utf-8")
+    assert str(Path(torch_step.__file__).relative_to(ROOT).as_posix()) in spec
+
+
+def test_the_folder_itself_is_no_python_that_could_trace(monkeypatch):
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert sys.executable not in trace._interpreters(None)
 
 
 def test_a_double_click_on_a_rig_opens_it():

@@ -1,5 +1,6 @@
 """Starting: a clear message where there can be no window."""
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -108,3 +109,20 @@ def test_a_long_list_is_read_aside_and_may_be_cancelled(window, qtbot):
     start.make_from_list()
     qtbot.waitUntil(lambda: not window.session.tasks.is_busy("list"), timeout=60_000)
     assert {item.quantity for item in window.session.rig.items} >= {2}
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "mallinfo2"),
+    reason="only glibc's heap is told to give memory back",
+)
+def test_freed_pictures_give_their_memory_back():
+    """Left alone, glibc puts pieces of 300 kB on its heap once a larger one was freed."""
+    program = (
+        "import ctypes\nfrom rigplanner.desktop.start import make_application\nmake_application()\n"
+        "class Heap(ctypes.Structure): _fields_ = [(n, ctypes.c_size_t) for n in 'abcdefghij']\n"
+        "told = ctypes.CDLL(None).mallinfo2; told.restype = Heap\ndel [bytearray(2**23)][:]\n"
+        "before = told().d\nheld = [bytearray(300_000) for _ in range(50)]\n"
+        "print(told().d - before)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert int(done.stdout) == 50
