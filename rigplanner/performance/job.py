@@ -28,6 +28,7 @@ from rigplanner.performance.silicon import (
     arithmetic_path,
     matrix_tflops,
     silicon_of,
+    usable_precisions,
     weight_bits,
 )
 from rigplanner.performance.software.readiness import Ready, ready
@@ -322,6 +323,9 @@ def _basis(workload: Workload, task: str, gpu: GPU, zoo: Zoo | None) -> _Basis:
         precision = assumed["precision"] = (
             "nf4" if workload.task == "train_qlora" else usual_precision(named, silicon)
         )
+    tensor_cores = silicon.vendor == "nvidia" and "tf32" in usable_precisions(silicon)
+    if precision == "fp32" and named.tf32 and tensor_cores:
+        precision = assumed["precision"] = "tf32"
     return _Basis(workload, task, shape, silicon, precision, named, assumed)
 
 

@@ -44,8 +44,11 @@ class Stack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     that several GPUs hold layers in turn and one stream uses one GPU at a time; `packs_head` that
     narrow weights include the output's, which most leave in 16 bits; `attends_apart` that several
     GPUs which share experts attend each to streams of their own, which each schedules (attention in
-    data parallel); `spread` is the factor either way by which other users' runs lie, where its rows
-    come from one hand."""
+    data parallel); `tf32` that products of fp32 run in TF32 where there are units for it, unless
+    told not to (TensorFlow from 2.4 on, NVIDIA's containers, PaddlePaddle: tensorflow.org,
+    enable_tensor_float_32_execution; NVIDIA's support matrix; PLSC's DeiT in fp32 on A100, 3.4
+    times what shaders do); `spread` is the factor either way by which other users' runs lie, where
+    its rows come from one hand."""
 
     slug: str = ""
     framework: str
@@ -61,6 +64,7 @@ class Stack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     splits_layers: bool = False
     packs_head: bool = False
     attends_apart: bool = False
+    tf32: bool = False
     spread: float = 1.0
     kin: Kin | None = None
 
