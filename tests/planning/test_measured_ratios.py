@@ -1,8 +1,12 @@
 """Measured ratios: pairs that differ in the device alone, of GPUs, CPUs, numbers and stacks."""
 
+from collections import defaultdict
+from itertools import combinations
+
 import pytest
 
 from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.performance.accuracy import Judged, judge
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.measured import shipped_measured
 from rigplanner.performance.predict import predict_speed
@@ -53,6 +57,22 @@ def test_the_tables_own_ratios_of_2016(
     assert found.low <= found.median <= found.high and len(found.pairs) == pairs
 
 
+def test_predicted_ratios_of_the_cards_of_2016_are_those_of_the_table() -> None:
+    """Networks of Torch with cuDNN, every two cards of which the table has the same pass."""
+    rows = [row for row in shipped_measured() if row.workload.stack == "torch7"]
+    jobs: dict[object, list[Judged]] = defaultdict(list)
+    for item in judge(rows, "nothing"):
+        work = item.row.workload
+        jobs[work.model, work.task, work.batch_per_gpu].append(item)
+    told = [
+        (one.predicted / other.predicted) / (one.row.value / other.row.value)
+        for members in jobs.values()
+        for one, other in combinations(members, 2)
+        if one.row.gpu != other.row.gpu
+    ]
+    assert len(told) > 150 and all(0.95 < ratio < 1.05 for ratio in told)
+
+
 def test_the_other_way_round_is_the_inverse_and_lists_are_compared() -> None:
     for names in (("RTX 4090", "RTX 3090"), ("Titan X Pascal", "GTX 1080")):
         one, other = (side(name, stack="") for name in names)
@@ -69,12 +89,12 @@ def test_two_of_a_card_are_compared_with_one() -> None:
 
 def test_no_prediction_leans_on_the_rows_kept_apart() -> None:
     apart = {row.id for row in apart_measured()}
-    assert len(apart) == 120 and apart.isdisjoint(row.id for row in shipped_measured())
+    assert len(apart) == 64 and apart.isdisjoint(row.id for row in shipped_measured())
     errors = []
     for row in apart_measured():
         gpu = find_gpu(row.gpu)
         told = predict_speed(row.workload, gpu, 1, 1, "none", shipped_zoo(), metric=row.metric)
         errors.append((abs(told.value / row.value - 1), told.low <= row.value <= told.high))
     errors.sort()
-    assert errors[60][0] < 0.2
-    assert sum(inside for _, inside in errors) > 0.8 * len(errors)
+    assert errors[len(errors) // 2][0] < 0.12
+    assert sum(inside for _, inside in errors) > 0.75 * len(errors)
