@@ -154,7 +154,7 @@ def test_cases_keep_their_contract(tmp_path: Path, capsys: pytest.CaptureFixture
     ("words", "named"),
     [
         (["no-such-net"], "no-such-net"),
-        (["gpt2", "--set", "batch=3"], "no field 'batch'"),
+        (["gpt2", "--set", "batches=3"], "no field 'batches'"),
         (["gpt2", "--set", "batch_per_gpu"], "FIELD=VALUE"),
         (["gpt2", "--set", "batch_per_gpu=many"], "batch_per_gpu"),
         (["gpt2", "--gpu", "0x RTX 3090"], "1 to 1024"),

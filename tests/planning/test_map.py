@@ -20,7 +20,7 @@ from rigplanner.planning.map.money import Terms
 from rigplanner.planning.map.nearest import like, shortages
 from rigplanner.planning.map.order import ranked
 from rigplanner.planning.map.rank import Answer, Row, answer, rows
-from rigplanner.planning.map.runs import Run, marked, opened, run_of
+from rigplanner.planning.map.runs import Run, marked, newest_first, opened, run_of
 from rigplanner.report.map import models, table
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.resolved import in_one_format
@@ -230,24 +230,34 @@ def test_more_memory_never_runs_fewer_models_wholly() -> None:
     assert held[0] < held[-1]
 
 
-def test_the_largest_of_a_purpose_that_runs_well_is_marked_once() -> None:
+def test_the_largest_of_late_that_runs_well_is_marked_once() -> None:
+    sizes = (
+        ("a", 8, 8, True, "2025-06"),
+        ("b", 30, 3, True, "2025-09"),  # worth 9.5 B
+        ("c", 70, 70, False, "2025-11"),
+        ("old", 20, 20, True, "2024-01"),
+    )
     made = [
         Run(
             model=name,
             name=name,
             purpose="chat",
             params_b=size,
+            active_b=active,
             precision="q4_k_m",
             whole=True,
             well=well,
+            released=month,
         )
-        for name, size, well in (("a", 8, True), ("b", 30, True), ("c", 70, False))
+        for name, size, active, well, month in sizes
     ]
     best = marked(made)
     assert [run.model for run in best if run.best] == ["b"]
-    assert [run.model for run in best] == ["b", "a", "c"]
+    assert [run.model for run in best] == ["b", "old", "a", "c"]
+    assert [run.model for run in newest_first(best)] == ["b", "a", "old", "c"]
+    assert [run.model for run in marked(made[2:]) if run.best] == ["old"]
     lines = models.text(best, 5)
-    assert lines[0] == "Chat: 3 of 3 run"
+    assert lines[0] == "Chat: 4 of 4 run"
     assert lines[2].split()[:2] == ["*", "b"]
 
 

@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--files", type=Path, metavar="FOLDER", help="model files (GGUF, safetensors) instead"
     )
     parser.add_argument(
-        "--newest", action="store_true", help="the newest first, not the largest that runs well"
+        "--largest", action="store_true", help="the largest that run well first, not the newest"
     )
     parser.add_argument("--most", type=int, default=15, help="models shown of each purpose")
     parser.add_argument("--format", choices=FORMATS, default="text")
@@ -87,7 +87,7 @@ def _found(args: argparse.Namespace, gpus: Sequence[GPU], place: Place) -> list[
         purposes = tuple(args.purpose or ("chat",))
         found = list(runs(gpus, place.machine, shipped_zoo(), purposes, args.task))
     best = marked(found)
-    return newest_first(best) if args.newest else best
+    return best if args.largest else newest_first(best)
 
 
 def _of_folder(folder: Path, gpus: Sequence[GPU]) -> Iterator[Run]:

@@ -650,8 +650,8 @@ COLUMN_HINTS: dict[str, tuple[str, str]] = {
         "Work that is longer has to be saved and begun again.",
     ),
     "Best": (
-        "A star marks the best of its purpose that runs well here.",
-        "Of those that answer fast enough to read, in four bits or more, it is the largest.",
+        "A star marks the model to begin with: fast enough to read along, in four bits or more.",
+        "It is the largest of the last year and a half; of experts those in use count, too.",
     ),
     "Size": ("Parameters of the model.", "More need more memory and time a token."),
     "Released": ("Month in which the model appeared.", "Newer ones do more with the same size."),

@@ -77,7 +77,7 @@ class ModelsPage(QWidget):
         )
         self.task = _choice(tr("Task"), [(TASK_CHOICES[name], name) for name in TASKS])
         self.order = _choice(
-            tr("Order"), [(tr("Largest that run well first"), False), (tr("Newest first"), True)]
+            tr("Order"), [(tr("Newest first"), True), (tr("Largest that run well first"), False)]
         )
         for box in (self.purpose, self.task, self.order):
             box.activated.connect(lambda _: self.refresh())

@@ -1,5 +1,6 @@
 """Every model against a machine: the best format that fits, where it lies, how fast it is."""
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Literal
@@ -88,17 +89,19 @@ def released(slug: str) -> str | None:
 
 class Run(Struct, frozen=True, kw_only=True):
     """A model on the machine. `whole` says that nothing stays in RAM; `well` that it is fast enough
-    to read along and kept in four bits or more; `best` marks the largest of its purpose that runs
-    well. `lacks_gib`: what the cards lack to hold it wholly in four bits, 0 where they do, None
-    where it is not known. Without `precision` nothing of it fits; `fault` says what else is wrong.
-    `released` is a month; `context` the longest in tokens and `users` the most at once that the
-    cards hold in this format, where they were asked for.
+    to read along and kept in four bits or more; `best` marks the one of its purpose to begin
+    with. `lacks_gib`: what the cards lack to hold it wholly in four bits, 0 where they do, None
+    where it is not known. `active_b`: parameters that one token uses. Without `precision` nothing
+    of it fits; `fault` says what else is wrong. `released` is a month; `context` the longest in
+    tokens and `users` the most at once that the cards hold in this format, where they were asked
+    for.
     """
 
     model: str
     name: str
     purpose: Purpose
-    params_b: float | None
+    params_b: float | None = None
+    active_b: float | None = None
     precision: str | None = None
     cards: int = 0
     gpu_layers: int | None = None
@@ -139,20 +142,20 @@ def run_of(
     """Return how one model runs: networks that write text in the format that suits the machine
     best, all others as their usual stack runs them on the first card; trained and served on all
     cards alike, in the usual format of the task."""
-    purpose, size = purpose_of(model), _params_b(model, zoo)
+    purpose = purpose_of(model)
+    size, active = _params_b(model, zoo)
     work = Workload(model=model.slug, task=TASKS[task])
     if model.kind not in WRITES or task != "inference":
         count = 1 if task == "inference" else len(gpus)
         made = run_of_work(work, model.name, purpose, gpus, zoo, count)
-        return replace(made, params_b=size, released=released(model.slug))
-    made = _written(model, purpose, size, work, gpus, machine, zoo)
-    return replace(made, released=released(model.slug))
+    else:
+        made = _written(model, purpose, work, gpus, machine, zoo)
+    return replace(made, params_b=size, active_b=active, released=released(model.slug))
 
 
 def _written(
     model: Model,
     purpose: Purpose,
-    size: float | None,
     work: Workload,
     gpus: Sequence[GPU],
     machine: Machine | None,
@@ -161,22 +164,17 @@ def _written(
     try:
         ways = proposals(work, gpus, machine, zoo)
     except WorkloadFault as fault:
-        return Run(
-            model=model.slug, name=model.name, purpose=purpose, params_b=size, fault=str(fault)
-        )
+        return Run(model=model.slug, name=model.name, purpose=purpose, fault=str(fault))
     lacks = _lacks(work, gpus, zoo)
     best = next((way for way in ways if way.best), None)
     if best is None:
-        return Run(
-            model=model.slug, name=model.name, purpose=purpose, params_b=size, lacks_gib=lacks
-        )
+        return Run(model=model.slug, name=model.name, purpose=purpose, lacks_gib=lacks)
     fast = best.speed is not None and best.speed.value >= WELL_TOKENS_S
     sure = best.whole or machine is not None  # of cards alone the RAM beside them is not known
     return Run(
         model=model.slug,
         name=model.name,
         purpose=purpose,
-        params_b=size,
         precision=best.precision,
         cards=best.cards,
         gpu_layers=best.gpu_layers,
@@ -264,25 +262,29 @@ def deepened(run: Run, gpus: Sequence[GPU], zoo: Zoo) -> Run:
 
 
 def newest_first(found: Sequence[Run]) -> list[Run]:
-    """Return runs by purpose, the newest first, then those whose month is not known, by size."""
+    """Return runs by purpose, those that run well first, of them the newest, then those whose month
+    is not known, by size."""
     return sorted(
         found,
         key=lambda run: (
             NAMES.index(run.purpose),
+            not run.well,
             run.precision is None,
-            [-int(part) for part in run.released.split("-")] if run.released else [0],
+            -_month(run),
             -_size(run),
         ),
     )
 
 
-def _params_b(model: Model, zoo: Zoo) -> float | None:
-    if model.params_m is not None:
-        return model.params_m / 1000
+def _params_b(model: Model, zoo: Zoo) -> tuple[float | None, float | None]:
+    """Parameters of a model and those of them that one token uses, in billions."""
     try:
-        return resolve(Workload(model=model.slug, task="inference"), zoo).params / 1e9
+        network = resolve(Workload(model=model.slug, task="inference"), zoo)
     except WorkloadFault:
-        return None
+        told = model.params_m / 1000 if model.params_m is not None else None
+        return told, told
+    told = model.params_m / 1000 if model.params_m is not None else network.params / 1e9
+    return told, min(told, network.active_params / 1e9)
 
 
 def _lacks(work: Workload, gpus: Sequence[GPU], zoo: Zoo) -> float | None:
@@ -296,20 +298,46 @@ def _lacks(work: Workload, gpus: Sequence[GPU], zoo: Zoo) -> float | None:
         return None
 
 
+FRESH_MONTHS = 18
+"""How far a model may lie behind the newest to be called the best: of quality the zoo knows size
+and age, and a model of a year ago does more than a larger one of three years ago."""
+
+
 def marked(found: Sequence[Run]) -> list[Run]:
-    """Return the runs by purpose, the largest first, the largest of each that runs well marked."""
+    """Return the runs by purpose, the largest first, the best of each marked: of those that run
+    well and came out within a year and a half of the purpose's newest, else of all, the one of most
+    worth."""
     ranked = sorted(
         found,
         key=lambda run: (NAMES.index(run.purpose), not run.well, not run.precision, -_size(run)),
     )
-    out: list[Run] = []
-    seen: set[str] = set()
+    newest: dict[str, int] = {}
     for run in ranked:
-        best = run.well and run.purpose not in seen
-        if best:
-            seen.add(run.purpose)
-        out.append(replace(run, best=best))
-    return out
+        newest[run.purpose] = max(newest.get(run.purpose, 0), _month(run))
+    by_worth = sorted(ranked, key=lambda run: (-_worth(run), -_month(run)))
+    best: dict[str, str] = {}
+    for run in (*(run for run in by_worth if _is_fresh(run, newest[run.purpose])), *by_worth):
+        if run.well:
+            best.setdefault(run.purpose, run.model)
+    return [replace(run, best=best.get(run.purpose) == run.model) for run in ranked]
+
+
+def _worth(run: Run) -> float:
+    """The dense model that one of experts is worth: the geometric mean of all its parameters and of
+    those that a token uses, a rule of thumb of the field."""
+    return math.sqrt(_size(run) * (run.active_b or _size(run)))
+
+
+def _is_fresh(run: Run, newest: int) -> bool:
+    return _month(run) >= newest - FRESH_MONTHS
+
+
+def _month(run: Run) -> int:
+    """Months since the year 0 of the release; 0 where it is not known."""
+    if run.released is None:
+        return 0
+    year, month = run.released.split("-")
+    return 12 * int(year) + int(month)
 
 
 def _size(run: Run) -> float:
