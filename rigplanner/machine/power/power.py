@@ -39,6 +39,9 @@ PLUS programme)."""
 PLAIN_EFFICIENCY = 0.85
 """Efficiency where a supply names no label: an assumption."""
 
+SOLD_WHOLE = ("complete", "server", "rack")
+"""Roles of systems whose stated maximum is what their maker says that they draw at the plug."""
+
 CPU_EXCURSION = 1.1
 ATX3_EXCURSION = 2.0
 """What a supply of ATX 3.0 and later bears over its rating for 100 us (1.8 for 1 ms, 1.6 for 10 ms:
@@ -78,7 +81,11 @@ def load_tree(rig: Rig, pieces: tuple[Piece, ...], drawn: Drawn) -> PowerTree:
     sustained = sum(known) if loads and len(known) == len(loads) else None
     given = [rating_w(supply, rig.site) for _, supply in supplies]
     ratings = [watts for watts in given if watts is not None]
-    efficiency = _efficiency([supply for _, supply in supplies], rig.site, steps)
+    efficiency = (
+        _efficiency([supply for _, supply in supplies], rig.site, steps)
+        if supplies
+        else _at_the_plug(pieces)
+    )
     wall = None
     if sustained is not None and efficiency is not None and None not in beside:
         wall = (
@@ -176,14 +183,20 @@ def _supply_transient(supplies: list[tuple[AnyPart, Supply]], site: Site) -> flo
     return total if supplies else None
 
 
-def _efficiency(supplies: list[Supply], site: Site, steps: list[Step]) -> float | None:
+def _efficiency(supplies: list[Supply], site: Site, steps: list[Step]) -> float:
     """Return the mean efficiency at half load: measured, else by label, else assumed."""
-    if not supplies:
-        return None
     found = [_efficiency_of(supply, site) for supply in supplies]
     if None in found:
         steps.append(Step("efficiency", "allowance", {}, PLAIN_EFFICIENCY, "", "assumption"))
     return sum(PLAIN_EFFICIENCY if share is None else share for share in found) / len(found)
+
+
+def _at_the_plug(pieces: tuple[Piece, ...]) -> float | None:
+    """Return 1 for machines sold whole whose supply is not described: the maximum that their maker
+    states is drawn at the plug; None where one states none."""
+    whole = [piece.part for piece in pieces if isinstance(piece.part, System)]
+    stated = (each.role in SOLD_WHOLE and each.max_power_w is not None for each in whole)
+    return 1.0 if whole and all(stated) else None
 
 
 def _efficiency_of(supply: Supply, site: Site) -> float | None:

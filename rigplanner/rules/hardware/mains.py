@@ -13,7 +13,7 @@ from rigplanner.rules.core.context import Context
 from rigplanner.rules.core.finding import Finding, Fix, Named, Severity
 from rigplanner.rules.core.fixes import fix
 from rigplanner.rules.core.registry import fact_names, rule
-from rigplanner.rules.hardware.power import HEADROOM, Load, cap_fix, loads, rating_at, whole_w
+from rigplanner.rules.hardware.power import HEADROOM, Load, cap_fix, drawn, rating_at, whole_w
 
 
 class Fed(Named, frozen=True):
@@ -121,7 +121,7 @@ def _higher_voltage(context: Context, least: float) -> tuple[Fix, ...]:
     "PWR012",
     "Wall circuit is overloaded",
     "error",
-    over=loads,
+    over=drawn,
     reason="A breaker trips above its rating, and may carry only 80 % of it for hours.",
     source="US National Electrical Code 210.20 (continuous loads); breaker makers' trip curves",
 )

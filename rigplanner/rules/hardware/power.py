@@ -55,6 +55,16 @@ def loads(context: Context) -> Iterator[Load]:
         yield Load(supplies[0][0], context.machine.power, context.site, supplies[0][1])
 
 
+def drawn(context: Context) -> Iterator[Load]:
+    """The rig as a load on the mains: on its supplies, else as a machine sold whole."""
+    power = context.machine.power
+    if context.supplies or power.wall_w is None:
+        yield from loads(context)
+        return
+    whole = next(n for n, piece in context.pieces.items() if isinstance(piece.part, System))
+    yield Load(whole, power, context.site, None)
+
+
 def supplied(context: Context) -> Iterator[Load]:
     """Rigs with a loose supply, or with cards that the owner adds to a system; a whole system's
     maker sized its supply."""
