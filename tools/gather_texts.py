@@ -82,7 +82,6 @@ CODES = (
     "error",
     "warning",
     "info",
-    "waived",
     "held in reserve",
     "ok",
     "placement",

@@ -101,7 +101,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     C(
         id="hires",
-        text="Machines for hire…",
+        text="Cloud instances…",
         menu="File",
         run=_later("dialogs.hires", "hires_dialog"),
     ),
@@ -362,12 +362,19 @@ COMMANDS: tuple[Command, ...] = (
     ),
     C(id="quote-tab", text="Quote", menu="View", keys="Alt+7", run=lambda d: d.open_tab("Quote")),
     C(
+        id="next-pane",
+        text="Go to the next pane",
+        menu="View",
+        keys="F6",
+        run=lambda d: d.go_to_next_pane(),
+        rule_before=True,
+    ),
+    C(
         id="build-panel",
         text="Show or hide the build list",
         menu="View",
         keys="Ctrl+1",
         run=lambda d: d.toggle_panel("build"),
-        rule_before=True,
     ),
     C(
         id="findings-panel",

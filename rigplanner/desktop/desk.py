@@ -59,6 +59,9 @@ class Desk(Protocol):
     def show_shortcuts(self) -> None:
         """Show the sheet of shortcuts."""
 
+    def go_to_next_pane(self) -> None:
+        """Bring the keyboard to the next panel, from the last one back to the view."""
+
     def toggle_panel(self, name: str) -> None:
         """Show or hide a panel."""
 

@@ -243,6 +243,7 @@ class Window(QMainWindow):
     def _connect(self) -> None:
         session = self.session
         self.build.kind_chosen.connect(self._show_kind)
+        self.build.view.chosen.connect(lambda _: self.focus_filter())
         self.build.total_asked.connect(self._show_price)
         self.build.link_dropped.connect(self._ask_page)
         self.build.view.menu_asked.connect(self._open_item_menu)
@@ -272,6 +273,8 @@ class Window(QMainWindow):
     def _show_kind(self, kind: str, uid: str) -> None:
         self.parts.show_kind(kind, uid)
         self.show_tab("Parts")
+        if not uid:
+            self.focus_filter()
 
     def _show_finding(self, finding: "Finding") -> None:
         from rigplanner.desktop.findings.shown import sight_of
@@ -370,6 +373,18 @@ class Window(QMainWindow):
         """Show or hide a panel."""
         self._wanted ^= {name}
         self._show_panels()
+
+    def go_to_next_pane(self) -> None:
+        """Bring the keyboard from the view that is shown to the next panel, from the last panel
+        back to the view."""
+        panes: list[QWidget] = [self.tabs.currentWidget(), *self.panels.values()]
+        here = next(
+            (n for n, pane in enumerate(panes) if pane.isAncestorOf(self.focusWidget())), -1
+        )
+        for pane in (*panes[here + 1 :], *panes[: here + 1]):
+            if pane.isVisible() and (stops := tab_stops(self, [pane])):
+                stops[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
+                return
 
     def _show_panels(self) -> None:
         """Show the panels that are wanted; the start page has the window for itself."""

@@ -23,7 +23,7 @@ UNITS = Words(
         "time_to_train_min": "min to train",
         "busbw_gbps": "GB/s",
         "p2p_gbps": "GB/s",
-        "GiB a module": "GiB a module",
+        "GiB per module": "GiB per module",
         "GB/s read": "GB/s read",
         "months": "months",
     }

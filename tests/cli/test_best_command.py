@@ -46,10 +46,10 @@ def test_the_answer_names_proof_parts_rivals_and_what_is_outside(
     said = capsys.readouterr().out
     assert "Proven best of" in said and "rigs at these prices" in said
     assert "RTX 4090" in said and "Why not the others" in said and "Not in the search" in said
-    assert "Hire" in said
+    assert "Rent " in said
     assert "6 cores, cards at PCIe 3.0 x16" in said
     assert re.search(r"is left: on a circuit of 120\s?V and 15\s?A", said)
-    assert re.search(r"\$\S+ today by the price index, from \$\S+ a piece of", said)
+    assert re.search(r"\$\S+ today by the price index \(\$\S+ each on", said)
     counted = next(line for line in said.splitlines() if "whole families" in line)
     assert "too dear" in counted and "no board has the slots" in counted
     assert not re.search(r"not-predicted|no-case|relation|[A-Z]{3}\d{3}", counted)

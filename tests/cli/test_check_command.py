@@ -79,7 +79,7 @@ def test_a_waived_error_exits_with_0_and_stays_in_the_report(
     rig = waive(overloaded, "PWR012", "two circuits are there", "Ada", until="2099-01-01")
     assert main(["check", _write(tmp_path, rig), "--today", "2026-11-21"]) == 0
     out = capsys.readouterr().out
-    assert "Waived:" in out
+    assert "Accepted:" in out
     assert "two circuits are there (Ada, until 2099-01-01)" in out
 
 
@@ -154,7 +154,7 @@ def test_the_heading_counts_what_is_waived(
     tmp_path: Path, overloaded: Rig, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main(["check", _write(tmp_path, waive(overloaded, "PWR012", "two circuits are there", "Ada"))])
-    assert "1 finding waived)." in capsys.readouterr().out.splitlines()[0]
+    assert "1 finding accepted)." in capsys.readouterr().out.splitlines()[0]
 
 
 def test_severity_hides_what_is_milder(

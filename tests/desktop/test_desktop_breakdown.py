@@ -73,9 +73,9 @@ def test_a_comparison_gains_what_hires_cost_and_its_steps(qtbot, window, sample_
         made = compare_reason(line, 0, view._compared, window.session.catalog, view._hires)
         assert [step.unit for step in made.steps] == ["USD", "h"]
         assert made.steps[0].value == pytest.approx(
-            made.steps[0].inputs["rent an hour"]
+            made.steps[0].inputs["rent per hour"]
             * made.steps[0].inputs["speed of the rig"]
-            / made.steps[0].inputs["speed of the hire"]
+            / made.steps[0].inputs["speed of the cloud instance"]
         )
 
 

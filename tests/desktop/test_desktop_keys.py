@@ -1,8 +1,10 @@
 """A whole rig by keys alone: every key goes to what has the focus, as it does on a keyboard without
 a mouse beside it."""
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pytest
 from desktop_waiting import settled_session
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleInterface
@@ -198,3 +200,66 @@ def test_alt_and_a_digit_bring_the_keyboard_into_the_tab_of_that_place(
         settled_session(qtbot, window.session)
     press(qtbot, Qt.Key.Key_N, CONTROL)
     assert QApplication.focusWidget() is window.parts.words, "what is typed filters the parts"
+
+
+@pytest.fixture
+def heard(window) -> Iterator[Callable[[], str]]:
+    """What a screen reader says of the thing that has the focus."""
+    was = QAccessible.isActive()
+    QAccessible.setActive(True)
+    tree = QAccessible.queryAccessibleInterface(window)
+
+    def said() -> str:
+        spoken = tree.focusChild()
+        assert spoken is not None and spoken.isValid()
+        return spoken.text(QAccessible.Text.Name)
+
+    yield said
+    QAccessible.setActive(was)
+
+
+def test_a_build_a_quote_and_a_comparison_as_they_are_heard(
+    qtbot, window, heard: Callable[[], str]
+) -> None:
+    """From a kind in the build list to its part in the catalog and back, then the sum and the other
+    tabs: each step by a key, and each is told in the tree of a screen reader."""
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    press(qtbot, Qt.Key.Key_N, CONTROL)
+    settled_session(qtbot, window.session)
+    for kind, words, name in (
+        ("GPU", "rtx 3090", "GeForce RTX 3090"),
+        ("CPU", "5950x", "AMD Ryzen 9 5950X"),
+        ("Motherboard", "x570s aorus master", "Gigabyte X570S AORUS MASTER"),
+    ):
+        press(qtbot, Qt.Key.Key_F6)
+        while heard() != f"Choose {kind}":
+            before = heard()
+            press(qtbot, Qt.Key.Key_Down)
+            assert heard() != before
+        press(qtbot, Qt.Key.Key_Return)
+        assert heard() == "Filter parts by words"
+        for letter in words:
+            qtbot.keyClick(QApplication.focusWidget(), letter)
+        press(qtbot, Qt.Key.Key_Down)
+        settled_session(qtbot, window.session)
+        assert heard() == f"{name}, fits"
+        press(qtbot, Qt.Key.Key_Return)
+        settled_session(qtbot, window.session)
+        press(qtbot, Qt.Key.Key_F6)
+        assert heard().startswith(f"{kind}: {name}, ")
+        press(qtbot, *shortcut(window, "parts-tab"))
+    assert window.parts.target.currentText().startswith("Replace Gigabyte X570S")
+    panes = [heard()]
+    for _ in range(3):
+        press(qtbot, Qt.Key.Key_F6)
+        panes.append(heard())
+    assert panes[1].startswith("Motherboard: ") and panes[3].startswith("Price: from $")
+    press(qtbot, Qt.Key.Key_F6)
+    assert window.tabs.isAncestorOf(QApplication.focusWidget())
+    press(qtbot, *shortcut(window, "compare-tab"))
+    assert heard() == "Add a rig"
+    press(qtbot, *shortcut(window, "quote-tab"))
+    settled_session(qtbot, window.session)
+    tab_to(qtbot, "Rig name")
+    assert heard() == "Rig name"

@@ -192,7 +192,7 @@ def test_findings_are_copied_with_what_to_do_and_what_was_not_checked(
     assert text.startswith(
         "Four RTX 4090 on one household circuit\n\nThis rig does not work as planned"
     )
-    assert "PWR012" in text and "What to do: Cap each GPU" in text and "not checked" in text
+    assert "PWR012" in text and "What to do: Limit each GPU" in text and "not checked" in text
     assert all(finding.code in text for finding in window.session.assessment.report.findings)
 
 

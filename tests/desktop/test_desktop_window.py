@@ -142,7 +142,7 @@ def test_waive_ignore_and_severity(qtbot, window, sample_folder):
     card._by.setText("K. N.")
     qtbot.keyClick(card._by, Qt.Key.Key_Return)
     assert [finding.code for finding in window.session.assessment.report.waived] == [code]
-    assert "1 finding waived" in window.findings.counts.text()
+    assert "1 finding accepted" in window.findings.counts.text()
     assert window.session.preferences.now.name == "K. N."
     other = window.findings.cards()[0]
     titles = [action.text() for action in other.make_menu().actions()]

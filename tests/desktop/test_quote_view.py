@@ -179,7 +179,7 @@ def test_costs_are_asked_and_reach_the_quote(window, view):
         8,
         30,
     )
-    assert "Energy a year" in exports.exported(window.session, "json").decode()
+    assert "Energy per year" in exports.exported(window.session, "json").decode()
 
 
 def test_own_notes_are_kept_in_the_rig_and_stay_off_the_quote(window, view):
@@ -225,7 +225,7 @@ def test_costs_and_the_total_open_their_steps(qtbot, window, view):
     names = [step.name for step in cost_steps(window.session.assessment, window.session.catalog)]
     assert "Three years" in names
     assert any("cheaper than" in name for name in names)
-    assert {"Hire as entered", "Cheaper than the hire after"} <= set(names)
+    assert {"Rent as entered", "Cheaper than renting after"} <= set(names)
     view.show_costs()
     qtbot.waitUntil(
         lambda: any(made.windowTitle() == "Costs" for made in view.findChildren(QDialog)),
@@ -297,7 +297,7 @@ def test_all_figures_of_the_quote_are_listed(qtbot, window, view):
     settled_session(qtbot, window.session)
     entries = figure_entries(window.session.assessment, window.session.catalog)
     words = [entry.words for entry in entries]
-    assert words[:2] == ["Price", "Costs of years and hire"]
+    assert words[:2] == ["Price", "Costs of years and rent"]
     assert sum("speed" in each for each in words) == len(window.session.rig.workloads)
     assert all(entry.make().steps for entry in entries if callable(entry.make))
     view.figures.setFocus()

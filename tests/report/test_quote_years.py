@@ -46,7 +46,7 @@ def test_hire_names_both_speeds_and_the_days_at_the_sites_hours(rig: Rig, catalo
     rows = quote_content(assess(rig, catalog), catalog, DAY).renting
     assert rows
     assert all(" rented" in row[3] for row in rows)
-    assert all("at 8 h a day" in row[4] or row[4] == "never" for row in rows)
+    assert all("at 8 h per day" in row[4] or row[4] == "never" for row in rows)
 
 
 @pytest.mark.parametrize(

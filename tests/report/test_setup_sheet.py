@@ -147,7 +147,7 @@ def test_an_alternative_does_what_it_says(rigs: dict[str, Rig], catalog: Catalog
         fix for finding in made.report.findings for fix in finding.fixes if fix.code == "cap-power"
     )
     offer = next(
-        offer for offer in alternatives_offered(made, catalog) if "Cap each GPU" in offer.what
+        offer for offer in alternatives_offered(made, catalog) if "Limit each GPU" in offer.what
     )
     assert any("PWR012" in text for text in offer.solves)
     assert any(text.startswith("sustained load \u2212") for text in offer.changes)
@@ -160,7 +160,7 @@ def test_an_alternative_does_what_it_says(rigs: dict[str, Rig], catalog: Catalog
 def test_an_alternative_that_brings_trouble_says_so(rigs: dict[str, Rig], catalog: Catalog) -> None:
     made = assess(rigs["deskmini-gtx-1070"], catalog)
     for offer in alternatives_offered(made, catalog):
-        if "Cap each GPU" in offer.what:
+        if "Limit each GPU" in offer.what:
             assert any("PWR014" in text for text in offer.brings)
 
 

@@ -92,7 +92,7 @@ def test_an_unknown_code_still_gets_a_sentence() -> None:
 def czech():
     title, sentence = (
         "GPU is longer than the case allows",
-        "{a} is {needed} long, {b} takes {actual}.",
+        "{a} is {needed} long; {b} takes {actual}.",
     )
     use_texts(
         "cs", {title: "Karta je delší, než skříň dovolí", sentence: "{a}: {needed}, {b}: {actual}."}

@@ -91,8 +91,7 @@ def carried(part: AnyPart, price: Price, today: str, index: PriceIndex) -> Carri
     own = index_class(part)
     by = own if own in index.series else OTHER
     series = index.series[by]
-    _, was_carried, day = price.source.rpartition(CARRIED)
-    month = (day if was_carried else price.day)[:7]
+    month = (carried_to(price) or price.day)[:7]
     level = _level(series, index.months, month) if days > 0 else 0.0
     years = max(0, days) / 365.25
     spread = math.hypot(series.spread_at_once, series.spread_a_year * math.sqrt(years))
@@ -105,6 +104,12 @@ def carried(part: AnyPart, price: Price, today: str, index: PriceIndex) -> Carri
 def as_of_today(price: Price, amount: float, today: str) -> Price:
     """Return an old price with what it would be `today`; its source says so, its day stays."""
     return replace(price, amount=amount, source=f"{price.source}{CARRIED}{today}")
+
+
+def carried_to(price: Price) -> str:
+    """Return the ISO day to which the index carried a price, "" for one that somebody asked."""
+    _, was_carried, day = price.source.rpartition(CARRIED)
+    return day if was_carried else ""
 
 
 def _level(series: Series, months: tuple[str, ...], month: str) -> float:

@@ -181,7 +181,7 @@ def check_lines(assessment: Assessment, catalog: Catalog, severity: str = "info"
         own = [own_fact_text(*fact, rig, catalog) for fact in own_facts(rig)]
         lines += ["", tr("My figures:"), *(f"  {text}" for text in own)]
     if report.waived:
-        lines += ["", tr("Waived:")]
+        lines += ["", tr("Accepted:")]
         lines += [_waived_line(finding, rig, catalog) for finding in report.waived]
     if report.ignored:
         lines += ["", tr("Ignored for this rig: {codes}", codes=" ".join(report.ignored))]

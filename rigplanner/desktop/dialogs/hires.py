@@ -22,15 +22,15 @@ class HiresDialog(QDialog):
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk.window())
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Machines for hire"))
+        self.setWindowTitle(tr("Cloud instances"))
         self._session = desk.session
         self.words = QLineEdit()
-        self.words.setAccessibleName(tr("Words of machines for hire"))
+        self.words.setAccessibleName(tr("Words that name cloud instances"))
         self.words.setPlaceholderText(tr("Provider, name or GPU; also free, spot, monthly"))
         self.words.setClearButtonEnabled(True)
         self.words.setMaxLength(120)
         self.words.textChanged.connect(lambda _: self.show_found())
-        self.table = plain_table(tr("Machines for hire"), [tr(head) for head in HIRE_COLUMNS])
+        self.table = plain_table(tr("Cloud instances"), [tr(head) for head in HIRE_COLUMNS])
         self.note = label("", "small", wrap=True)
         self.setLayout(
             column(

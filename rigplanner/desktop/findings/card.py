@@ -133,7 +133,7 @@ class FindingCard(QFrame):
         self.setAccessibleName(f"{SEVERITY_WORDS[finding.severity]} {finding.code}: {text}")
         self._sign = label()
         self._sign.setAccessibleName(SEVERITY_WORDS[finding.severity])
-        word = tr("waived") if waived else SEVERITY_WORDS[finding.severity]
+        word = tr("accepted") if waived else SEVERITY_WORDS[finding.severity]
         head = label(
             f"{word} · {finding.code}",
             "small",
@@ -233,20 +233,20 @@ class FindingCard(QFrame):
     def _make_reason(self) -> QWidget:
         self._text = QLineEdit()
         self._text.setPlaceholderText(tr("Reason for accepting it"))
-        self._text.setAccessibleName(tr("Reason of the waiver"))
+        self._text.setAccessibleName(tr("Reason for accepting it"))
         self._text.returnPressed.connect(self._waive)
         self._by = QLineEdit(self._session.preferences.now.name)
         self._by.setPlaceholderText(tr("Your name"))
-        self._by.setAccessibleName(tr("Name under the waiver"))
+        self._by.setAccessibleName(tr("Accepted by"))
         self._by.returnPressed.connect(self._waive)
         self._until = QLineEdit()
         self._until.setPlaceholderText(tr("Until (YYYY-MM-DD), or empty for no end"))
-        self._until.setAccessibleName(tr("Last day of the waiver"))
+        self._until.setAccessibleName(tr("Accepted until"))
         self._until.returnPressed.connect(self._waive)
         give_hints(self._text)
         give_hints(self._by)
         give_hints(self._until)
-        keys = row(button(tr("Waive"), self._waive), button(tr("Cancel"), self._hide_reason), 1)
+        keys = row(button(tr("Accept"), self._waive), button(tr("Cancel"), self._hide_reason), 1)
         made = panel(column(self._text, self._by, self._until, keys, spacing=4))
         made.hide()
         return made
@@ -290,7 +290,7 @@ class FindingCard(QFrame):
             "subject": subject,
             "until": until or None,
         }
-        if self._session.edit(tr("Waive {code}", code=finding.code), Edit("waive", args)):
+        if self._session.edit(tr("Accept {code}", code=finding.code), Edit("waive", args)):
             self._session.preferences.change(name=self._by.text().strip())
 
     def _open_site(self) -> None:
@@ -313,7 +313,7 @@ class FindingCard(QFrame):
             menu.addAction(
                 tr("Stop accepting"),
                 lambda: session.edit(
-                    tr("Take back the waiver of {code}", code=code),
+                    tr("Stop accepting {code}", code=code),
                     Edit("unwaive", {"code": code, "subject": subject}),
                 ),
             )

@@ -84,6 +84,7 @@ class FindingsView(QWidget):
         )
         session.rig_changed.connect(self._rig_changed)
         look.look_changed.connect(self._repaint)
+        self.refresh()
 
     def cards(self) -> "list[FindingCard]":
         """Return the cards from top to bottom."""
@@ -199,7 +200,7 @@ class FindingsView(QWidget):
         idle = (
             trn(
                 "{count} rule did not apply.",
-                "{count} rules had nothing to judge.",
+                "{count} rules did not apply.",
                 len(report.idle),
             )
             if report.idle

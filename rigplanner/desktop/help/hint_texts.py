@@ -5,7 +5,7 @@ Over 400 lines because it is one text after another, and they are read together.
 
 FIELD_HINTS: dict[str, tuple[str, str]] = {
     # Start
-    "Parts list, one part a line": (
+    "Parts list, one part per line": (
         "A list of parts from a shop, a forum or your notes.",
         "Create rig finds each line in the catalog; what is not found stays here.",
     ),
@@ -39,7 +39,7 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
         "What you pay for one piece; at zero the newest price of the catalog counts.",
         "It changes the total, the budget and the quote.",
     ),
-    "Power cap in watts": (
+    "Power limit in watts": (
         "The power limit that is set in the driver; none means the card's own.",
         "Less power and heat; the speed falls less than the power does.",
     ),
@@ -49,7 +49,7 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
     ),
     "Microcontroller board": (
         "The board that runs the network, by name, chip or short name.",
-        "Its flash and SRAM decide; boards that hold the network stand in the list below.",
+        "Its flash and SRAM decide; boards that hold the network are in the list below.",
     ),
     "Figures of your own network": (
         "Counts the two figures beside it in place of a network of the list.",
@@ -63,11 +63,11 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
         "Arena that the converted network needs for its activations.",
         "With the sketch's own variables it has to fit the board's SRAM.",
     ),
-    "Words of machines for hire": (
+    "Words that name cloud instances": (
         "Words of the provider, the machine or its GPU, in any order.",
         "Free, spot and monthly find those that cost nothing, may be taken back, or go by months.",
     ),
-    "Rig's speed over the hire's": (
+    "Rig's speed over the cloud instance's": (
         "How many hours of the hire the rig does in one.",
         "Hours of work until buying is cheaper fall by as much.",
     ),
@@ -76,7 +76,7 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
         "It takes the slot that costs the others least; monitors take memory of their card.",
     ),
     "Number of monitors": (
-        "How many hang on this machine.",
+        "How many are connected to this machine.",
         "Their pictures take memory of the card that drives them.",
     ),
     "Resolution of the monitors": (
@@ -92,15 +92,15 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
         "They take gigabytes of the card's memory, more at higher resolution.",
     ),
     # Findings
-    "Reason of the waiver": (
+    "Reason for accepting it": (
         "Why this finding is accepted.",
         "It is printed with the finding, so that a reader can judge it.",
     ),
-    "Name under the waiver": (
+    "Accepted by": (
         "Who accepts the finding.",
         "It is printed with the reason, and proposed the next time.",
     ),
-    "Last day of the waiver": (
+    "Accepted until": (
         "The last day on which the finding stays accepted; empty for good.",
         "After that day the finding counts again.",
     ),
@@ -302,16 +302,19 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
         "The load is shared evenly over them.",
     ),
     "Other devices on this circuit": (
-        "Watts of what else hangs on the circuit: screens, lamps, a heater.",
+        "Watts of what else is on the circuit: screens, lamps, a heater.",
         "It is taken off what the rig may draw.",
     ),
-    "Energy": ("Price of a kilowatt-hour.", "Energy a year and the cost of three years follow it."),
+    "Energy": (
+        "Price of a kilowatt-hour.",
+        "Energy per year and the cost of three years follow it.",
+    ),
     "Hours of use": (
-        "Hours of full load on a day.",
+        "Hours of full load per day.",
         "Energy, its cost and the comparison with renting follow it.",
     ),
-    "Answers a day": (
-        "Tokens that the rig answers on a day.",
+    "Answers per day": (
+        "Tokens that the rig answers per day.",
         "The comparison with an API follows it.",
     ),
     "API, million tokens in": (
@@ -369,7 +372,7 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
     ),
     "Part number": (
         "The maker's number of this part.",
-        "Printed below its name; where the name ends in one it stands there already.",
+        "Printed below its name; where the name ends in one it is there already.",
     ),
     "EAN or UPC": (
         "The number below the bar code, 8, 12, 13 or 14 digits.",
@@ -467,7 +470,7 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
         "Of cards at least so many; all other choices are left out.",
     ),
     "Circuit": (
-        "Volts and amperes of the circuit that the rig hangs on, as 230V16A.",
+        "Volts and amperes of the circuit that the rig is on, as 230V16A.",
         "It stands in the place of the usual one of the country.",
     ),
     "Most cards": (
@@ -544,19 +547,19 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
         "Old GPUs need an old one; new formats need a new one.",
     ),
     "Driver": ("Version of the GPU driver.", "It decides which CUDA versions and which GPUs run."),
-    "JAX": ("Version of JAX that will run.", "The checks tell whether it serves these GPUs."),
+    "JAX": ("Version of JAX that will run.", "The checks tell whether it supports these GPUs."),
     "NCCL": (
         "Release of NCCL, as 2.3 or 2.21.5; empty for one of today.",
         "Before 2.4 nodes exchange by rings alone; Machine shows what that takes.",
     ),
     "PyTorch": (
         "Version of PyTorch that will run.",
-        "The checks tell whether it serves these GPUs.",
+        "The checks tell whether it supports these GPUs.",
     ),
-    "ROCm": ("Version of ROCm that will run.", "The checks tell whether it serves these GPUs."),
+    "ROCm": ("Version of ROCm that will run.", "The checks tell whether it supports these GPUs."),
     "TensorFlow": (
         "Version of TensorFlow that will run.",
-        "The checks tell whether it serves these GPUs.",
+        "The checks tell whether it supports these GPUs.",
     ),
     "Operating system": (
         "System that will run, such as Ubuntu 24.04 or Windows 11.",
@@ -581,9 +584,9 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
         "It changes at once; rigs stay as they are.",
     ),
     "Lengths": ("Millimetres or inches.", "Tables, findings and quotes follow it."),
-    "Energy price": ("Price of a kilowatt-hour for new rigs.", "Energy a year follows it."),
+    "Energy price": ("Price of a kilowatt-hour for new rigs.", "Energy per year follows it."),
     "Hours of use per day": (
-        "Hours of full load on a day, for new rigs.",
+        "Hours of full load per day, for new rigs.",
         "Energy and its cost follow it.",
     ),
     "Own exchange rate": ("What one unit is worth.", "It counts before the bank's rate."),
@@ -629,14 +632,14 @@ COLUMN_HINTS: dict[str, tuple[str, str]] = {
         "Tight ones hold it unless the arena of your build is larger than listed.",
     ),
     "Provider": (
-        "Who hires the machine out.",
+        "Who rents the machine out.",
         "Prices and limits are those of its pages, with their day.",
     ),
     "An hour": (
         "Newest price of an hour on demand.",
         "The machine stays for as long as it is paid.",
     ),
-    "Spot, an hour": (
+    "Spot, per hour": (
         "Newest price of an hour where the provider may take the machine back.",
         "What was not saved is lost then, and the next machine has to start.",
     ),
@@ -644,7 +647,7 @@ COLUMN_HINTS: dict[str, tuple[str, str]] = {
         "What an hour costs that counts, interruptions and restarts paid too.",
         "Fewer interruptions and checkpoints closer together bring it to the spot price.",
     ),
-    "Day": ("Day of the newest price.", "Prices of hire change by the month."),
+    "Day": ("Day of the newest price.", "Rents change by the month."),
     "Limits": (
         "What the provider allows: hours of a session and a week, idle end.",
         "Work that is longer has to be saved and begun again.",
@@ -759,7 +762,7 @@ COLUMN_HINTS: dict[str, tuple[str, str]] = {
     "Place": ("A slot or port of the board.", "Enter moves a part there."),
     "On": ("Which board or riser the place is on.", "Places of the chipset share one link."),
     "Link": ("Lanes and generation that both sides agree on.", "Less than the card has slows it."),
-    "Holds": ("What stands in the place.", "Places that are covered or switched off say so."),
+    "Holds": ("What is in this place.", "Places that are covered or switched off say so."),
     "Workload": ("A job that the rig is planned for.", "Choose a row to change its settings."),
     "Memory": ("What the job needs on the fullest GPU.", "Amber is tight, red does not fit."),
     "Limited by": (

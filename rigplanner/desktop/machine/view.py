@@ -34,6 +34,7 @@ from rigplanner.desktop.words import problem_words
 from rigplanner.machine.model import DriveUse, Machine, SlotUse
 from rigplanner.machine.topology.messages import message_times
 from rigplanner.planning.moves import Move, moves, split_piece
+from rigplanner.report.drawing.shapes import Picture
 from rigplanner.report.drawing.slots import slot_picture
 from rigplanner.report.language import tr
 from rigplanner.report.quote.machine import link_text
@@ -200,6 +201,7 @@ class MachineView(QWidget):
         self.export.setEnabled(assessment is not None)
         self.accept.setEnabled(assessment is not None)
         if assessment is None:
+            self._draw()
             return
         self._stale = False
         machine = assessment.machine
@@ -220,6 +222,10 @@ class MachineView(QWidget):
             self.slots.show_picture(slot_picture(assessment.machine), "" if drawing.boxes else said)
             self.drawing.empty = "" if drawing.boxes else said
             self.drawing.show_drawing(drawing)
+        elif not self._session.is_open:
+            said = tr("Open or start a rig to see its slots and links.")
+            self.slots.show_picture(Picture(1.0, 1.0, ()), said)
+            self.drawing.empty = said
 
     def _fitted(self, machine: Machine) -> Drawing:
         room, bar = self._canvas.maximumViewportSize(), self._canvas.verticalScrollBar().sizeHint()

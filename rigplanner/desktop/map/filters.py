@@ -30,11 +30,11 @@ COUNTS: tuple[tuple[int, ...], ...] = ((1,), (2,), (4,), (8,), (1, 2), (1, 2, 4)
 KINDS = (("card", "machine", "hire"), ("card", "machine"), ("card",), ("machine",), ("hire",))
 KIND_CHOICES = Words(
     {
-        "card machine hire": "Cards, machines, hire",
+        "card machine hire": "Cards, machines, rent",
         "card machine": "Cards and machines",
         "card": "Cards",
         "machine": "Whole machines",
-        "hire": "Machines for hire",
+        "hire": "Cloud instances",
     }
 )
 CONDITION_CHOICES = Words(

@@ -50,7 +50,7 @@ class _Work:
             plain(
                 tr("The least speed that will do, in the unit of this work.")
                 + "\n"
-                + tr("Slower cards stand at the end as too slow.")
+                + tr("Slower cards come last, as too slow.")
             )
         )
         named = label(shortened(title, LONGEST_TITLE), "small")

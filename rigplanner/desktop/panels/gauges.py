@@ -108,10 +108,9 @@ class Gauge(QWidget):
             self.update()
 
     def _tell(self) -> None:
-        share = percent(self.limit.share) if self.limit.share is not None else ""
-        said = (
-            f"{self.title}: {gauge_text(self.limit)} {share}, {VERDICT_WORDS[self.limit.verdict]}"
-        )
+        share = f" {percent(self.limit.share)}" if self.limit.share is not None else ""
+        amount = f"{gauge_text(self.limit).strip()}{share}"
+        said = f"{self.title}: {amount}, {VERDICT_WORDS[self.limit.verdict]}"
         self.setAccessibleName(said)
         self.setToolTip(plain(said))
 

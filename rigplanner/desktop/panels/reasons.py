@@ -375,12 +375,12 @@ def own_hire_steps(assessment: Assessment) -> Iterator[Step]:
             tr("energy"): hire.running,
         }
         if hire.ratio:
-            paid = {**paid, tr("rig's speed over the hire's"): hire.ratio}
+            paid = {**paid, tr("rig's speed over the cloud instance's"): hire.ratio}
         source = f"{hire.rent.source}, {hire.rent.day}"
         if hire.months is not None and hire.whole is not None:
             over: Inputs = {tr("months"): float(hire.months), tr("rent"): hire.rent.amount}
             yield Step(
-                tr("Hire as entered"),
+                tr("Rent as entered"),
                 tr("months × rent"),
                 over,
                 hire.whole,
@@ -390,7 +390,7 @@ def own_hire_steps(assessment: Assessment) -> Iterator[Step]:
         if hire.after is not None:
             unit = "h" if hire.months is None else tr("months")
             yield Step(
-                tr("Cheaper than the hire after"),
+                tr("Cheaper than renting after"),
                 tr("price / (rent × speed − energy)")
                 if hire.ratio
                 else tr("price / (rent − energy)"),
@@ -408,9 +408,9 @@ def hire_step(job: str, offer: "Offer", total: float) -> Step | None:
         return None
     inputs: Inputs = {
         tr("price"): total,
-        tr("rent an hour"): offer.counted,
+        tr("rent per hour"): offer.counted,
         tr("speed of the rig"): offer.own,
-        tr("speed of the hire"): offer.rented,
+        tr("speed of the cloud instance"): offer.rented,
         tr("unit of speed"): unit_text(offer.metric),
         tr("energy of an hour"): offer.running,
     }
@@ -419,7 +419,9 @@ def hire_step(job: str, offer: "Offer", total: float) -> Step | None:
         job=job,
         machine=f"{provider_text(offer.provider)} {offer.instance}",
     )
-    formula = tr("price / (rent × speed of the rig / speed of the hire − energy of an hour)")
+    formula = tr(
+        "price / (rent × speed of the rig / speed of the cloud instance − energy of an hour)"
+    )
     return Step(name, formula, inputs, offer.hours, "h", f"{offer.rent.source}, {offer.rent.day}")
 
 
@@ -428,14 +430,19 @@ def work_step(
 ) -> Step:
     """Return what the rig's work of an hour costs on a machine for hire at one of its prices."""
     inputs: Inputs = {
-        tr("rent an hour"): counted,
+        tr("rent per hour"): counted,
         tr("speed of the rig"): offer.own,
-        tr("speed of the hire"): offer.rented,
+        tr("speed of the cloud instance"): offer.rented,
         tr("unit of speed"): unit_text(offer.metric),
     }
     source = ", ".join(filter(None, (rent.source, rent.region, rent.day)))
     return Step(
-        name, tr("rent × speed of the rig / speed of the hire"), inputs, same_work, currency, source
+        name,
+        tr("rent × speed of the rig / speed of the cloud instance"),
+        inputs,
+        same_work,
+        currency,
+        source,
     )
 
 

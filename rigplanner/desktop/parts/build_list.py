@@ -242,6 +242,7 @@ class BuildList(QWidget):
         session.rig_changed.connect(self._refresh)
         session.subject_pointed.connect(self._point)
         look.look_changed.connect(give_viewport(self.view).update)
+        self.model.show(build_rows(session))
 
     def _make_editor(self) -> QWidget:
         self._quantity = QSpinBox(minimum=1, maximum=LARGEST_QUANTITY)
@@ -253,7 +254,7 @@ class BuildList(QWidget):
         self._price.setKeyboardTracking(False)
         self._price.valueChanged.connect(self._set_price)
         self._cap = QSpinBox(minimum=0, maximum=2000, singleStep=10)
-        self._cap.setAccessibleName(tr("Power cap in watts"))
+        self._cap.setAccessibleName(tr("Power limit in watts"))
         self._cap.setSuffix("\u202fW")
         self._cap.setSpecialValueText(tr("none"))
         self._cap.setKeyboardTracking(False)
@@ -275,9 +276,10 @@ class BuildList(QWidget):
         self._form.setSpacing(4)
         self._remove = icon_button("trash", tr("Remove the item"), self.remove_current)
         quantity = panel(row(self._quantity, 1, self._remove))
-        self._form.addRow(tr("Quantity"), quantity)
+        self._counted = label(tr("Quantity"))
+        self._form.addRow(self._counted, quantity)
         self._form.addRow(tr("Price each"), self._price)
-        self._form.addRow(tr("Power cap"), self._cap)
+        self._form.addRow(tr("Power limit"), self._cap)
         self._form.addRow(tr("For"), self._role)
         editor = strip(column(rule(), panel(self._form), spacing=0))
         editor.hide()
@@ -302,12 +304,21 @@ class BuildList(QWidget):
         return self._session.rig.item(uid) if uid else None
 
     def _refresh(self, _: Change) -> None:
-        kept = self.current()
+        kept: BuildRow | None = self.view.currentIndex().data(ROW_ROLE)
         self.model.show(build_rows(self._session))
-        if kept is not None and (line := self.model.row_of(kept.uid)) is not None:
-            self.view.setCurrentIndex(self.model.index(line))
+        if kept is not None:
+            self._stay_at(kept)
         self._show_item()
         self._show_total()
+
+    def _stay_at(self, kept: BuildRow) -> None:
+        """Keep the cursor at an item; at the first part of a kind once one was chosen for it."""
+        kinds = [each.kind for each in self.model.rows]
+        line = self.model.row_of(kept.uid) if kept.uid else None
+        if line is None and not kept.uid and kept.kind in kinds:
+            line = kinds.index(kept.kind)
+        if line is not None:
+            self.view.setCurrentIndex(self.model.index(line))
 
     def _show_total(self) -> None:
         assessment = self._session.assessment
@@ -371,6 +382,9 @@ class BuildList(QWidget):
         self._role.setCurrentIndex(max(0, self._role.findData(item.role)))
         self._form.setRowVisible(self._cap, isinstance(part, GPU))
         self._form.setRowVisible(self._role, isinstance(part, GPU))
+        # With hidden rows below, QFormLayout makes its labels as wide as the first one alone.
+        names = [self._form.labelForField(box) for box in (self._price, self._cap)]
+        self._counted.setMinimumWidth(max(name.sizeHint().width() for name in names))
 
     def _choose(self, line: BuildRow) -> None:
         self.kind_chosen.emit(line.kind, line.uid or "")
@@ -459,6 +473,6 @@ class BuildList(QWidget):
             name = (
                 tr("Limit {item} to {watts} W", item=self.name_of(item), watts=watts)
                 if watts
-                else tr("Lift the cap of {item}", item=self.name_of(item))
+                else tr("Remove the power limit of {item}", item=self.name_of(item))
             )
             self._session.edit(name, edit, merge=f"cap {item.uid}")

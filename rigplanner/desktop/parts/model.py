@@ -102,6 +102,7 @@ class PartsModel(QAbstractTableModel):
         self._find = find
         self.offers = Offers(currency, today)
         self.installed: frozenset[str] = frozenset()
+        self._is_judging = False
         self.replaced = ""
         self._wish = Wish()
         self._sort: tuple[int, Qt.SortOrder] | None = None
@@ -193,6 +194,12 @@ class PartsModel(QAbstractTableModel):
             self._keys.clear()
             self._cells.clear()
             self._repaint(self.price_column)
+
+    def judge(self, is_open: bool) -> None:
+        """Say of parts without a badge that it is being made, where a rig is open to judge them."""
+        if is_open != self._is_judging:
+            self._is_judging = is_open
+            self._cells.clear()
 
     def mark(self, installed: frozenset[str], replaced: str) -> None:
         """Mark the parts that are in the rig; `replaced` is the one that a choice would take out,
@@ -314,7 +321,7 @@ class PartsModel(QAbstractTableModel):
         if part.id == self.replaced:
             return Cell(tr("in the rig"), "", "tick", "soft")
         if fit is None:
-            return Cell("…")
+            return Cell("…" if self._is_judging else "")
         words = fit.cause or VERDICT_WORDS[fit.verdict]
         if fit.verdict == "error" and fit.cure:
             return Cell(words, "", "wrench", "warns")
@@ -335,8 +342,11 @@ class PartsModel(QAbstractTableModel):
         return part.name if column == NAME else None
 
     def _spoken(self, row: int, column: int) -> str:
-        """What a screen reader says of a cell: a verdict by word, a figure with its unit."""
+        """What a screen reader says of a cell: a verdict by word, a figure with its unit; of a
+        name, where the row is entered, the verdict too."""
         cell, part = self.cells(row)[column], self.parts[row]
+        if column == NAME:
+            return f"{part.name}, {self._spoken(row, FIT)}"
         if column == FIT and (fit := self._shown_fit(part.id)) and part.id != self.replaced:
             word = VERDICT_WORDS[fit.verdict]
             return f"{word}: {fit.cause}" if fit.cause else word

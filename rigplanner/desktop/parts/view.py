@@ -66,9 +66,11 @@ GPU_LANES = 4
 USUAL_PRICE, USUAL_DAY = "≈ NT$99,999", "launch, 30 Nov 2026"
 """For which the last columns have room, whatever the first rows cost."""
 USUAL_CAUSE = "passive: needs forced air"
-LEAST_NAME, KEPT_FIGURES, LEAST_SHARE = 34, 3, 0.7
+LEAST_NAME, KEPT_FIGURES, LEAST_SHARE = 34, 2, 0.7
 """Characters that a name has room for, and figures that give way only to a share of it; the first
 stays."""
+MOST_NAMES = 0.9
+"""Share of the names that have room for all their characters."""
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -78,6 +80,7 @@ class PartsTable(QTableView):
     def __init__(self, details: Details, model: PartsModel) -> None:
         super().__init__()
         self._details, self._model = details, model
+        self.names_px = 0
         self.setDragEnabled(True)
         self._cells = PartsCells(model, self)
         self.setModel(model)
@@ -114,13 +117,13 @@ class PartsTable(QTableView):
         own = range(NAME + 1, day - 1)
         for n in range(header.count()):
             self.setColumnHidden(n, False)
-        wanted = LEAST_NAME * QFontMetrics(sized_font(1.0)).averageCharWidth()
+        least = LEAST_NAME * QFontMetrics(sized_font(1.0)).averageCharWidth()
         room = self.viewport().width() - sum(
             header.sectionSize(n) for n in range(header.count()) if n != NAME
         )
         spare, kept = own[KEPT_FIGURES:], own[1:KEPT_FIGURES]
         for n in (*reversed(spare), *reversed(kept), day):
-            if room >= (wanted if n in spare else LEAST_SHARE * wanted):
+            if room >= (max(least, self.names_px) if n in spare else LEAST_SHARE * least):
                 return
             room += header.sectionSize(n)
             self.setColumnHidden(n, True)
@@ -403,6 +406,8 @@ class PartsView(QWidget):
             room = min(MOST_CHARS * metrics.averageCharWidth(), widest) + 16
             header.resizeSection(n, room if n else self._room_of_causes(metrics))
         header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
+        names = sorted(metrics.horizontalAdvance(cells[NAME].text) for cells in some)
+        self.table.names_px = names[int(MOST_NAMES * (len(names) - 1))] + 16 if names else 0
         self.table.make_room()
 
     def _room_of_causes(self, metrics: QFontMetrics) -> int:
@@ -422,9 +427,9 @@ class PartsView(QWidget):
         """Go from the filter to the row that is chosen, the first one if none is."""
         self.apply_filter()
         if self.model.parts:
-            self.table.setFocus()
             if not self.table.currentIndex().isValid():
                 self.table.setCurrentIndex(self.model.index(0, NAME))
+            self.table.setFocus()
 
     def _row_changed(self, index: QModelIndex, _: QModelIndex) -> None:
         part: AnyPart | None = index.data(PART_ROLE) if index.isValid() else None
@@ -443,7 +448,10 @@ class PartsView(QWidget):
             self._choose_nothing()
             self._guessed = True
         self._say_context()
+        had_none = self.target.count() == 1
         self._fill_target()
+        if had_none and self.target.count() > 1 and self.model.kind in SINGLE:
+            self._guessed = True
         if not self.model.kind:
             return
         if self._guessed and self._session.assessment is not None:
@@ -463,6 +471,7 @@ class PartsView(QWidget):
         self.model.set_currency(
             rig.currency, rig.exchange or usual_rates(), self._session.preferences.now.price_days
         )
+        self.model.judge(self._session.is_open)
         installed = frozenset(each.part for each in rig.items)
         self.model.mark(installed, item.part if item else "")
 

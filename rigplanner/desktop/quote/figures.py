@@ -42,7 +42,7 @@ def figure_entries(assessment: Assessment, catalog: Catalog) -> list[FigureEntry
     """Return all figures of a quote that have steps."""
     made = [
         FigureEntry(tr("Price"), lambda: price_reason(assessment)),
-        FigureEntry(tr("Costs of years and hire"), COSTS),
+        FigureEntry(tr("Costs of years and rent"), COSTS),
         FigureEntry(tr("Power"), lambda: load_reason(assessment, catalog)),
         FigureEntry(tr("CPU lanes"), lambda: lanes_reason(assessment)),
         FigureEntry(tr("Slots"), lambda: slots_reason(assessment)),

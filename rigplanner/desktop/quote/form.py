@@ -258,7 +258,7 @@ class QuoteForm(QWidget):
             self._number(costs, name, value, edit, digits, most, unit, tr("not set"))
 
         tariff = self._site_price("energy_per_kwh", "own tariff")
-        row(tr("Energy"), self._site_amount("energy_per_kwh"), tariff, 4, 100, tr("a kWh"))
+        row(tr("Energy"), self._site_amount("energy_per_kwh"), tariff, 4, 100, tr("per kWh"))
         hours = self._site_value("hours_per_day"), self._site_edit("hours_per_day")
         row(tr("Hours of use"), *hours, 1, 24, tr("h per day"))
         row(
@@ -268,7 +268,7 @@ class QuoteForm(QWidget):
             *(1, 100, "%"),
         )
         ratio = self._site_value("hire_speed_ratio"), self._site_edit("hire_speed_ratio")
-        row(tr("Rig's speed over the hire's"), *ratio, 2, 1e6, "×")
+        row(tr("Rig's speed over the cloud instance's"), *ratio, 2, 1e6, "×")
         for field, name in (
             ("hire_per_hour", tr("Rent per hour")),
             ("hire_per_month", tr("Rent per month")),
@@ -277,7 +277,7 @@ class QuoteForm(QWidget):
         ):
             row(name, self._site_amount(field), self._site_price(field, "own offer"))
         row(
-            tr("Answers a day"),
+            tr("Answers per day"),
             lambda: self._site_value("tokens_per_day")() / 1e6,
             lambda millions: self._site_edit("tokens_per_day")(millions * 1e6),
             most=1e6,

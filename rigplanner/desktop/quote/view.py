@@ -108,8 +108,8 @@ class QuoteView(QWidget):
         if assessment is None:
             return
         note = tr(
-            "Energy and years need a tariff and hours a day; hire is compared where the rig's whole"
-            " price is known."
+            "Energy and years need a tariff and hours a day; renting is compared where the rig's "
+            "whole price is known."
         )
 
         def show(steps: tuple[Step, ...]) -> None:

@@ -151,9 +151,9 @@ class StartView(QWidget):
     def _make_paste(self) -> tuple[QWidget, ...]:
         self.paste = QPlainTextEdit()
         self.paste.setPlaceholderText(
-            tr("One part a line, for example\n2x RTX 3090\nRyzen 9 5950X\n4x 32 GB DDR4-3200")
+            tr("One part per line, for example\n2x RTX 3090\nRyzen 9 5950X\n4x 32 GB DDR4-3200")
         )
-        self.paste.setAccessibleName(tr("Parts list, one part a line"))
+        self.paste.setAccessibleName(tr("Parts list, one part per line"))
         self.paste.setTabChangesFocus(True)
         self.paste.setMinimumHeight(row_px() * 4)
         self.unmatched = label("", "small", wrap=True)

@@ -86,7 +86,7 @@ class ProspectsPanel:
         self._largest = label("", "small")
         self.sizes.setLayout(column(self._largest, self._links, self._ways, spacing=2))
         self.scale = Curve(tr("Speed by number of GPUs"))
-        self.caps = Curve(tr("Speed under a power cap"))
+        self.caps = Curve(tr("Speed under a power limit"))
         self.scale.clicked.connect(self._open_scale)
         self.caps.clicked.connect(self._open_cap)
         self._scale_points: tuple[ScalePoint, ...] = ()
@@ -95,14 +95,14 @@ class ProspectsPanel:
             label("", "small", wrap=True),
             label("", "small", wrap=True),
         )
-        self.use_cap = button("", self._use_cap, role="link", name=tr("Use the power cap"))
+        self.use_cap = button("", self._use_cap, role="link", name=tr("Use the power limit"))
         self._cap: CapPoint | None = None
         self._units = (label("", "small"), label("", "small"))
         self._scale_box = self._boxed(
             tr("Speed by number of GPUs"), self._units[0], self.scale, self.scale_note
         )
         self._cap_box = self._boxed(
-            tr("Speed under a power cap"), self._units[1], self.caps, self.cap_note, self.use_cap
+            tr("Speed under a power limit"), self._units[1], self.caps, self.cap_note, self.use_cap
         )
         self.curves.setLayout(
             column(rule(), row(self._scale_box, self._cap_box, spacing=16), spacing=4)
@@ -318,7 +318,7 @@ class ProspectsPanel:
                 saved=quantity(self._cap.saved_w, "W", 0),
             )
         )
-        self.use_cap.setText(tr("Cap to {cap}", cap=quantity(self._cap.cap_w, "W", 0)))
+        self.use_cap.setText(tr("Limit to {cap}", cap=quantity(self._cap.cap_w, "W", 0)))
         self.use_cap.setVisible(self._cap.saved_w > 0 and now != self._cap.cap_w)
 
     def _open_scale(self, n: int) -> None:
@@ -332,7 +332,7 @@ class ProspectsPanel:
         point = self._cap_points[n]
         show_breakdown(
             self.curves,
-            Reason(tr("Speed under a power cap"), _cap_tip(point, self._metric()), point.steps),
+            Reason(tr("Speed under a power limit"), _cap_tip(point, self._metric()), point.steps),
         )
 
     def _metric(self) -> str:
@@ -341,7 +341,7 @@ class ProspectsPanel:
     def _use_cap(self) -> None:
         uid = gpu_item(self._session.rig, self._assessment.machine) if self._assessment else None
         if uid is not None and self._cap is not None:
-            words = tr("Cap to {cap}", cap=quantity(self._cap.cap_w, "W", 0))
+            words = tr("Limit to {cap}", cap=quantity(self._cap.cap_w, "W", 0))
             self._session.edit(words, Edit("set_power_cap", {"uid": uid, "watts": self._cap.cap_w}))
 
 
@@ -392,7 +392,7 @@ def _scale_words(found: Scaling) -> str:
 def _cap_tip(point: CapPoint, metric: str) -> str:
     span = interval(point.low, point.high, metric)
     return tr(
-        "{cap} a card: {speed}, {span}",
+        "{cap} per GPU: {speed}, {span}",
         cap=quantity(point.cap_w, "W", 0),
         speed=quantity(point.value, metric),
         span=span,

@@ -68,7 +68,7 @@ ATTRIBUTE_WORDS = Words(
         "supply_load": "Supply load",
         "circuit_load": "Circuit load",
         "total": "Total",
-        "energy_year": "Energy a year",
+        "energy_year": "Energy per year",
         "three_years": "Three years: price and energy, less resale",
         "fits": "Fits",
         "memory": "Memory per GPU",
@@ -77,11 +77,11 @@ ATTRIBUTE_WORDS = Words(
         "lift": "What would lift it",
         "speed_per_1000": "Speed per money",
         "speed_per_kw": "Speed per power",
-        "own_hire": "Cheaper than the hire as entered after",
-        "hire": "Least expensive hire",
-        "hire_cost": "Same work by hire, an hour",
-        "hire_spot": "Same work at its spot price, an hour",
-        "hire_after": "Cheaper than this hire after",
+        "own_hire": "Cheaper than the entered rent after",
+        "hire": "Cheapest cloud instance",
+        "hire_cost": "Same work rented, per hour",
+        "hire_spot": "Same work at its spot price, per hour",
+        "hire_after": "Cheaper than this cloud instance after",
     }
 )
 

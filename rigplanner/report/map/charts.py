@@ -147,7 +147,7 @@ def said(row: Row, sort: Sort, currency: str) -> str:
     ]
     if row.cost is not None:
         money = fmt.money(row.cost, currency, whole=row.kind != "hire")
-        parts.append(tr("{money} an hour", money=money) if row.kind == "hire" else money)
+        parts.append(tr("{money} per hour", money=money) if row.kind == "hire" else money)
         parts.append(fmt.day(row.price.day) if row.price else "")
     return ", ".join(part for part in parts if part)
 

@@ -37,7 +37,7 @@ BAND = 12.0
 """Height of the bands in which taken room is looked up."""
 GAP = 3.0
 KINDS: tuple[Kind, ...] = ("card", "machine", "hire")
-KIND_WORDS = Words({"card": "card", "machine": "whole machine", "hire": "for hire"})
+KIND_WORDS = Words({"card": "card", "machine": "whole machine", "hire": "cloud instance"})
 KNOWN_WORDS = Words({"full": "measured, or near to it", "hollow": "modelled"})
 
 Box = tuple[float, float, float, float]

@@ -188,7 +188,7 @@ def cost_text(row: Row, currency: str) -> str:
     if row.cost is None:
         return ""
     money = fmt.money(row.cost, currency, whole=row.kind != "hire")
-    return tr("{money} an hour", money=money) if row.kind == "hire" else money
+    return tr("{money} per hour", money=money) if row.kind == "hire" else money
 
 
 def price_text(row: Row) -> str:
@@ -214,7 +214,7 @@ def _notes(rows: Sequence[Row], sort: Sort) -> list[str]:
             tr("Prices and energy are those of the GPUs alone; a whole machine's price is its own.")
         )
     if sort == "money" and any(row.kind == "hire" for row in rows):
-        lines.append(tr("Machines for hire have no price to buy: --sort years compares them."))
+        lines.append(tr("Cloud instances have no price to buy: --sort years compares them."))
     hires = sorted({row.hire for row in rows if row.hire and row.break_even_h is not None})
     if hires:
         lines.append(tr("Pays after: hours of its own work against {hire}.", hire=", ".join(hires)))

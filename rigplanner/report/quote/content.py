@@ -7,6 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.prices.index import carried_to
 from rigplanner.catalog.schema.parts import Part, Price
 from rigplanner.economics.totals import Line, Totals
 from rigplanner.machine.model import Machine
@@ -253,7 +254,9 @@ def verdict_text(assessment: Assessment, catalog: Catalog) -> str:
             )
         )
     if report.waived:
-        rest.append(trn("{count} finding waived", "{count} findings waived", len(report.waived)))
+        rest.append(
+            trn("{count} finding accepted", "{count} findings accepted", len(report.waived))
+        )
     ran = trn("{count} rule was checked.", "{count} rules were checked.", len(report.ran))
     rests = rests_text(report, assessment.rig, catalog, most=0)
     told = listed([head, *rest], "; ")
@@ -267,6 +270,12 @@ def _lines(assessment: Assessment, catalog: Catalog, form: Form) -> list[QuoteLi
     ordered = sorted(totals.lines, key=lambda line: line.uid in totals.aside)
     rows = [_row(line, assessment, catalog) for line in ordered]
     return rows if form == "internal" else [replace(row, cost=None, margin=None) for row in rows]
+
+
+def _dated(price: Price) -> str:
+    """Return the day of a price; of one that the price index carried, that it is an estimate."""
+    today = carried_to(price)
+    return tr("estimate of {day}", day=fmt.day(today)) if today else fmt.day(price.day)
 
 
 def _row(line: Line, assessment: Assessment, catalog: Catalog) -> QuoteLine:
@@ -289,7 +298,7 @@ def _row(line: Line, assessment: Assessment, catalog: Catalog) -> QuoteLine:
         quantity=line.quantity,
         unit=tr("included") if included else fmt.price(line.unit),
         each=tr("included") if included else _price_of_one(line, totals.currency),
-        dated=fmt.day(line.unit.day) if line.unit and not included else "",
+        dated=_dated(line.unit) if line.unit and not included else "",
         amount=fmt.money(line.amount, totals.currency) if known else "",
         price=line.unit,
         value=line.amount,
@@ -341,7 +350,7 @@ def detail_of(part: Part | None) -> str:
         "tdp_w": "W",
         "cores": "cores",
         "lanes": "lanes",
-        "module_gib": "GiB a module",
+        "module_gib": "GiB per module",
         "speed_mts": "MT/s",
         "capacity_gb": "GB",
         "read_gbs": "GB/s read",
@@ -401,7 +410,7 @@ def _finding(finding: Finding, rig: Rig, catalog: Catalog) -> QuoteFinding:
     )
     waived = ""
     if finding.waived_by and waiver:
-        waived = tr("Waived by {by}: {reason}", by=waiver.by, reason=waiver.reason) + (
+        waived = tr("Accepted by {by}: {reason}", by=waiver.by, reason=waiver.reason) + (
             tr(" (until {until})", until=fmt.day(waiver.until)) if waiver.until else ""
         )
     return QuoteFinding(

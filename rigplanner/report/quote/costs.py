@@ -29,7 +29,7 @@ def running_rows(assessment: Assessment) -> list[tuple[str, str]]:
     rows = [
         (
             tr(
-                "Energy a year at full load, {hours_per_day} h a day",
+                "Energy per year at full load, {hours_per_day} h per day",
                 hours_per_day=fmt.number(site.hours_per_day),
             ),
             fmt.quantity(year.energy_kwh, "kWh", 0),
@@ -39,7 +39,7 @@ def running_rows(assessment: Assessment) -> list[tuple[str, str]]:
         rows.append(
             (
                 tr(
-                    "Its cost at {amount} {currency} a kWh",
+                    "Its cost at {amount} {currency} per kWh",
                     amount=fmt.number(tariff.amount, 3),
                     currency=tariff.currency,
                 ),
@@ -95,12 +95,12 @@ def renting_rows(assessment: Assessment, catalog: Catalog) -> list[tuple[str, ..
 def _own(hire: OwnHire) -> tuple[str, str, str, str, str]:
     amount = fmt.money(hire.rent.amount, hire.rent.currency)
     if hire.months is None:
-        rent = tr("{amount} an hour", amount=amount)
+        rent = tr("{amount} per hour", amount=amount)
         after = _own_hours(hire)
     else:
         whole = fmt.money(hire.whole or 0.0, hire.rent.currency)
         rent = tr(
-            "{amount} a month, {whole} over {months}",
+            "{amount} per month, {whole} over {months}",
             amount=amount,
             whole=whole,
             months=_months(hire.months),
@@ -109,7 +109,7 @@ def _own(hire: OwnHire) -> tuple[str, str, str, str, str]:
     if hire.after is None:
         after = tr("never") if hire.comparable else tr(fmt.UNKNOWN)
     ratio = tr("{ratio} ×, as entered", ratio=fmt.number(hire.ratio)) if hire.ratio else ""
-    return tr("Any work"), tr("Hire as entered"), rent, ratio or tr("not compared"), after
+    return tr("Any work"), tr("Rent as entered"), rent, ratio or tr("not compared"), after
 
 
 def _own_hours(hire: OwnHire) -> str:
@@ -137,7 +137,7 @@ def _offer(offer: Offer, currency: str) -> tuple[str, str, str, str]:
         amount = tr(
             "{amount} ({counted})", amount=amount, counted=fmt.money(offer.counted, currency)
         )
-    asked = tr("{amount} an hour, {day}", amount=amount, day=fmt.day(offer.rent.day))
+    asked = tr("{amount} per hour, {day}", amount=amount, day=fmt.day(offer.rent.day))
     rent = listed(filter(None, (asked, spot_text(offer.spot))), "; ")
     both = tr(
         "{ratio} ×: {own} here, {rented} {metric} rented",
@@ -150,7 +150,7 @@ def _offer(offer: Offer, currency: str) -> tuple[str, str, str, str]:
         after = tr("never")
     else:
         after = tr(
-            "{hours}, {days} at {daily} h a day",
+            "{hours}, {days} at {daily} h per day",
             hours=fmt.quantity(offer.hours, "h", 0),
             days=fmt.quantity(offer.days, tr("days"), 0),
             daily=fmt.number(offer.hours_per_day),

@@ -74,7 +74,7 @@ def markdown(quote: Quote) -> str:
         ]
     if quote.waived:
         parts += [
-            f"## {tr('Waived')}",
+            f"## {tr('Accepted')}",
             "\n".join(f"- {f.code} {_plain(f.text)} {_plain(f.waived)}" for f in quote.waived),
         ]
     return "\n\n".join(parts) + "\n"
@@ -152,7 +152,7 @@ def _finding_lines(quote: Quote, fixes: bool = False) -> list[str]:
         found += [f"  {tr('What to do: {fix}', fix=f.fix)}"] if fixes and f.fix else []
     return found + [
         tr(
-            "waived: {title} ({code}). {text} {waived}",
+            "accepted: {title} ({code}). {text} {waived}",
             title=f.title,
             code=f.code,
             text=f.text,

@@ -253,7 +253,7 @@ def _power(quote: Quote, sheet: Sheet) -> list[Any]:
     return [sheet.together([*sheet.heading(tr("Power, circuit and heat")), *tables]), sheet.gap(14)]
 
 
-RENTING_COLUMNS = ("Workload", "Machine for hire", "Rent", "Rig's speed", "Rig is cheaper after")
+RENTING_COLUMNS = ("Workload", "Cloud instance", "Rent", "Rig's speed", "Rig is cheaper after")
 
 
 def _renting(quote: Quote, sheet: Sheet) -> list[Any]:
@@ -324,7 +324,7 @@ def _notes(quote: Quote, sheet: Sheet) -> list[Any]:
 
 
 def _finding_row(finding: QuoteFinding, sheet: Sheet) -> list[Any]:
-    state = tr("waived") if finding.waived else FINDING_WORDS[finding.severity]
+    state = tr("accepted") if finding.waived else FINDING_WORDS[finding.severity]
     cell = [sheet.text(finding.title, "strong"), sheet.text(finding.text, "body")]
     if finding.fix:
         cell.append(sheet.text(tr("What to do: {fix}", fix=finding.fix), "small"))

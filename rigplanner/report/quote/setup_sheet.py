@@ -360,9 +360,9 @@ def _without_wheel(oldest: str) -> SetupRow:
     word = (
         tr("the oldest GPU is served up to {version}", version=last[0])
         if last
-        else tr("no prebuilt release serves the oldest GPU")
+        else tr("no prebuilt release supports the oldest GPU")
     )
-    return SetupRow(area="software", what="PyTorch", value=tr("none serves all GPUs"), why=word)
+    return SetupRow(area="software", what="PyTorch", value=tr("none supports all GPUs"), why=word)
 
 
 def _toolkit_rows(capabilities: list[str]) -> Iterator[SetupRow]:

@@ -104,7 +104,7 @@ def _findings(quote: Quote) -> Iterator[str]:
         return
     yield _section(tr("Findings"))
     for finding in found:
-        state = tr("waived") if finding.waived else FINDING_WORDS[finding.severity]
+        state = tr("accepted") if finding.waived else FINDING_WORDS[finding.severity]
         fix = tr("What to do: {fix}", fix=finding.fix) if finding.fix else ""
         rest = "<br>".join(safe(text) for text in (finding.text, fix, finding.waived) if text)
         mark = f'<span class="{finding.severity}">{safe(state)}</span>'

@@ -26,7 +26,7 @@ JOB_HEADS = (
     "Limited by",
     "Note",
 )
-FINDING_HEADS = ("Severity", "Code", "Finding", "Text", "What to do", "Waived")
+FINDING_HEADS = ("Severity", "Code", "Finding", "Text", "What to do", "Accepted")
 SETUP_HEADS = ("Area", "Step", "Value", "Reason")
 
 

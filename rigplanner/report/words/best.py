@@ -128,9 +128,9 @@ MOST_TOLD, LEAST_TOLD = 5, 0.005
 """So many causes of rigs left out are told, and only those of such a share of all rigs."""
 
 PRICED = {
-    "carried": "{price} today by the price index, from {one} a piece of {day}",
-    "converted": "{price}, converted from {one} a piece of {day}",
-    "both": "{price} today, converted and by the price index from {one} a piece of {day}",
+    "carried": "{price} today by the price index ({one} each on {day})",
+    "converted": "{price}, converted from {one} each on {day}",
+    "both": "{price} today, converted and by the price index ({one} each on {day})",
 }
 """What is said of a price that nobody asks in this market today."""
 UNPROVEN = (
@@ -191,9 +191,9 @@ REASONS = {
     "cpu": "The cheapest processor for the board that feeds the cards: {cores}.",
     "memory": "{ram}: the least that the work and the cards' {vram} ask for.",
     "storage": "The cheapest drive of {size} or more.",
-    "chassis": "The cheapest case that takes board, cards, cooler and supply.",
+    "chassis": "Cheapest case that fits the board, cards, cooler and power supply.",
     "cooler": "The cheapest cooler for the socket and the processor's heat.",
-    "psu": "The cheapest supply that fits: {load} of load on {supply}.",
+    "psu": "Cheapest power supply that fits: {load} of load on {supply}.",
 }
 
 
@@ -351,7 +351,9 @@ def item_rows(best: Candidate, catalog: Catalog, market: Market) -> list[tuple[s
             if item.price.used:
                 said = tr("{said}, used", said=said)
         if item.power_cap_w:
-            said = tr("{said}, capped to {watts}", said=said, watts=quantity(item.power_cap_w, "W"))
+            said = tr(
+                "{said}, limited to {watts}", said=said, watts=quantity(item.power_cap_w, "W")
+            )
         rows.append((f"{item.quantity} × {name}" if item.quantity > 1 else name, said))
     return rows
 
@@ -549,7 +551,7 @@ def hire_texts(hires: Iterable[Rented], best: Candidate | None) -> list[str]:
     told = []
     for hire in hires:
         said = tr(
-            "Hire {provider} {name}, {gpus}: {price} an hour.",
+            "Rent {provider} {name}, {gpus}: {price} per hour.",
             provider=provider_text(hire.provider),
             name=hire.name,
             gpus=hire.gpus,

@@ -35,10 +35,10 @@ FAULTS = {
         "No model is chosen."
     ),
     r"power limit: (?P<gpu>.+) takes at least (?P<least>.+) W, found (?P<found>.+)\.": (
-        "{gpu} takes a power cap of at least {least} W, found {found} W."
+        "{gpu} takes a power limit of at least {least} W, found {found} W."
     ),
     r"power limit: (?P<gpu>.+) takes at most (?P<most>.+) W, found (?P<found>.+)\.": (
-        "{gpu} takes a power cap of at most {most} W, found {found} W."
+        "{gpu} takes a power limit of at most {most} W, found {found} W."
     ),
 }
 """The engine's sentence as a pattern, to the words for it."""

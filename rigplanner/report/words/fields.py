@@ -176,7 +176,7 @@ FIELD_WORDS = {
     "power:sustained_w": "load of the parts",
     "power:supply_w": "rating of the supply",
     "power:transient_w": "peaks of the parts",
-    "power:supply_transient_w": "peaks the supply bears",
+    "power:supply_transient_w": "peaks the power supply tolerates",
     "machine:p2p": "exchange between the GPUs",
     "memory": "memory it needs",
     "letters": "exchange between the GPUs",

@@ -4,22 +4,22 @@ of them, {needed} and {actual} the two values with units; other names are the fi
 Over 400 lines because it is one text after another, and they are read together."""
 
 FINDING_TEXTS: dict[str, dict[str, str]] = {
-    "CPU001": {"": "{a} has socket {actual}, the board takes {needed}."},
-    "CPU002": {"": "{a} works with chipset {needed}, the board has {actual}."},
+    "CPU001": {"": "{a} has socket {actual}; the board takes {needed}."},
+    "CPU002": {"": "{a} works with chipset {needed}; the board has {actual}."},
     "CPU003": {"": "{actual} of {a} are in the rig, at most {needed} work together."},
     "CPU004": {
         "": "With {actual} where {needed} could stand, these places are dead: {places}.",
         "info": "One of the sockets of {b} stays empty.",
     },
     "CPU005": {"": "{a} and {b} are different models: a board takes CPUs of one model."},
-    "CPU006": {"": "{a} has {needed}, the board wires {actual}."},
+    "CPU006": {"": "{a} has {needed}; the board wires {actual}."},
     "CPU007": {
         "": "{a} works from BIOS {needed} on; check the version before the build.",
         "info": (
             "{a} works from BIOS {needed} on, which is older than what shops sell; a used board may"
             " lack it."
         ),
-        "error": "{a} needs BIOS {needed}, the rig names {actual}.",
+        "error": "{a} needs BIOS {needed}; the rig names {actual}.",
         "younger": (
             "{a} is of {cpu_year}, {b} of {board_year}: a board that lay for long needs a newer"
             " BIOS first."
@@ -34,21 +34,21 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
             "{a} is of the generation {actual}; the list of {b}, as it was read, names {needed}."
         ),
     },
-    "MEM001": {"": "{a} is {actual}, the board takes {needed}."},
-    "MEM002": {"": "{a} is {actual}, the board takes {needed}."},
-    "MEM003": {"": "The memory takes {needed}, the board has {actual}."},
+    "MEM001": {"": "{a} is {actual}; the board takes {needed}."},
+    "MEM002": {"": "{a} is {actual}; the board takes {needed}."},
+    "MEM003": {"": "The memory takes {needed}; the board has {actual}."},
     "MEM004": {"": "{needed} are more than the {actual} that board and CPU can address."},
     "MEM005": {"": "Only {actual} of {needed} are filled: host memory is read that much slower."},
     "MEM011": {"": "{a} is labelled {needed} and runs at {actual} here."},
     "MEM006": {
         "": (
-            "With {per_channel} modules per channel the CPU guarantees {actual}, the kit is made"
-            " for {needed}."
+            "With {per_channel} modules per channel the CPU guarantees {actual}; the kit is made "
+            "for {needed}."
         )
     },
     "MEM007": {
         "": "{a} and {b} differ: mixed kits may run slower or not start.",
-        "kind": "{a} is {first}, {b} is {second}: kinds of module do not run together.",
+        "kind": "{a} is {first}; {b} is {second}: kinds of module do not run together.",
     },
     "MEM010": {"": "{a} has registered modules of {actual}; the CPU takes up to {needed} each."},
     "MEM008": {
@@ -58,18 +58,18 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
             " than one of them."
         ),
     },
-    "MEM009": {"": "Offload of {a} takes {needed} of host memory, the rig has {actual}."},
+    "MEM009": {"": "Offload of {a} takes {needed} of host memory; the rig has {actual}."},
     "HST001": {
         "": (
-            "{a}: the CPU decodes about {actual} ({low} to {high}), the GPUs take {needed};"
-            " {enough} cores would keep up."
+            "{a}: the CPU decodes about {actual} ({low} to {high}); the GPUs take {needed}; "
+            "{enough} cores would keep up."
         ),
         "info": (
-            "{a}: the CPU decodes about {actual} ({low} to {high}), the GPUs take {needed}: perhaps"
-            " too little."
+            "{a}: the CPU decodes about {actual} ({low} to {high}); the GPUs take {needed}: "
+            "perhaps too little."
         ),
     },
-    "HST002": {"": "{a}: the engine keeps {needed} busy, the CPUs have {actual}."},
+    "HST002": {"": "{a}: the engine keeps {needed} busy; the CPUs have {actual}."},
     "HST004": {
         "": (
             "{a} spends {share} % of each step on GPU-to-GPU transfers, limited by {b} ({actual})."
@@ -83,23 +83,23 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         )
     },
     "DSK009": {
-        "": "{a}: storage gives about {actual} ({low} to {high}), the GPUs take {needed}.",
+        "": "{a}: storage gives about {actual} ({low} to {high}); the GPUs take {needed}.",
         "info": (
-            "{a}: storage gives about {actual} ({low} to {high}), the GPUs take {needed}: perhaps"
-            " too little."
+            "{a}: storage gives about {actual} ({low} to {high}); the GPUs take {needed}: "
+            "perhaps too little."
         ),
     },
-    "DSK008": {"": "Offload of {a} writes {needed}, the NVMe drives hold {actual}."},
+    "DSK008": {"": "Offload of {a} writes {needed}; the NVMe drives hold {actual}."},
     "SLT001": {"": "No slot is left for {all}."},
     "SLT002": {"": "The board has no slot {place} for {a}."},
-    "SLT003": {"": "{place} cannot take {a}: {by} stands there."},
+    "SLT003": {"": "{place} cannot take {a}: {by} is there."},
     "SLT004": {"": "{place} cannot take {a}: {by} covers it."},
     "SLT005": {"": "{place} is switched off by {by}; {a} does not work there."},
     "SLT006": {
         "": "{place} is too narrow for the edge of {a} ({needed} lanes against {actual}).",
         "nowhere": "No slot is wide enough for the edge of {a} ({needed} lanes against {actual}).",
     },
-    "GPU001": {"": "{a} is made for {needed}, the board has {actual}."},
+    "GPU001": {"": "{a} is made for {needed}; the board has {actual}."},
     "GPU002": {
         "": "The rig mixes {actual}: {models}.",
         "makers": (
@@ -145,7 +145,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
             " out: {b} is older."
         ),
     },
-    "PCI008": {"": "{a} in {b} gets {actual}, its ports carry {needed}."},
+    "PCI008": {"": "{a} in {b} gets {actual}; its ports carry {needed}."},
     "NIC001": {
         "": (
             "The driver offers no GPUDirect RDMA on the rig's cards: what {a} sends is copied"
@@ -157,7 +157,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         ),
     },
     "PCI009": {
-        "": "The lanes of {places} hang on a firmware setting: {needed}.",
+        "": "The lanes of {places} depend on a firmware setting: {needed}.",
         "info": "Set the firmware to {needed} for {places}.",
     },
     "PCI010": {
@@ -167,8 +167,8 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         )
     },
     "PCI012": {
-        "": "{used} lanes of PCIe {gen}.0 or faster are in use, {a} has {have}: which places fall"
-        " back?"
+        "": "{used} lanes of PCIe {gen}.0 or faster are in use; {a} has {have}: which places "
+        "fall back?"
     },
     "PCI011": {
         "": (
@@ -179,9 +179,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
             "PCIe atomics may not reach {a} in {b}, a chipset slot: device prints and atomics on"
             " host memory then fail."
         ),
-        "cpu": "ROCm leaves {a} out: CPUs before PCIe 3.0 know no PCIe atomics.",
+        "cpu": "ROCm leaves {a} out: CPUs before PCIe 3.0 do not support PCIe atomics.",
         "cpu-partly": (
-            "The CPU knows no PCIe atomics: on {a}, device prints and atomics on host memory fail."
+            "The CPU does not support PCIe atomics: on {a}, device prints and atomics on host "
+            "memory fail."
         ),
     },
     "P2P002": {
@@ -213,14 +214,14 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     },
     "NVL001": {"": "{b} has no NVLink connector for {a}."},
     "NVL002": {"": "{a} has connector {actual}, the card {needed}."},
-    "NVL003": {"": "{a} spans {needed}, the cards stand {actual} apart."},
+    "NVL003": {"": "{a} spans {needed}; the cards are {actual} apart."},
     "NVL004": {"": "{a} would join two different models; NVLink joins equal cards only."},
     "NVL005": {"": "{a} finds no pair of cards to join."},
     "NVL006": {
         "": "{a} should work on these cards, but nobody has shown it.",
         "info": "No test of {a} on these cards is known; connector and generation fit.",
     },
-    "NVL007": {"": "A full pair takes {needed}, the rig has {actual}."},
+    "NVL007": {"": "A full pair takes {needed}; the rig has {actual}."},
     "NVL008": {
         "": "{a}: work over all GPUs crosses {actual} joined only by PCIe.",
         "info": "{a} stays inside the {actual} for its tensor traffic; the rest crosses PCIe.",
@@ -228,31 +229,31 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "NVL009": {"": "{a} asks for NVLink; the GPUs have none between them."},
     "P2P001": {"": "{actual} of {needed} pairs of GPUs exchange only through host memory in {a}."},
     "SPC001": {
-        "": "{a} is {needed} long, {b} takes {actual}.",
-        "radiator": "{a} is {needed} long, {b} takes {actual} beside the radiator.",
+        "": "{a} is {needed} long; {b} takes {actual}.",
+        "radiator": "{a} is {needed} long; {b} takes {actual} beside the radiator.",
         "full-length": (
-            "{a} is {needed} long, {b} is rated for full-length cards of {actual}: measure the room"
-            " it has."
+            "{a} is {needed} long; {b} is rated for full-length cards of {actual}: measure the "
+            "room it has."
         ),
     },
-    "SPC002": {"": "{a} is {needed} high, {b} takes {actual}."},
-    "SPC003": {"": "{a} in {place} needs {needed}, {b} has {actual}."},
+    "SPC002": {"": "{a} is {needed} high; {b} takes {actual}."},
+    "SPC003": {"": "{a} in {place} needs {needed}; {b} has {actual}."},
     "SPC004": {
-        "": "{a} is {needed} deep ({form_factor}), {b} takes {actual}.",
-        "along": "{a} is {needed} long along its slots ({form_factor}), {b} takes {actual}.",
+        "": "{a} is {needed} deep ({form_factor}); {b} takes {actual}.",
+        "along": "{a} is {needed} long along its slots ({form_factor}); {b} takes {actual}.",
         "own": "{a} does not go into {b}, which has a board of its own.",
     },
     "SPC005": {
-        "": "{a} is an {actual} unit, {b} takes {needed}.",
+        "": "{a} is an {actual} unit; {b} takes {needed}.",
         "warning": "{a} is an {actual} unit and needs a bracket in {b}, which takes {needed}.",
     },
     "RIG007": {"": "{fault} It is kept in the file and not used."},
-    "SPC006": {"": "{a} is {needed} long, {b} takes {actual}."},
+    "SPC006": {"": "{a} is {needed} long; {b} takes {actual}."},
     "SPC010": {
-        "": "{a} with the bend of its cable takes {needed}, {b} has {actual}: take an angled plug,"
-        " or look whether the side panel closes."
+        "": "{a} with the bend of its cable takes {needed}; {b} has {actual}: take an angled "
+        "plug, or look whether the side panel closes."
     },
-    "SPC007": {"": "{a} is {needed} high, {b} takes {actual}."},
+    "SPC007": {"": "{a} is {needed} high; {b} takes {actual}."},
     "SPC008": {"": "{b} has no place for the {needed} radiator of {a}; the largest is {actual}."},
     "CLG001": {
         "": "{a} has no fan, and the airflow of {b} is of class '{actual}'.",
@@ -267,8 +268,8 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         " lower modules.",
     },
     "CLG007": {
-        "": "{a} reaches {needed} towards the slots, and {b} stands in {place}, the first column:"
-        " look whether they touch."
+        "": "{a} reaches {needed} towards the slots, and {b} is in {place}, the first column: "
+        "look whether they touch."
     },
     "CLG008": {
         "": "{a} makes {needed} and has no fan: its carrier needs a heat sink with a strong fan, or"
@@ -280,41 +281,42 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         " none."
     },
     "CLG003": {
-        "": "{a} fits {actual}, the CPU has {needed}.",
+        "": "{a} fits {actual}; the CPU has {needed}.",
         "warning": (
             "{a} is listed for {actual}; on {needed} it fits only where it uses the board's own"
             " back plate."
         ),
     },
-    "CLG004": {"": "{a} is rated for {actual}, the CPU makes {needed}."},
+    "CLG004": {"": "{a} is rated for {actual}; the CPU makes {needed}."},
     "CLG005": {"": "{count} open-air cards leave {needed} in {a}, which moves about {actual}."},
     "PWR002": {
-        "": "The rig draws {needed}, {a} gives {actual}.",
+        "": "The rig draws {needed}; {a} gives {actual}.",
         "redundant": (
-            "The rig draws {needed}, {a} gives {actual} with one unit in reserve: all units bear"
-            " it, without redundancy."
+            "The rig draws {needed}; {a} gives {actual} with one unit in reserve: all units bear "
+            "it, without redundancy."
         ),
     },
     "PWR003": {"": "The rig draws {needed}; {a} should not exceed {actual}."},
     "PWR004": {
-        "": "Peaks of {needed} exceed the {actual} that {a} bears: it may switch off under load.",
+        "": "Peaks of {needed} exceed the {actual} that {a} tolerates: it may switch off under "
+        "load.",
         "borne": (
             "Should all cards peak in one instant, they draw {needed} of the {actual} that {a} is"
             " rated for: less than such supplies switch off at."
         ),
     },
     "PWR005": {
-        "": "The rig needs {needed} of type {type}, {a} has none.",
+        "": "The rig needs {needed} of type {type}; {a} has none.",
         "spare": (
-            "The board has {needed} of type {type} beside the one that it must have, {a} has none:"
-            " it may stay empty."
+            "The board has {needed} of type {type} beside the one that it must have; {a} has "
+            "none: it may stay empty."
         ),
     },
     "PWR006": {
-        "": "The rig needs {needed} of type {type}, {a} has {actual}.",
+        "": "The rig needs {needed} of type {type}; {a} has {actual}.",
         "spare": (
-            "The rig has {needed} of type {type}, {a} has {actual}: the board starts with one for"
-            " each processor."
+            "The rig has {needed} of type {type}; {a} has {actual}: the board starts with one "
+            "for each processor."
         ),
     },
     "PWR007": {
@@ -339,11 +341,11 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         ),
     },
     "PWR012": {
-        "": "The wall sees {needed}, the circuit trips above {actual}.",
+        "": "Wall draw {needed}; the circuit trips above {actual}.",
         "warning": "Wall draw {needed}; the circuit carries {actual} continuously.",
-        "several": "The wall sees {needed}, the circuits trip above {actual} together.",
+        "several": "Wall draw {needed}; the circuits trip above {actual} together.",
         "several for hours": (
-            "The wall sees {needed}, the circuits carry {actual} together for hours."
+            "Wall draw {needed}; the circuits carry {actual} together for hours."
         ),
     },
     "PWR013": {
@@ -362,8 +364,8 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
             " correction may switch off."
         )
     },
-    "PWR014": {"": "The cap of {actual} lies outside {low_w} to {high_w} W of {a}."},
-    "PWR015": {"": "{a} draws {needed}, the system allows {actual} per card."},
+    "PWR014": {"": "The power limit of {actual} is outside {low_w} to {high_w} W of {a}."},
+    "PWR015": {"": "{a} draws {needed}; the system allows {actual} per card."},
     "PWR018": {"": "{b} comes without a supply; {a} needs one of its own there, for {needed}."},
     "PWR019": {"": "{a} may draw {needed}, the supply of {b} gives it {actual}."},
     "M2001": {"": "No port is left for {all}."},
@@ -371,8 +373,8 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     "M2003": {"": "{place} cannot take {a}: {by} is in it."},
     "M2004": {"": "{place} is switched off by {by}; {a} does not work there."},
     "M2005": {"": "{place} does not speak the protocol of {a}."},
-    "M2006": {"": "{a} is {needed} long, {b} takes {actual}."},
-    "M2007": {"": "{a} can read {needed}, {b} passes {actual}."},
+    "M2006": {"": "{a} is {needed} long; {b} takes {actual}."},
+    "M2007": {"": "{a} can read {needed}; {b} passes {actual}."},
     "DSK001": {"": "{actual} of {needed} of {a} work; {by} takes the others."},
     "DSK002": {
         "": "The drives need {needed}; {a} has {actual}.",
@@ -381,13 +383,13 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
             " strap."
         ),
         "large": "The 3.5 inch drives need {needed} of their size; {a} has {actual}.",
-        "radiator": "The drives need {needed}, {a} has {actual} beside the radiator.",
+        "radiator": "The drives need {needed}; {a} has {actual} beside the radiator.",
     },
     "DSK003": {
-        "": "The data set of {a} takes {needed}, the drives hold {actual}.",
+        "": "The data set of {a} takes {needed}; the drives hold {actual}.",
         "info": (
-            "The data set of {a} takes {needed}, the largest volume holds {actual}: it must be"
-            " spread over several drives."
+            "The data set of {a} takes {needed}; the largest volume holds {actual}: it must be "
+            "spread over several drives."
         ),
     },
     "DSK004": {
@@ -398,7 +400,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     },
     "DSK005": {
         "": "The members of the RAID 0 set differ: of {needed} it uses {actual}.",
-        "few": "A RAID 0 set needs {needed}, the rig has {actual} in it.",
+        "few": "A RAID 0 set needs {needed}; the rig has {actual} in it.",
         "pace": (
             "The members of the RAID 0 set differ: all run at the pace of {actual}, the fastest"
             " could read {needed}."
@@ -447,7 +449,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         ),
         "ecc-alone": "{b} asks for memory that corrects its errors, which {a} has not.",
     },
-    "DSP002": {"": "{needed} are wanted for the monitors, {a} has {actual}."},
+    "DSP002": {"": "{needed} are wanted for the monitors; {a} has {actual}."},
     "DSP003": {"": "The monitors of {a} take {needed} of its {actual}."},
     "DSP004": {
         "": (
@@ -470,14 +472,14 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "": "PyTorch {release} (CUDA {cuda}) has no kernels for compute capability {needed} of {a}."
     },
     "SW003": {
-        "": "CUDA {cuda} serves compute capability {actual}, {a} has {needed}.",
+        "": "CUDA {cuda} supports compute capability {actual}; {a} has {needed}.",
         "younger": (
-            "CUDA {cuda} does not know {a} ({needed}) yet; it runs what was built for {highest},"
-            " and not at full speed."
+            "CUDA {cuda} does not support {a} ({needed}) yet; it runs what was built for "
+            "{highest}, and not at full speed."
         ),
     },
     "SW004": {
-        "": "CUDA {cuda} needs driver {needed}, the rig names {actual}.",
+        "": "CUDA {cuda} needs driver {needed}; the rig names {actual}.",
         "ptx": (
             "Driver {actual} runs programs of CUDA {cuda}, but no code that is compiled at run"
             " time: that needs {needed}."
@@ -487,32 +489,32 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
             " time, and images made from NVIDIA's refuse to start: those need {needed}."
         ),
         "bridged": (
-            "CUDA {cuda} needs driver {needed}, the rig names {actual}; CUDA's compatibility"
-            " packages may bridge it here."
+            "CUDA {cuda} needs driver {needed}; the rig names {actual}; CUDA's compatibility "
+            "packages may bridge it here."
         ),
     },
     "SW005": {
         "": "PyTorch {actual} with CUDA {cuda} is the last prebuilt release for {a}.",
-        "error": "No prebuilt PyTorch serves {a}.",
+        "error": "No prebuilt PyTorch supports {a}.",
     },
     "SW006": {
         "": (
-            "FlashAttention needs compute capability {needed}, {b} has {actual}: it stops; other"
-            " attention runs, with more memory."
+            "FlashAttention needs compute capability {needed}; {b} has {actual}: it stops; other "
+            "attention runs, with more memory."
         )
     },
     "SW007": {
         "": (
-            "bf16 needs compute capability {needed}, {b} has {actual}: it is emulated slowly or"
-            " refused."
+            "bf16 needs compute capability {needed}; {b} has {actual}: it is emulated slowly or "
+            "refused."
         )
     },
-    "SW008": {"": "FP8 needs compute capability {needed}, {b} has {actual}."},
+    "SW008": {"": "FP8 needs compute capability {needed}; {b} has {actual}."},
     "SW009": {
         "": "AMD does not support {target} on {platform}.",
         "first": (
-            "ROCm {actual} does not know {a} ({target}) on {platform}: {needed} is the first"
-            " release that does."
+            "ROCm {actual} does not support {a} ({target}) on {platform}: {needed} is the first "
+            "release that does."
         ),
         "last": "ROCm {needed} is the last release that supports {a} ({target}) on {platform}.",
         "never": "AMD's ROCm for {platform} does not support {a} ({target}).",
@@ -521,19 +523,19 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
             " HSA_OVERRIDE_GFX_VERSION={needed} makes it run."
         ),
     },
-    "SW010": {"": "The image {release} serves compute capability {actual}, {a} has {needed}."},
+    "SW010": {"": "The image {release} supports compute capability {actual}; {a} has {needed}."},
     "SW011": {
         "": (
-            "Fast fp16 needs compute capability {needed}, {b} has {actual}: fp16 saves memory"
-            " there, not time."
+            "Fast fp16 needs compute capability {needed}; {b} has {actual}: fp16 saves memory "
+            "there, not time."
         ),
         "saves": (
-            "Fast fp16 needs compute capability {needed}, {b} has {actual}: fp16 saves {saved_gib}"
-            " GiB there, so that a larger batch fits, but no time."
+            "Fast fp16 needs compute capability {needed}; {b} has {actual}: fp16 saves "
+            "{saved_gib} GiB there, so that a larger batch fits, but no time."
         ),
     },
     "SW012": {
-        "": "FP4 needs compute capability {needed}, {b} has {actual}.",
+        "": "FP4 needs compute capability {needed}; {b} has {actual}.",
         "recipe": (
             "Recipes for training in FP4 want the instructions of compute capability {needed}; {b}"
             " has {actual} and runs them in part only, without rotation and stochastic rounding."
@@ -548,21 +550,21 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     },
     "SW014": {
         "": "Driver {actual} does not serve {a}.",
-        "old": "Driver {actual} does not know {a} yet: it needs branch {needed} or newer.",
-        "new": "Driver {actual} ignores {a}: branch {needed} is the last that serves it.",
+        "old": "Driver {actual} does not support {a} yet: it needs branch {needed} or newer.",
+        "new": "Driver {actual} ignores {a}: branch {needed} is the last that supports it.",
         "open": (
             "The open kernel modules of driver {actual} do not serve {a}: cards before Turing need"
             " {needed}."
         ),
         "proprietary": (
-            "The proprietary kernel modules of driver {actual} do not serve {a}: from Blackwell on"
-            " it takes {needed}."
+            "The proprietary kernel modules of driver {actual} do not support {a}: from "
+            "Blackwell on it needs {needed}."
         ),
     },
     "SW015": {
         "": (
-            "{a} needs driver branch {needed} or newer, {b} runs up to branch {actual}: one"
-            " computer loads only one driver."
+            "{a} needs driver branch {needed} or newer; {b} runs up to branch {actual}: one "
+            "computer loads only one driver."
         ),
         "modules": (
             "On Linux {a} runs with the driver's open kernel modules only, {b} with the proprietary"
@@ -580,7 +582,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         ),
     },
     "SW017": {
-        "": "The kernels for {method} weights need compute capability {needed}, {b} has {actual}."
+        "": "The kernels for {method} weights need compute capability {needed}; {b} has {actual}."
     },
     "SW025": {
         "": (
@@ -593,8 +595,8 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
             " it, with kernels that were chosen for the other card."
         ),
         "version": (
-            "The engine of {a} was built with TensorRT {needed}, the rig has {actual}: build it"
-            " again, or version-compatible for a newer runtime."
+            "The engine of {a} was built with TensorRT {needed}; the rig has {actual}: build it "
+            "again, or version-compatible for a newer runtime."
         ),
         "several": (
             "The rig has {needed} GPU models: {a} needs an engine built on each, {b} among them."
@@ -612,14 +614,14 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         ),
     },
     "SW018": {
-        "": "Compiled code (Triton) needs compute capability {needed}, {b} has {actual}.",
+        "": "Compiled code (Triton) needs compute capability {needed}; {b} has {actual}.",
         "assembler": (
-            "The assembler in PyTorch {actual} does not know {b} ({capability}): {needed} is the"
-            " first that does."
+            "The assembler in PyTorch {actual} does not support {b} ({capability}): {needed} is "
+            "the first that does."
         ),
     },
     "SW020": {
-        "": "{package} {release} serves compute capability {needed} and newer, {a} has {actual}.",
+        "": "{package} {release} supports compute capability {needed} and newer; {a} has {actual}.",
         "newer": (
             "{package} {release} has no kernels for compute capability {actual} of {a}: it ends at"
             " {needed}."
@@ -659,16 +661,16 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
             " the first that has."
         ),
         "index": (
-            "The package of {what} {actual} on PyPI serves {a} alone, not the GPU: take that of"
-            " PyTorch's own index for CUDA."
+            "The package of {what} {actual} on PyPI supports {a} alone, not the GPU: take that "
+            "of PyTorch's own index for CUDA."
         ),
         "jetson": (
             "Packages of {what} for Arm are built for servers, not for JetPack: take one made for"
             " Jetson, or build it."
         ),
     },
-    "VRM001": {"": "{a} needs {needed} per GPU ({low_gib} to {high_gib}), {b} has {actual}."},
-    "VRM002": {"": "{a} needs about {needed} per GPU ({low_gib} to {high_gib}), {b} has {actual}."},
+    "VRM001": {"": "{a} needs {needed} per GPU ({low_gib} to {high_gib}); {b} has {actual}."},
+    "VRM002": {"": "{a} needs about {needed} per GPU ({low_gib} to {high_gib}); {b} has {actual}."},
     "MIG001": {
         "": "{needed} do not go together on {actual} of {a}; no place is left for {left}.",
         "none": "{a} has no partitions.",
@@ -686,7 +688,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "": "{a} splits tensors over {actual} GPUs; {needed} is the next power of two that fits."
     },
     "WRK003": {"": "{needed_alone} stages do not divide {actual} of {a}."},
-    "WRK004": {"": "The degrees of {a} make {needed}, the rig has {actual}."},
+    "WRK004": {"": "The degrees of {a} make {needed}; the rig has {actual}."},
     "WRK005": {"": "An expert degree of {needed_alone} does not divide {actual} of {a}."},
     "WRK007": {
         "": "Gradients of {a} are up to {actual} steps old when they change the weights.",
@@ -713,7 +715,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
     },
     "RIG004": {
         "": "{a} contains itself: {path}.",
-        "switch": "The PCIe switches of {a} hang on each other: {path}.",
+        "switch": "The PCIe switches of {a} are connected in a circle: {path}.",
     },
     "RIG006": {
         "": "{fact}: {actual}, which nobody verified, for the {needed} that are needed. Measure"
@@ -725,10 +727,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
             "{word} is no software that any rule knows: it is not judged. The nearest name is"
             " {near}."
         ),
-        "rule": "There is no rule {word}: to ignore, waive or rate it changes nothing.",
+        "rule": "There is no rule {word}: to ignore, accept or rate it changes nothing.",
         "rule-near": (
-            "There is no rule {word}: to ignore, waive or rate it changes nothing. The nearest code"
-            " is {near}."
+            "There is no rule {word}: to ignore, accept or rate it changes nothing. The nearest "
+            "code is {near}."
         ),
         "severity": "{word} is no severity, and the rule keeps its own. There are {known}.",
         "severity-near": (
@@ -757,7 +759,7 @@ FACT_FAULTS = {
     "limits-crossed": "{fact}: the lowest limit {low} is above {high}.",
     "no-plug": "{fact}: {found} is no plug; known are {known}.",
     "plug-count": "{fact}: {plug} between 0 and {most} times; found {found}.",
-    "column-taken": "{fact}: {place} stands in column {column} already.",
+    "column-taken": "{fact}: {place} is in column {column} already.",
 }
 """Why a part cannot have a figure of its owner, by the code of the fault."""
 FIX_TEXTS = {
@@ -789,10 +791,10 @@ FIX_TEXTS = {
     "other-card": "Take {part}",
     "other-cooler": "Take {part}",
     "cap-power": (
-        "Cap each GPU to {watts} W (keeps about {kept} % of the speed of matrix work, {kept_low} to"
-        " {kept_high} %)"
+        "Limit each GPU to {watts} W (keeps about {kept} % of the speed of matrix work, "
+        "{kept_low} to {kept_high} %)"
     ),
-    "cap-power-only": "Cap each GPU to {watts} W",
+    "cap-power-only": "Limit each GPU to {watts} W",
     "larger-supply": "Take {part}",
     "add-supply": "Add {part} for {piece}",
     "decode-on-gpu": "Decode on the GPUs (NVIDIA DALI)",

@@ -45,7 +45,7 @@ def counts_text(report: CheckReport) -> str:
         if report.count(severity)
     ]
     waived = (
-        [trn("{count} finding waived", "{count} findings waived", len(report.waived))]
+        [trn("{count} finding accepted", "{count} findings accepted", len(report.waived))]
         if report.waived
         else []
     )

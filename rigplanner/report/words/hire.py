@@ -53,7 +53,7 @@ def machine_text(machine: str) -> str:
 
 
 HIRE_COLUMNS = (
-    "Machine", "Provider", "GPUs", "VRAM", "An hour", "Spot, an hour", "Hour of work on spot",
+    "Machine", "Provider", "GPUs", "VRAM", "An hour", "Spot, per hour", "Hour of work on spot",
     "Day", "Limits",
 )  # fmt: skip
 """Heads of the table of machines for hire; `hire_cells` has a cell for each."""
@@ -75,7 +75,7 @@ def hire_cells(machine: CloudInstance, catalog: Catalog) -> tuple[str, ...]:
     work = spot_hour(spot.amount).hour_of_work if spot else None
     paid = tr("free of charge") if machine.limits is not None and machine.limits.free else ""
     if month is not None and asked is None:
-        paid = tr("{amount} a month", amount=money(month.amount, month.currency))
+        paid = tr("{amount} per month", amount=money(month.amount, month.currency))
     return (
         machine.name,
         provider_text(machine.provider),

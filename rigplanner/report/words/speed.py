@@ -21,7 +21,7 @@ BOUND_WORDS = Words(
         "cpu": "the CPU that feeds the GPUs",
         "memory capacity": "memory of the GPU",
         "launch": "kernel launches",
-        "power": "the power cap",
+        "power": "the power limit",
         "heat": "heat from neighbouring GPUs",
         "storage": "storage",
         "offload": "what is offloaded to the host",

@@ -141,8 +141,8 @@ def conflict(context: Context, case: Listed) -> Iterator[Finding]:
     "error",
     over=items,
     reason=(
-        "A system that contains itself, or switches that hang on each other, cannot be built; what"
-        " lies beyond is not judged."
+        "A system that contains itself, or switches that are connected in a circle, cannot be "
+        "built; what lies beyond is not judged."
     ),
     source="The catalog's own structure",
 )

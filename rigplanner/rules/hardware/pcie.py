@@ -170,7 +170,7 @@ def _neighbours(context: Context, case: Lanes) -> list[str]:
 
 @rule(
     "PCI003",
-    "GPU stands in a slot of the chipset",
+    "GPU is in a slot of the chipset",
     "warning",
     over=in_slots,
     needs=("use.slot.origin",),

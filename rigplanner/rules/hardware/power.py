@@ -475,7 +475,7 @@ def is_kin(card: GPU, other: GPU) -> bool:
 
 @rule(
     "PWR014",
-    "Power cap lies outside the card's range",
+    "Power limit is outside the card's range",
     "error",
     over=capped,
     needs=("card.power_min_w", "card.power_max_w"),
@@ -519,7 +519,7 @@ def hosted(context: Context) -> Iterator[Hosted]:
 
 @rule(
     "PWR015",
-    "Card draws more than the system allows a card",
+    "Card draws more than the system allows per card",
     "error",
     over=hosted,
     needs=("card.tdp_w",),

@@ -190,7 +190,7 @@ def together(context: Context, case: Seated) -> Iterator[Finding]:
 
 @rule(
     "CPU004",
-    "A socket is empty and what hangs on it is dead",
+    "A CPU socket is empty, so its slots are dead",
     "warning",
     over=socket_counts,
     needs=("cpu.sockets_max", "board.layout.slots"),

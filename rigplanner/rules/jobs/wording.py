@@ -103,8 +103,8 @@ def _nearest(word: str, known: Iterable[str], likeness: float = 0.6) -> str | No
     "warning",
     over=words,
     reason=(
-        "What no rule knows changes nothing: a mistyped package is not judged, a mistyped code"
-        " ignores or waives no rule."
+        "What no rule knows changes nothing: a mistyped package is not judged, a mistyped code "
+        "ignores or accepts no finding."
     ),
     source="The names that rules, severities and settings have; ISO 3166-1 for countries",
 )

@@ -122,7 +122,7 @@ def _flavour(driver: str) -> str | None:
 
 @rule(
     "SW015",
-    "No driver serves all the GPUs",
+    "No driver supports all the GPUs",
     "error",
     over=open_driver,
     needs=("capability",),
@@ -167,7 +167,7 @@ def one_driver(context: Context, case: Mixture) -> Iterator[Finding]:
 
 @rule(
     "SW016",
-    "No PyTorch wheel serves all the GPUs",
+    "No PyTorch wheel supports all the GPUs",
     "warning",
     over=unnamed_pytorch,
     needs=("capability",),

@@ -344,9 +344,9 @@ def quantised(context: Context, case: Feature) -> Iterator[Finding]:
     over=compiled_jobs,
     needs=("card.compute_capability",),
     reason=(
-        "torch.compile makes its kernels with Triton, which serves Volta and newer. It brings an"
-        " assembler of its own, which knows the chips of DGX Spark and Jetson Thor since PyTorch"
-        " 2.10."
+        "torch.compile makes its kernels with Triton, which supports Volta and newer. It brings "
+        "an assembler of its own, which supports the chips of DGX Spark and Jetson Thor since "
+        "PyTorch 2.10."
     ),
     source=(
         "karpathy/nanoGPT issue 157; MIC-DKFZ/nnUNet issue 2188; vLLM issue 14547 and pull request"

@@ -107,11 +107,10 @@ def _platforms(named: dict[str, str]) -> Iterator[tuple[str, str]]:
     "error",
     over=foreign,
     reason=(
-        "CUDA, NVIDIA's driver, its NGC images and TensorRT-LLM are for NVIDIA, ROCm is for AMD."
-        " bitsandbytes serves Intel's from 0.48, Apple's from 0.50 on."
-        " vLLM and FlashAttention serve AMD's newer targets: both leave Vega (gfx906: MI50, MI60,"
-        " Radeon VII) and cards before RDNA 3 out; forks of others exist. ExLlamaV3 serves RDNA, no"
-        " Instinct."
+        "CUDA, NVIDIA's driver, its NGC images and TensorRT-LLM are for NVIDIA, ROCm is for AMD. "
+        "bitsandbytes supports Intel's from 0.48, Apple's from 0.50 on. vLLM and FlashAttention "
+        "support AMD's newer targets: both leave Vega (gfx906: MI50, MI60, Radeon VII) and cards "
+        "before RDNA 3 out; forks of others exist. ExLlamaV3 serves RDNA, no Instinct."
     ),
     source=(
         "bitsandbytes, release notes of 0.48.0, installation guide of 0.50; vLLM, requirements of"
