@@ -66,7 +66,7 @@ def test_an_answer_is_proven_has_reasons_and_opens_as_a_rig(qtbot, window, page)
     assert found.answer.gap is None
     assert "Proven best of" in page.note.text()
     said = {each.text() for each in page.findChildren(QLabel)}
-    for words in ("The cheapest supply", "Hire", "sequences/s", "Not looked at"):
+    for words in ("Cheapest power supply", "Rent ", "sequences/s", "Not looked at"):
         assert any(words in text for text in said), words
     assert len(found.points) > 1 and page.picture.isVisible()
     qtbot.mouseClick(page.take, Qt.MouseButton.LeftButton)

@@ -124,7 +124,7 @@ def test_a_fix_button_applies_its_edits_and_undo_takes_them_back(qtbot, window, 
     buttons = [
         button
         for button in card.findChildren(QAbstractButton)
-        if button.accessibleName().startswith("Cap")
+        if button.accessibleName().startswith("Limit")
     ]
     qtbot.mouseClick(buttons[0], Qt.MouseButton.LeftButton)
     assert window.session.rig.item("gpu").power_cap_w is not None

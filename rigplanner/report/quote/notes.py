@@ -18,6 +18,9 @@ from rigplanner.rig.document import part_of
 from rigplanner.rules.assess import Assessment
 from rigplanner.rules.core.rests import settling
 
+RECALLED = ""
+"""Key of all figures for which no page was read."""
+
 
 class QuoteSource(Struct, frozen=True):
     """Where figures come from: title, address ("" for none), the day read in words ("" for none)
@@ -35,25 +38,37 @@ class QuoteSource(Struct, frozen=True):
 
 
 def deciding_sources(assessment: Assessment, catalog: Catalog) -> list[QuoteSource]:
-    """Return the sources of the figures by which rules decided, in the order of the parts, then
-    those of measurements behind the speeds."""
+    """Return the sources of the figures by which rules decided, in the order of the parts, one for
+    all that are common knowledge, then those of measurements behind the speeds. Figures that nobody
+    verified and that no page tells have lines of their own (`unverified_texts`)."""
     rig, report = assessment.rig, assessment.report
     known: dict[str, Source] = {**rig.snapshot_sources, **catalog.sources}
     decided: dict[str, dict[str, list[str]]] = {}
     order = {item.part: n for n, item in enumerate(rig.items)}
     for figure in sorted(report.deciding, key=lambda one: order.get(one.part, len(order))):
+        if figure.state == "recalled":
+            continue
         part = part_of(rig, catalog, figure.part)
         keys = [key for key in settling(part, figure.field) if key in known] if part else []
         if part and keys:
+            key = next((key for key in keys if not known[key].recalled), RECALLED)
             word = tr(FIELD_WORDS.get(figure.fact.partition(":")[2], figure.field))
-            words = decided.setdefault(keys[0], {}).setdefault(part.name, [])
+            words = decided.setdefault(key, {}).setdefault(part.name, [])
             words += [word] if word not in words else []
+    recalled = decided.pop(RECALLED, {})
     notes = []
     for key, parts in decided.items():
         source = known[key]
-        told = listed((f"{name}: {listed(words)}" for name, words in parts.items()), "; ")
-        notes.append(QuoteSource(source.title, source.url or "", fmt.day(source.read), told))
+        day = fmt.day(source.read)
+        notes.append(QuoteSource(source.title, source.url or "", day, _told(parts)))
+    if recalled:
+        title = tr("Commonly known, no page was read; compare with the maker's page before you buy")
+        notes.append(QuoteSource(title, "", "", _told(recalled)))
     return [*notes, *_measurements(assessment)]
+
+
+def _told(parts: dict[str, list[str]]) -> str:
+    return listed((f"{name}: {listed(words)}" for name, words in parts.items()), "; ")
 
 
 def _measurements(assessment: Assessment) -> Iterator[QuoteSource]:

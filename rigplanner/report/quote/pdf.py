@@ -32,6 +32,8 @@ from rigplanner.rules.assess import Assessment
 
 MOST_IN_VERDICT = 3
 LONGEST_SOURCE = 160
+LEAST_ON_LAST_PAGE = 0.2
+"""Share of its height that a last page holds, so as not to look like a slip."""
 OF_SOURCES = ("RIG003",)
 """Notes about sources; what of them decides stands among the figures that nobody verified."""
 LONGEST_KEPT_TABLE = 12
@@ -54,13 +56,25 @@ def quote_pdf(
 
 
 def render(quote: Quote, paper: str = "A4") -> bytes:
-    """Return a quote's content as PDF bytes."""
+    """Return a quote's content as PDF bytes. Where the last page would be nearly empty, the line
+    that others can read stands below the parts, if that leaves none so."""
+    at_the_end, is_full = _rendered(quote, paper, is_share_last=True)
+    if is_full:
+        return packed(at_the_end)
+    below_the_parts, is_full = _rendered(quote, paper, is_share_last=False)
+    return packed(below_the_parts if is_full else at_the_end)
+
+
+def _rendered(quote: Quote, paper: str, is_share_last: bool) -> tuple[bytes, bool]:
+    """Return a PDF and whether its last page, where it has several, holds more than a little."""
     sheet, buffer = Sheet(paper), io.BytesIO()
     title = " ".join(word for word in (quote.heading, quote.number, quote.title) if word)
-    page = document(buffer, sheet, title, quote.seller.name or "RigPlanner", quote.title)
-    story = private_story(quote, sheet) if quote.form == "private" else _story(quote, sheet)
-    page.build(story, canvasmaker=sheet.canvas_maker(_footer_text(quote)))
-    return packed(buffer.getvalue())
+    made = document(buffer, sheet, title, quote.seller.name or "RigPlanner", quote.title)
+    is_private = quote.form == "private"
+    story = private_story(quote, sheet) if is_private else _story(quote, sheet, is_share_last)
+    made.build(story, canvasmaker=sheet.canvas_maker(_footer_text(quote)))
+    used = made.frame._y2 - made.frame._y  # the library tells it nowhere else
+    return buffer.getvalue(), made.page == 1 or used > LEAST_ON_LAST_PAGE * sheet.height
 
 
 def _footer_text(quote: Quote) -> str:
@@ -74,7 +88,8 @@ def _footer_text(quote: Quote) -> str:
     return "  ·  ".join(word for word in words if word)
 
 
-def _story(quote: Quote, sheet: Sheet) -> list[Any]:
+def _story(quote: Quote, sheet: Sheet, is_share_last: bool) -> list[Any]:
+    share = [sheet.together([*share_story(quote.share, sheet), sheet.gap(12)])]
     blocks = [
         _jobs(quote, sheet),
         _power(quote, sheet),
@@ -87,8 +102,10 @@ def _story(quote: Quote, sheet: Sheet) -> list[Any]:
         *_head(quote, sheet),
         *_verdict(quote, sheet),
         *parts_story(quote, sheet),
+        *([] if is_share_last else share),
         floating(_figures(quote, sheet), [block for block in blocks if block], sheet.height),
         *_annex(quote, sheet),
+        *(share if is_share_last else []),
     ]
 
 
@@ -352,8 +369,8 @@ def _annex(quote: Quote, sheet: Sheet) -> list[Any]:
         story += [sheet.gap(12), *sheet.section(tr("Sources of the deciding figures"))]
         for number, source in enumerate(quote.sources, 1):
             story += [_source(number, source, quote, sheet), sheet.gap(1.5)]
-    end = [sheet.gap(3), *(sheet.text(text, "small") for text in quote.unverified)]
-    return [*story, sheet.together([*end, sheet.gap(8), *share_story(quote.share, sheet)])]
+    told = (sheet.text(text, "small") for text in quote.unverified)
+    return [*story, sheet.gap(3), *told, sheet.gap(8)]
 
 
 def _source(number: int, source: QuoteSource, quote: Quote, sheet: Sheet) -> Any:
