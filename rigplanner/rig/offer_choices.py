@@ -137,7 +137,7 @@ def _date(rig: Rig, value: str) -> Rig:
 
 
 def _hire_speed(rig: Rig, value: str) -> Rig:
-    """How many hours of the hire the rig does in one."""
+    "How many hours of the cloud instance the rig does in one."
     ratio = read_amount(value)
     if ratio is None or not 0 < ratio <= 1e6:
         raise EditFault(

@@ -68,7 +68,7 @@ FIELD_HINTS: dict[str, tuple[str, str]] = {
         "Free, spot and monthly find those that cost nothing, may be taken back, or go by months.",
     ),
     "Rig's speed over the cloud instance's": (
-        "How many hours of the hire the rig does in one.",
+        "How many hours of the cloud instance the rig does in one.",
         "Hours of work until buying is cheaper fall by as much.",
     ),
     "What the card is for": (
