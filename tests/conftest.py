@@ -1,8 +1,11 @@
 """No display, no network, no home directory: what every test stands on."""
 
+import gc
 import os
 import socket
 import sys
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -21,14 +24,25 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 
+def pytest_collection_finish() -> None:
+    """The catalog and the tests themselves live to the end: the collector need not look at them."""
+    gc.freeze()
+
+
+_HOMES = count()
+
+
 @pytest.fixture(autouse=True)
-def _own_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_directories(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path_factory.getbasetemp() / f"home-{next(_HOMES)}"
     for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+        monkeypatch.setenv(name, str(home / name.lower()))
 
 
-@pytest.fixture(autouse=True)
-def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="session")
+def _no_network() -> Iterator[None]:
     connect = socket.socket.connect
 
     def local_only(self: socket.socket, address: object) -> None:
@@ -40,17 +54,21 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
             raise OSError(f"a test reached for the network: {address}")
         connect(self, address)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(socket.socket, "connect", local_only)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", local_only)
+        yield
 
 
 @pytest.fixture(scope="session")
 def _one_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
 
 
 @pytest.fixture
 def warm_cache(_one_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Programs that tests start read the catalog's binary copy that the first of them made."""
+    """Programs that tests start, in either process of a run, read the binary copies of the catalog
+    and of the measured rows that the first of them made."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(_one_cache))
 
 

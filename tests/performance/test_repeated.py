@@ -9,12 +9,14 @@ from rigplanner.performance.anchors.evidence import shipped_evidence
 from rigplanner.performance.anchors.points import Placed
 from rigplanner.performance.noise_floor import same_job, same_network, told_by_others
 
-PLACED = next(
-    item
-    for item in shipped_evidence().placed
-    if item.row.metric == "images/s" and item.row.count == 1
-)
-TIMED = next(item for item in shipped_evidence().placed if item.row.metric == "time_to_train_min")
+
+@pytest.fixture
+def placed() -> Placed:
+    return next(
+        item
+        for item in shipped_evidence().placed
+        if item.row.metric == "images/s" and item.row.count == 1
+    )
 
 
 def said(of: Placed, source: str, faster: float, **point: Any) -> Placed:
@@ -23,34 +25,37 @@ def said(of: Placed, source: str, faster: float, **point: Any) -> Placed:
     return Placed(row, msgspec.structs.replace(of.point, **point), of.residual + faster)
 
 
-def test_the_middle_of_the_others_stands_in_for_a_prediction() -> None:
+def test_the_middle_of_the_others_stands_in_for_a_prediction(placed: Placed) -> None:
     first, *_ = told_by_others(
-        [PLACED, said(PLACED, "b", 0.1), said(PLACED, "c", 0.2), said(PLACED, "d", 0.7)], same_job
+        [placed, said(placed, "b", 0.1), said(placed, "c", 0.2), said(placed, "d", 0.7)], same_job
     )
-    assert first.predicted == pytest.approx(PLACED.row.value * 2.718281828**0.2)
+    assert first.predicted == pytest.approx(placed.row.value * 2.718281828**0.2)
     assert (first.low, first.high) == pytest.approx(
-        (PLACED.row.value * 2.718281828**0.1, PLACED.row.value * 2.718281828**0.7)
+        (placed.row.value * 2.718281828**0.1, placed.row.value * 2.718281828**0.7)
     )
 
 
 def test_a_faster_machine_takes_less_time() -> None:
-    first, _ = told_by_others([TIMED, said(TIMED, "b", 0.5)], same_job)
-    assert first.predicted == pytest.approx(TIMED.row.value * 2.718281828**-0.5)
+    timed = next(
+        item for item in shipped_evidence().placed if item.row.metric == "time_to_train_min"
+    )
+    first, _ = told_by_others([timed, said(timed, "b", 0.5)], same_job)
+    assert first.predicted == pytest.approx(timed.row.value * 2.718281828**-0.5)
 
 
-def test_a_source_does_not_judge_itself() -> None:
-    assert told_by_others([PLACED, said(PLACED, PLACED.row.source, 0.5)], same_job) == []
+def test_a_source_does_not_judge_itself(placed: Placed) -> None:
+    assert told_by_others([placed, said(placed, placed.row.source, 0.5)], same_job) == []
 
 
-def test_another_batch_is_another_job_of_the_same_network() -> None:
-    other = said(PLACED, "b", 0.5, batch=PLACED.point.batch + 1)
-    assert told_by_others([PLACED, other], same_job) == []
-    assert len(told_by_others([PLACED, other], same_network)) == 2
+def test_another_batch_is_another_job_of_the_same_network(placed: Placed) -> None:
+    other = said(placed, "b", 0.5, batch=placed.point.batch + 1)
+    assert told_by_others([placed, other], same_job) == []
+    assert len(told_by_others([placed, other], same_network)) == 2
 
 
-def test_several_gpus_are_another_job() -> None:
+def test_several_gpus_are_another_job(placed: Placed) -> None:
     assert (
-        told_by_others([PLACED, said(PLACED, "b", 0.5, count=PLACED.point.count + 1)], same_job)
+        told_by_others([placed, said(placed, "b", 0.5, count=placed.point.count + 1)], same_job)
         == []
     )
 

@@ -8,6 +8,7 @@ import socket
 import tempfile
 import threading
 import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,7 +60,18 @@ def _flood(line: socket.socket, dice: random.Random, ended: threading.Event) -> 
         line.sendall(b"x" * 2**20)
 
 
-BOMB = gzip.compress(bytes(2**28), 9)
+def _packed_zeros(mib: int) -> bytes:
+    """A gzip file of so many MiB of zeros: each block is that of the first, for a full flush
+    forgets what came before."""
+    packer, zeros, sum32 = zlib.compressobj(9, zlib.DEFLATED, -15), bytes(2**20), 0
+    block = packer.compress(zeros) + packer.flush(zlib.Z_FULL_FLUSH)
+    for _ in range(mib):
+        sum32 = zlib.crc32(zeros, sum32)
+    ends = sum32.to_bytes(4, "little") + (mib * 2**20).to_bytes(4, "little")
+    return bytes.fromhex("1f8b0800000000000003") + block * mib + packer.flush() + ends
+
+
+BOMB = _packed_zeros(256)
 GZIP = OK + b"Content-Encoding: gzip\r\n\r\n"
 GZIP_HEAD, EMPTY_BLOCK = bytes.fromhex("1f8b0800000000000003"), bytes.fromhex("000000ffff")
 DEEDS: dict[str, Deed] = {
@@ -78,7 +90,7 @@ DEEDS: dict[str, Deed] = {
     "half an answer": _half,
     "a flood": _flood,
     "a bomb": _say(GZIP + BOMB),
-    "a bomb in a bomb": _say(GZIP + gzip.compress(BOMB * 200)),
+    "a bomb in a bomb": _say(GZIP + gzip.compress(BOMB * 200, 1)),
     "broken gzip": _say(GZIP + gzip.compress(GOOD)[:-6]),
     "no gzip": _say(GZIP + GOOD),
     "brotli": _say(OK + b"Content-Encoding: br\r\n\r\n" + GOOD),
