@@ -160,10 +160,12 @@ def _dialogs(qtbot, window: Window) -> Iterator[tuple[str, QDialog]]:
     yield "crash", crash
 
 
-def test_no_dialog_cuts_a_word(
+def test_lists_show_the_language_and_no_dialog_cuts_a_word(
     qtbot, other_window: Window, session: Session, sample_folder
 ) -> None:
     window = other_window
+    kinds = next(box for box in window.parts.findChildren(QComboBox) if box.findData("psu") >= 0)
+    assert kinds.itemText(kinds.findData("psu")) != "Power supply"
     documents.open_file(window, sample_folder / "dual-rtx-3090.rig", sample=True)
     settled_session(qtbot, session)
     for name, dialog in _dialogs(qtbot, window):
@@ -225,10 +227,3 @@ def test_no_view_cuts_a_word(qtbot, other_window: Window, session: Session, samp
             lambda areas=areas: not any(each.horizontalScrollBar().isVisible() for each in areas),
             timeout=10_000,
         )
-
-
-def test_lists_of_choices_show_the_language(other_window: Window, spoken: str) -> None:
-    kinds = next(
-        box for box in other_window.parts.findChildren(QComboBox) if box.findData("psu") >= 0
-    )
-    assert kinds.itemText(kinds.findData("psu")) != "Power supply"

@@ -73,6 +73,7 @@ def test_with_text_of_half_again_the_size_the_window_fits_a_small_screen(
     documents.open_file(window, sample_folder / "quad-rtx-4090.rig", sample=True)
     fresh = window.use_text(150)
     qtbot.addWidget(fresh)
+    fresh.view("Compare").add_file(sample_folder / "dual-rtx-3090.rig")
     fresh.view("Compare").add_file(sample_folder / "rtx-5090.rig")
     for title in TABS:
         fresh.show_tab(title)
@@ -85,16 +86,12 @@ def test_with_text_of_half_again_the_size_the_window_fits_a_small_screen(
     name = fresh.parts.table.columnWidth(NAME)
     assert name >= LEAST_NAME / 2 * QFontMetrics(QApplication.font()).averageCharWidth()
     assert not fresh.parts.table.isColumnHidden(NAME + 1)
+    _no_pane_scrolls_sideways(qtbot, fresh)
+    _no_compared_value_is_cut(qtbot, fresh)
     fresh.close()
 
 
-def test_with_large_text_no_pane_scrolls_sideways_and_no_compared_value_is_cut(
-    qtbot, window: Window, usual_text, sample_folder
-) -> None:
-    documents.open_file(window, sample_folder / "quad-rtx-4090.rig", sample=True)
-    fresh = window.use_text(150)
-    qtbot.addWidget(fresh)
-    fresh.resize(1366, 768)
+def _no_pane_scrolls_sideways(qtbot, fresh: Window) -> None:
     fresh.show_tab("Workloads")
     settled_session(qtbot, fresh.session)
     workloads = fresh.view("Workloads")
@@ -104,9 +101,10 @@ def test_with_large_text_no_pane_scrolls_sideways_and_no_compared_value_is_cut(
     fresh.resize(2400, 768)
     QApplication.processEvents()
     assert not workloads.list.isColumnHidden(3)
+
+
+def _no_compared_value_is_cut(qtbot, fresh: Window) -> None:
     fresh.resize(1366, 768)
-    fresh.view("Compare").add_file(sample_folder / "dual-rtx-3090.rig")
-    fresh.view("Compare").add_file(sample_folder / "rtx-5090.rig")
     fresh.show_tab("Compare")
     settled_session(qtbot, fresh.session)
     table = fresh.view("Compare").table
@@ -119,7 +117,6 @@ def test_with_large_text_no_pane_scrolls_sideways_and_no_compared_value_is_cut(
     assert any(table.rowHeight(n) > 1.3 * row_px() for n in range(table.model().rowCount())), (
         "long values go over two lines"
     )
-    fresh.close()
 
 
 def test_icons_grow_with_the_text_in_the_sizes_of_their_set(qapp: QApplication, usual_text) -> None:
@@ -196,14 +193,14 @@ def test_findings_are_copied_with_what_to_do_and_what_was_not_checked(
     assert all(finding.code in text for finding in window.session.assessment.report.findings)
 
 
-@pytest.mark.parametrize("text", ["It is done.", "a longer message of many words " * 12])
-def test_a_message_takes_no_more_lines_than_its_text(window: Window, text: str) -> None:
+def test_a_message_takes_no_more_lines_than_its_text(window: Window) -> None:
     """The bar is as high as its text at the width of the window, not at the narrowest."""
     window.resize(1280, 768)
     bar = window.findChild(MessageBar)
     assert bar is not None
-    window.session.tell(text, "warning")
-    shown = QFontMetrics(bar.text.font()).horizontalAdvance(text) / (bar.width() - 120)
-    lines = 1 + math.floor(shown)
-    assert bar.height() <= (lines + 1) * row_px()
-    assert bar.geometry().bottom() == bar.parentWidget().rect().bottom()
+    for text in ("It is done.", "a longer message of many words " * 12):
+        window.session.tell(text, "warning")
+        shown = QFontMetrics(bar.text.font()).horizontalAdvance(text) / (bar.width() - 120)
+        lines = 1 + math.floor(shown)
+        assert bar.height() <= (lines + 1) * row_px()
+        assert bar.geometry().bottom() == bar.parentWidget().rect().bottom()

@@ -12,46 +12,41 @@ def dialog(window) -> TinyDialog:
     return tiny_dialog(window)
 
 
-@pytest.mark.parametrize(
-    ("network", "own", "board", "told"),
-    [
-        ("kws", None, "Arduino Nano 33 BLE Sense", "): fits"),
-        ("DS-CNN, keyword spotting", None, "uno", "too little SRAM"),
-        ("own network", (100, 246), "nano 33", "tight"),
-        ("own network", (100, 246.1), "nano 33", "too little SRAM"),
-        ("own network", (964.1, 23), "nano 33", "too little flash"),
-        ("own network", (9e5, 23), "nano 33", "too little flash"),
-        ("vww", None, "esp32", "no flash of its own"),
-        ("vww", None, "toaster", "is not known"),
-        ("resnet-50", None, "pico", "is no network for microcontrollers"),
-    ],
+ASKED: tuple[tuple[str, tuple[float, float] | None, str, str], ...] = (
+    ("kws", None, "Arduino Nano 33 BLE Sense", "): fits"),
+    ("DS-CNN, keyword spotting", None, "uno", "too little SRAM"),
+    ("own network", (100, 246), "nano 33", "tight"),
+    ("own network", (100, 246.1), "nano 33", "too little SRAM"),
+    ("own network", (964.1, 23), "nano 33", "too little flash"),
+    ("own network", (9e5, 23), "nano 33", "too little flash"),
+    ("vww", None, "esp32", "no flash of its own"),
+    ("vww", None, "toaster", "is not known"),
+    ("resnet-50", None, "pico", "is no network for microcontrollers"),
 )
+
+
 def test_the_dialog_tells_what_the_command_tells(
-    dialog: TinyDialog,
-    capsys: pytest.CaptureFixture[str],
-    network: str,
-    own: tuple[float, float] | None,
-    board: str,
-    told: str,
+    dialog: TinyDialog, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = ["--flash-kb", str(own[0]), "--sram-kb", str(own[1])] if own else []
-    code = main(["tiny", network, "--board", board, *given])
-    printed = capsys.readouterr()
-    if own:
-        dialog.own.setChecked(True)
-        dialog.flash.setValue(own[0])
-        dialog.sram.setValue(own[1])
-    else:
-        dialog.network.setCurrentText(network)
-    dialog.board.setCurrentText(board)
-    shown = f"{dialog.head.text()}\n{dialog.note.text()}"
-    assert told in shown and told in printed.out + printed.err
-    if code:
-        assert dialog.note.text() in printed.err and dialog.figures.rowCount() == 0
-        return
-    lines = [line.strip() for line in printed.out.splitlines()]
-    assert dialog.head.text() == lines[1]
-    assert dialog.note.text() == " ".join((f"{lines[0]}.", *lines[2:]))
+    for network, own, board, told in ASKED:
+        given = ["--flash-kb", str(own[0]), "--sram-kb", str(own[1])] if own else []
+        code = main(["tiny", network, "--board", board, *given])
+        printed = capsys.readouterr()
+        dialog.own.setChecked(own is not None)
+        if own:
+            dialog.flash.setValue(own[0])
+            dialog.sram.setValue(own[1])
+        else:
+            dialog.network.setCurrentText(network)
+        dialog.board.setCurrentText(board)
+        shown = f"{dialog.head.text()}\n{dialog.note.text()}"
+        assert told in shown and told in printed.out + printed.err, (network, board)
+        if code:
+            assert dialog.note.text() in printed.err and dialog.figures.rowCount() == 0
+            continue
+        lines = [line.strip() for line in printed.out.splitlines()]
+        assert dialog.head.text() == lines[1]
+        assert dialog.note.text() == " ".join((f"{lines[0]}.", *lines[2:]))
 
 
 def test_each_figure_has_its_trust_and_all_is_copied(dialog: TinyDialog) -> None:

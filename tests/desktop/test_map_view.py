@@ -126,13 +126,16 @@ def test_cancel_stops_the_work_and_keeps_what_is_shown(qtbot, page, monkeypatch)
     assert not page.cancel.isVisible()
 
 
-@pytest.mark.parametrize("form", ["png", "svg", "html", "csv", "json", "text"])
-def test_the_map_is_written_in_every_form(page, tmp_path: Path, form: str) -> None:
+def test_the_map_is_written_in_every_form(page, tmp_path: Path) -> None:
     page.views.setCurrentIndex(2)
-    path = tmp_path / f"map.{form}"
-    page.save(path, form)
-    content = path.read_bytes()
-    assert content.startswith(b"\x89PNG") if form == "png" else b"RTX 3090" in content
+    lacking = []
+    for form in ("png", "svg", "html", "csv", "json", "text"):
+        path = tmp_path / f"map.{form}"
+        page.save(path, form)
+        content = path.read_bytes()
+        if not content.startswith(b"\x89PNG") if form == "png" else b"RTX 3090" not in content:
+            lacking.append(form)
+    assert lacking == []
 
 
 def test_without_a_rig_the_page_says_what_to_do(qtbot, window) -> None:

@@ -339,18 +339,17 @@ def test_what_does_not_write_has_no_list_of_formats(window, sample_folder):
     assert not view.results.best.isVisibleTo(view)
 
 
-@pytest.mark.parametrize(
-    ("typed", "first"),
-    [("matr", "matrix"), ("data", "dataframe"), ("ata", "atari"), ("sim", "atari")],
-)
-def test_jobs_without_a_network_are_suggested_while_typing(window, sample_folder, typed, first):
+def test_jobs_without_a_network_are_suggested_while_typing(window, sample_folder):
     documents.open_file(window, sample_folder / "rtx-5090.rig", sample=True)
     settle(window)
     add = window.view("Workloads").add
-    add._suggest(typed)
-    assert add._names.stringList()[0] == first
-    add.field.setText(first)
-    add._show_presets()
-    assert not add.preset.isVisible()
-    add.add()
-    assert window.session.rig.workloads[-1].model == first
+    wanted = {"matr": "matrix", "data": "dataframe", "ata": "atari", "sim": "atari"}
+    for typed, first in wanted.items():
+        add._suggest(typed)
+        assert add._names.stringList()[0] == first
+        add.field.setText(first)
+        add._show_presets()
+        assert not add.preset.isVisible()
+        add.add()
+        assert window.session.rig.workloads[-1].model == first
+    assert [each.model for each in window.session.rig.workloads[-4:]] == list(wanted.values())
