@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from rigplanner.performance.measured import shipped_measured
-from tools.pin_constants import MEMORY, Figures, Pin, exchanges, hosted, memories, speeds
+from tools.pin_constants import Figures, Pin, cases_of, exchanges, hosted, memories, prices, speeds
 
 PINS = msgspec.json.decode(
     Path(__file__).with_name("pinned_constants.json").read_bytes(), type=list[Pin]
@@ -23,12 +23,8 @@ times that at least."""
 def figures() -> Figures:
     wanted = {pin.figure for pin in PINS}
     rows = [row for row in shipped_measured() if f"speed {row.id}" in wanted]
-    lines = [
-        line
-        for line in MEMORY.read_bytes().splitlines()
-        if f"memory {msgspec.json.decode(line)['id']}" in wanted
-    ]
-    return {**speeds(rows), **memories(lines), **exchanges(), **hosted()}
+    cases = memories(cases_of(wanted))
+    return {**speeds(rows), **cases, **exchanges(), **hosted(), **prices()}
 
 
 def test_no_fitted_constant_moves_unseen(figures: Figures) -> None:

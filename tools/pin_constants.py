@@ -10,10 +10,11 @@ published figure moved."""
 
 import contextlib
 import functools
+import itertools
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,6 +22,7 @@ from typing import Any
 import msgspec
 
 from rigplanner.catalog.load import shipped_catalog
+from rigplanner.catalog.prices import index as price_index
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.machine.exchange import judge_exchange, judge_sweeps
@@ -44,6 +46,8 @@ SPARSE = 10
 FILES = (
     ("rigplanner.performance.host.constants", "host_constants", ""),
     ("rigplanner.performance.constants", "speed_model", ".physics"),
+    ("rigplanner.workload.stacks", "_file", ".intervals"),
+    ("rigplanner.catalog.prices.index", "shipped_index", ".series"),
 )
 """Modules that read constants from a file, the function that does, and which of them predict."""
 READ_ONCE = ("shipped", "measured_exchange", "measured_sweeps", "memory_stacks", "host_rows")
@@ -62,6 +66,8 @@ class Pin(msgspec.Struct, frozen=True):
 
 Figures = dict[str, tuple[float, float]]
 """Name of a published figure -> what was published, logarithm of predicted over published."""
+ENDS = ("memory", "memory at least", "memory at most")
+"""What is said of a measured case: the figure, and both ends of its interval."""
 
 
 def speeds(rows: list[Measured]) -> Figures:
@@ -78,13 +84,43 @@ def speeds(rows: list[Measured]) -> Figures:
 
 
 def memories(lines: list[bytes]) -> Figures:
-    """Return the GiB of cases."""
-    found = compare(lines, _card_or_none, shipped_zoo())
+    """Return the GiB of cases, and the ends of their intervals."""
     return {
-        f"memory {case.id}": (case.measured_gib, math.log(case.predicted_gib / case.measured_gib))
-        for case in found
-        if case.predicted_gib
+        f"{end} {case.id}": (case.measured_gib, math.log(gib / case.measured_gib))
+        for case in compare(lines, _card_or_none, shipped_zoo())
+        for end, gib in zip(ENDS, (case.predicted_gib, case.low_gib, case.high_gib), strict=True)
+        if gib
     }
+
+
+def cases_of(figures: Iterable[str]) -> list[bytes]:
+    """Return the lines of the measured cases that figures are of."""
+    wanted = set(figures)
+    return [
+        line
+        for line in MEMORY.read_bytes().splitlines()
+        if not wanted.isdisjoint(f"{end} {_id_of(line)}" for end in ENDS)
+    ]
+
+
+def prices() -> Figures:
+    """Return prices of a part as the index carries earlier ones of it to their month, and the upper
+    end of that."""
+    found, index = Figures(), price_index.shipped_index()
+    end = f"{index.months[-1]}-28"
+    for part in shipped_catalog().parts.values():
+        told = [price for price in part.prices if price.condition != "launch"]
+        for old, new in itertools.product(told, told):
+            alike = (old.currency, old.condition) == (new.currency, new.condition)
+            if not alike or old.day[:7] >= new.day[:7]:
+                continue
+            was = price_index.carried(part, old, end, index)
+            is_now = price_index.carried(part, new, end, index)
+            if was and is_now:
+                name = f"{part.id} {old.day} to {new.day} {new.amount:g} {new.currency}"
+                found[f"price {name}"] = new.amount, math.log(was.value / is_now.value)
+                found[f"price at most {name}"] = new.amount, math.log(was.high / is_now.value)
+    return found
 
 
 def memory_lines() -> list[bytes]:
@@ -167,6 +203,10 @@ def _entries(value: Any) -> Iterator[tuple[str, Any]]:
         for key, each in value.items():
             for path, raised in _entries(each):
                 yield f"[{key}]{path}", {**value, key: raised}
+    elif isinstance(value, list):
+        for n, each in enumerate(value):
+            for path, raised in _entries(each):
+                yield f"[{n}]{path}", [*value[:n], raised, *value[n + 1 :]]
     elif isinstance(value, msgspec.Struct):
         for name in value.__struct_fields__:
             for path, raised in _entries(getattr(value, name)):
@@ -289,9 +329,9 @@ def _searches(module: str, held: Pin | None) -> Iterator[tuple[str, Callable[[],
     rows, lines = list(shipped_measured()), memory_lines()
     if held is not None:
         own = [row for row in rows if f"speed {row.id}" == held.figure]
-        cases = [line for line in lines if f"memory {_id_of(line)}" == held.figure]
+        cases = cases_of([held.figure])
         yield held.figure, _of_room(module, own, cases)
-    if ".performance.host." not in module and ".machine." not in module:
+    if not any(room in module for room in (".performance.host.", ".machine.", ".catalog.")):
         yield f"some of {room}", _of_room(module, rows[::SPARSE], lines[::SPARSE])
     yield f"all of {room}", _of_room(module, rows, lines)
 
@@ -308,7 +348,9 @@ def _of_room(module: str, rows: list[Measured], lines: list[bytes]) -> Callable[
         return exchanges
     if ".performance." in module:
         return lambda: speeds(rows)
-    if ".memory." in module:
+    if ".catalog.prices." in module:
+        return prices
+    if ".memory." in module or ".workload.stacks" in module:
         return lambda: memories(lines)
     return lambda: {**speeds(rows), **memories(lines)}
 

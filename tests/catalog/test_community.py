@@ -55,7 +55,7 @@ def test_no_shipped_part_is_shadowed_by_an_imported_twin(catalog: Catalog) -> No
         begins = words[: len(maker)] == maker and len(words) > len(maker)
         return " ".join(words[len(maker) :]) if begins else name
 
-    shipped = tuple(catalog.parts.values())[::3]  # of each family some: all take 14 s
+    shipped = tuple(catalog.parts.values())[::6]  # of each family some: all take 14 s
     twins = [
         replace(part, id=f"opendb.{kind_of(part)}.twin-{n}", name=bare(part.name, part.vendor))
         for n, part in enumerate(shipped)
@@ -174,10 +174,14 @@ def _boards(catalog: Catalog) -> list[Motherboard]:
 
 
 def test_patterns_of_lanes_hold_for_each_shipped_board_left_out(catalog: Catalog) -> None:
-    boards, told, wrong = _boards(catalog), 0, []
-    for board in boards:
-        key = _key(board)
-        pattern = patterns(each for each in boards if each is not board).shared.get(key or ("", ""))
+    alike: dict[tuple[str, str], list[Motherboard]] = {}
+    for board in _boards(catalog):
+        if (key := _key(board)) is not None:
+            alike.setdefault(key, []).append(board)
+    told, wrong = 0, []
+    for key, board in [(key, board) for key, boards in alike.items() for board in boards]:
+        others = [each for each in alike[key] if each is not board]
+        pattern = patterns(others).shared.get(key)
         if pattern is None:
             continue
         first = _wires(next(_of_size(board.layout, 16), None))

@@ -167,6 +167,7 @@ def nameless(node: QAccessibleInterface, path: str = "") -> list[str]:
     return found
 
 
+@pytest.mark.usefixtures("every_badge")
 def test_the_tree_of_a_screen_reader_names_every_control(
     qtbot, window, sample_folder: Path
 ) -> None:

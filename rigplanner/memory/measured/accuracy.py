@@ -42,6 +42,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
     stack: str
     measured_gib: float
     predicted_gib: float | None = None
+    low_gib: float | None = None
+    high_gib: float | None = None
     inside: bool | None = None
     fault: str | None = None
     collection: str = "-"
@@ -125,7 +127,13 @@ def _compared(
     inside = (work.size_is_cap or estimate.low_gib <= raw["value_gib"]) and raw[
         "value_gib"
     ] <= estimate.high_gib
-    return Comparison(**known, predicted_gib=_figure(estimate, raw.get("figure")), inside=inside)
+    return Comparison(
+        **known,
+        predicted_gib=_figure(estimate, raw.get("figure")),
+        low_gib=estimate.low_gib,
+        high_gib=estimate.high_gib,
+        inside=inside,
+    )
 
 
 def _known(raw: dict[str, Any], number: int) -> dict[str, Any]:

@@ -20,7 +20,7 @@ cp_model: Any = pytest.importorskip(
     "ortools.sat.python.cp_model", reason="CP-SAT is not installed (ortools, extra dev)"
 )
 
-CASES = range(100, 104)
+CASES = range(100, 102)
 UNKNOWN = 10**12
 """The speed of what was not asked yet, above all that is known."""
 SPEED_STEPS = 10**7
