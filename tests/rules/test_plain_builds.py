@@ -17,9 +17,9 @@ AROUND = (
     "nvidia.geforce.rtx-3060",
     "corsair.rmx.rm850x-2021",
     "fractal-design.define-7-xl.define-7-xl",
-    "samsung.ssd-970-evo-plus.1-tb",
     "seagate.barracuda.st4000dm004-4-tb",
 )
+NVME, SATA = "samsung.ssd-970-evo-plus.1-tb", "samsung.ssd-870-evo.1-tb"
 LABELS = ("ATX", "Micro-ATX", "E-ATX")
 EVERY = 4
 """Each fourth board is tried."""
@@ -71,6 +71,10 @@ def kit_for(board: Motherboard) -> str:
     return min(fits, key=lambda kit: ((kit.speed_mts or 0) > speed, kit.id)).id
 
 
+def drive_for(board: Motherboard) -> str:
+    return NVME if any(port.kind == "m2" for port in board.layout.drives) else SATA
+
+
 def cooler_for(cpu: CPU) -> str:
     coolers = [part for part in shipped_catalog().of_kind("cooler") if isinstance(part, Cooler)]
     fits = [cooler for cooler in coolers if cpu.socket in cooler.sockets]
@@ -90,7 +94,8 @@ def reports() -> dict[str, tuple[Rig, CheckReport]]:
     for board in desktop_boards():
         cpu = cpu_for(board)
         if cpu is not None:
-            parts = (cpu.id, board.id, kit_for(board), cooler_for(cpu), *AROUND)
+            pieces = (kit_for(board), drive_for(board), cooler_for(cpu))
+            parts = (cpu.id, board.id, *pieces, *AROUND)
             found[board.id] = judged(*parts)
     return found
 
