@@ -117,6 +117,7 @@ def test_memory_kits_are_what_sockets_take(catalog: Catalog) -> None:
         assert part.modules in (1, 2, 4, 8) and part.module_gib in (
             4,
             8,
+            12,
             16,
             24,
             32,

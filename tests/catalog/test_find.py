@@ -82,7 +82,7 @@ def test_a_wish_has_a_quantity_and_words(index: PartIndex, text: str, quantity: 
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("Kraken X41", None),
+        ("Kraken X91", None),
         ("Supermicro 4029GP-TVRT", None),
         ("RTX A6000 Ada", "nvidia.rtx.6000-ada"),
         ("EVGA FTW3 ULTRA GAMING GeForce RTX 3090 24 GB Video Card", "evga.ftw3.rtx-3090-ultra"),
