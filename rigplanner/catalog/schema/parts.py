@@ -155,11 +155,10 @@ class Plug(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 CHIP_MAKERS = frozenset(("NVIDIA", "AMD", "Intel", "Apple"))
-PEAK_RATIOS = {"Blackwell": 1.6}
-GAMING_PEAK_RATIOS = {"Ampere": 1.6, "Turing": 1.5}
+PEAK_RATIOS = {"Blackwell": 1.6, "Ampere": 1.6, "Turing": 1.5}
 """Peak over sustained power of a GPU for less than a millisecond, by architecture: an RTX 5090 of
-575 W peaks at 901 W (Igor's Lab). Turing and Ampere are set from builders' reports, which are of
-cards made for games; the PCI-SIG allows cards with a 16-pin plug up to 3."""
+575 W peaks at 901 W (Igor's Lab). Turing and Ampere are set from builders' reports; the PCI-SIG
+allows cards with a 16-pin plug up to 3."""
 PLAIN_PEAK_RATIO = 1.4
 
 
@@ -260,9 +259,7 @@ class GPU(Part, frozen=True, kw_only=True, tag="gpu"):
     @property
     def peak_ratio(self) -> float:
         """Peak over sustained power for less than a millisecond."""
-        name = (self.architecture or "").split(" ")[0]
-        ratios = {**PEAK_RATIOS, **GAMING_PEAK_RATIOS} if self.plays else PEAK_RATIOS
-        return ratios.get(name, PLAIN_PEAK_RATIO)
+        return PEAK_RATIOS.get((self.architecture or "").split(" ")[0], PLAIN_PEAK_RATIO)
 
 
 COLUMN_MM = 20.32
