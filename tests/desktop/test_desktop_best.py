@@ -8,9 +8,10 @@ from PySide6.QtWidgets import QLabel
 from shiboken6 import isValid
 
 from rigplanner.catalog.schema.parts import GPU
-from rigplanner.desktop.dialogs.best import OWN, best_dialog
+from rigplanner.desktop.dialogs.best import OWN, best_dialog, save_proof
 from rigplanner.planning.best.proof import proof_of
 from rigplanner.planning.best.question import on_any_cards
+from rigplanner.planning.best.verify import read_certificate, verify
 from rigplanner.report.words.purposes import PURPOSES
 from rigplanner.rig.document import Site
 from rigplanner.rig.workload import Parallelism, Workload
@@ -56,7 +57,7 @@ def _choose(dialog, purpose: str) -> None:
     dialog._choose()
 
 
-def test_an_answer_is_proven_has_reasons_and_opens_as_a_rig(qtbot, window, page):
+def test_an_answer_is_proven_has_reasons_and_opens_as_a_rig(qtbot, window, page, tmp_path):
     _choose(page, "kaggle")
     page.budget.setValue(4500)
     page.used.setChecked(True)
@@ -69,6 +70,10 @@ def test_an_answer_is_proven_has_reasons_and_opens_as_a_rig(qtbot, window, page)
     for words in ("Cheapest power supply", "Rent ", "sequences/s", "Not looked at"):
         assert any(words in text for text in said), words
     assert len(found.points) > 1 and page.picture.isVisible()
+    assert page.keep.isVisible()
+    save_proof(window.session, found.answer, tmp_path / "proof.json")
+    proof = read_certificate((tmp_path / "proof.json").read_bytes())
+    assert verify(proof, window.session.catalog).holds
     qtbot.mouseClick(page.take, Qt.MouseButton.LeftButton)
     settled_session(qtbot, window.session)
     rig = window.session.rig
@@ -126,7 +131,7 @@ def test_each_limit_of_the_page_is_one_of_the_question(page):
     plain = page._question()
     limits.owned.setText("2x RTX 3090")
     limits.pinned.setText("RTX 4090; MWE Gold 850")
-    limits.makers[1].setChecked(False)
+    limits.makers[0].setChecked(False)
     limits.circuit.setText("120 V 20 A")
     ((weight, least),) = limits.wants
     weight.setValue(2.0)
@@ -138,7 +143,7 @@ def test_each_limit_of_the_page_is_one_of_the_question(page):
     asked = page._question()
     assert [(each.part, each.quantity) for each in asked.owned] == [(SHORT[2], 2)]
     assert asked.pinned == (SHORT[3], "cooler-master.mwe-gold.850-v2") and asked.least_cards == 1
-    assert asked.not_makers == (limits.makers[1].text(),) and asked.abroad
+    assert asked.not_makers == (limits.makers[0].text(),) and asked.abroad
     assert (asked.site.volts, asked.site.breaker_a) == (120.0, 20.0)
     assert (asked.wants[0].weight, asked.wants[0].at_least) == (2.0, 7.5)
     assert (asked.most_cards, asked.cores, asked.ram_gib) == (3, 8, 64.0)

@@ -3,6 +3,7 @@ while it searches."""
 
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -33,7 +34,9 @@ from rigplanner.desktop.controls.widgets import (
 )
 from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.dialogs.best_limits import LimitFault, MoreLimits
+from rigplanner.desktop.document.exports import ask_export, write
 from rigplanner.desktop.document.preferences import begin, rates_of
+from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.document.tasks import Ticket
 from rigplanner.desktop.documents import take_rig
 from rigplanner.desktop.help.hints import give_hints
@@ -48,7 +51,7 @@ from rigplanner.rig.workload import Workload
 
 if TYPE_CHECKING:
     from rigplanner.desktop.dialogs.best_search import Found
-    from rigplanner.planning.best.answer import Seeker
+    from rigplanner.planning.best.answer import Answer, Seeker
     from rigplanner.planning.best.question import Question
     from rigplanner.planning.best.search import Candidate
 
@@ -94,12 +97,13 @@ class BestDialog(QDialog):
         self._answer.setSpacing(6)
         self.take = button(tr("Open this rig"), self._open, "new", "primary")
         self.compare = button(tr("Compare the best three"), self._compare)
+        self.keep = button(tr("Save the proof"), self._ask_proof)
         right = column(
             panel(column(self.head, self.note, spacing=2)),
             row(self.progress, self.stop),
             self.picture,
             scrolled(panel(column(self._answer, 1, margins=(0, 0, 12, 0))), tr("Answer")),
-            row(1, self.compare, self.take, button(tr("Close"), self.close)),
+            row(self.keep, 1, self.compare, self.take, button(tr("Close"), self.close)),
             spacing=10,
         )
         questions = scrolled(panel(self._questions()), tr("Question"))
@@ -130,7 +134,7 @@ class BestDialog(QDialog):
         self.objective.activated.connect(lambda _: self._delay.start())
         self._add_money(form)
         self._add_limits(form)
-        self.limits = MoreLimits(self._delay.start)
+        self.limits = MoreLimits(self._session.catalog, self._delay.start)
         form.addRow(self.limits)
         lines = column(label(tr("Question").upper(), "section"), spacing=6)
         lines.addLayout(form)
@@ -305,6 +309,7 @@ class BestDialog(QDialog):
         self.stop.setVisible(busy)
         best = self.found.answer.best if self.found else None
         self.take.setVisible(best is not None)
+        self.keep.setVisible(bool(self.found and self.found.answer.certificate))
         self.compare.setVisible(bool(self.found and len(self.found.points) > 1))
         self.picture.setVisible(bool(self.found and len(self.found.points) > 1))
         if self.found is None and not busy:
@@ -415,6 +420,21 @@ class BestDialog(QDialog):
         self._desk.show_first_item()
         self.close()
 
+    def _ask_proof(self) -> None:
+        """Ask where to write the certificate of the answer that is shown."""
+        if self.found is None or self.found.answer.certificate is None:
+            return
+        answer = self.found.answer
+        name = tr("Proof of {purpose}", purpose=self.purpose.currentText()[:60])
+        ask_export(
+            self,
+            self._session,
+            tr("Save the proof"),
+            name,
+            "json",
+            lambda path: save_proof(self._session, answer, path),
+        )
+
     def _compare(self) -> None:
         from rigplanner.report.map.best_front import cards_text
 
@@ -432,6 +452,14 @@ class BestDialog(QDialog):
         self._delay.stop()
         self._session.tasks.cancel(TOPIC)
         super().done(result)
+
+
+def save_proof(session: Session, answer: "Answer", path: Path) -> None:
+    """Write the certificate of an answer, which `rigplanner best --verify` checks."""
+    from rigplanner.planning.best.certificate import as_json
+
+    certificate = answer.certificate
+    write(session, path, lambda: None if certificate is None else as_json(certificate))
 
 
 def _aim(purpose: Purpose, code: str) -> Aim:

@@ -1,6 +1,7 @@
 """The limits of *Find the best* that few questions need, folded below one switch: weights and least
 speeds, parts that are owned or must be in it, makers, money and sizes."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
@@ -20,7 +21,7 @@ from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.desktop.controls.tips import plain
-from rigplanner.desktop.controls.widgets import clear, indented, label, row, stretchy
+from rigplanner.desktop.controls.widgets import clear, indented, label, stretchy
 from rigplanner.planning.best.named import UnknownPart, circuit_named, parts_named
 from rigplanner.planning.best.question import (
     LEAST_CORES,
@@ -39,7 +40,7 @@ from rigplanner.rig.workload import Workload
 
 MOST_WORKS = 12
 """Works of which weight and least speed can be said."""
-MAKERS = ("NVIDIA", "AMD", "Intel")
+MAKERS_A_ROW = 3
 LONGEST = 400
 
 
@@ -47,12 +48,22 @@ class LimitFault(ValueError):
     """What was entered cannot be asked; its text is for the person."""
 
 
+def makers_sold(catalog: Catalog) -> tuple[str, ...]:
+    """Return the makers of the chips of all cards with a price, the one of most cards first."""
+    sold = Counter(
+        gpu.chip_maker
+        for gpu in catalog.of_kind("gpu")
+        if isinstance(gpu, GPU) and gpu.form_factor == "pcie" and gpu.prices
+    )
+    return tuple(sorted(sold, key=lambda maker: (-sold[maker], maker)))
+
+
 class MoreLimits(QWidget):
     """Fields that few questions need; `changed` is called when one of them is another."""
 
-    def __init__(self, changed: Callable[[], object]) -> None:
+    def __init__(self, catalog: Catalog, changed: Callable[[], object]) -> None:
         super().__init__()
-        self._changed = changed
+        self._catalog, self._changed = catalog, changed
         self.more = QPushButton(tr("More limits"))
         self.more.setCheckable(True)
         self.more.setToolTip(
@@ -79,18 +90,21 @@ class MoreLimits(QWidget):
     def _add_parts(self, form: QFormLayout) -> None:
         self.owned = self._words(form, tr("Parts I own"), "2x RTX 3090, RM1000x")
         self.pinned = self._words(form, tr("Parts that must be in it"), "4x RTX 3090")
-        self.makers = [QCheckBox(maker) for maker in MAKERS]
-        for box in self.makers:
+        self.makers = [QCheckBox(maker) for maker in makers_sold(self._catalog)]
+        ticks = QGridLayout()
+        ticks.setColumnStretch(MAKERS_A_ROW, 1)
+        for n, box in enumerate(self.makers):
+            ticks.addWidget(box, *divmod(n, MAKERS_A_ROW))
             box.setChecked(True)
             box.toggled.connect(lambda _: self._changed())
             box.setToolTip(
                 plain(
                     tr("Cards with chips of this maker count.")
                     + "\n"
-                    + tr("Without the tick they are left out; other makers always count.")
+                    + tr("Without the tick they are left out.")
                 )
             )
-        form.addRow(tr("Makers of cards"), row(*self.makers, 1))
+        form.addRow(tr("Makers of cards"), ticks)
         self.circuit = self._words(form, tr("Circuit"), "230V16A")
 
     def _add_sizes(self, form: QFormLayout) -> None:

@@ -40,7 +40,7 @@ def finding(
     """Yield what is found as it grows: the best so far, the proven answer, the front below it, why
     the others lost."""
     answer: Answer | None = None
-    for seeker, answer in answers(question, catalog, today, go_on=go_on):
+    for seeker, answer in answers(question, catalog, today, True, go_on):
         yield Found(answer, seeker)
     if answer is None or not go_on():
         return
