@@ -58,6 +58,24 @@ def test_mixed_cards_go_at_the_pace_of_the_slowest_but_when_asynchronous() -> No
     assert of_unequal(NET, [cards[0]] * 2, lambda *_: waiting) is None
 
 
+def test_layers_dealt_to_mixed_cards_are_worked_on_in_turn() -> None:
+    work = Workload(model="llama-3.1-8b", task="inference", precision="q4_k_m", stack="llama.cpp")
+    fast, slow = find_gpu("RTX 4090"), find_gpu("Tesla P40")
+
+    def predict(gpu: GPU, count: int) -> SpeedEstimate:
+        return predict_speed(work, gpu, count, 1, "pcie", shipped_zoo())
+
+    ends = [predict(gpu, 2).value for gpu in (fast, slow)]
+    found, other = of_unequal(work, [fast, slow], predict), of_unequal(work, [slow, fast], predict)
+    assert found is not None and other is not None
+    halves = 2 / sum(1 / end for end in ends)
+    assert found.value == pytest.approx(halves, rel=0.1)
+    assert other.value == pytest.approx(found.value, rel=0.1)
+    assert found.low < found.value < found.high
+    alone = replace(predict(fast, 2), stack="vllm")
+    assert of_unequal(replace(work, stack="vllm"), [fast, slow], lambda *_: alone) is None
+
+
 def test_other_words_and_bounds_are_refused() -> None:
     assert sync_of(NET) == ("synchronous", 0)
     with pytest.raises(WorkloadFault, match="expected one of synchronous, stale, asynchronous"):

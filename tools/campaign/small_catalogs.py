@@ -18,7 +18,7 @@ from rigplanner.catalog.schema.parts import (
     Price,
 )
 from rigplanner.planning.best.goals import near
-from rigplanner.planning.best.question import Objective, Question, Want
+from rigplanner.planning.best.question import Objective, Owned, Question, Want
 from rigplanner.planning.best.reads import refuses
 from rigplanner.planning.best.score import Score, on_cards, score_of
 from rigplanner.rig.document import Item, Rig, Site
@@ -108,6 +108,8 @@ WORKS = (
         output_tokens=256,
     ),
 )
+FRAME = "aaawave.sluice.sluice-v2-12-gpu"
+OWNER_AIMS: tuple[Objective, ...] = ("fastest", "cheapest", "per-money")
 KITS = (1, 2, 3, 4, 6, 8, 12)
 SITES = (
     Site(country="US", volts=120.0, breaker_a=15.0),
@@ -147,11 +149,32 @@ def random_case(seed: int) -> tuple[Catalog, Question]:
     return replace(shipped, parts=parts), question
 
 
+def owner_case(seed: int) -> tuple[Catalog, Question]:
+    """Return a small catalog with two kinds of card or more of which the asker has one, and a work
+    whose layers are dealt out to cards that differ."""
+    rng, (catalog, question) = random.Random(seed), random_case(seed)
+    chosen = rng.sample([part for part in POOL["gpu"] if not part.startswith("amd")], 2)
+    mine, shipped = chosen[0], shipped_catalog()
+    parts: dict[str, AnyPart] = {
+        part_id: part for part_id, part in catalog.parts.items() if not isinstance(part, GPU)
+    }
+    for part_id in chosen:
+        amount = round(rng.uniform(300.0, 2000.0), 2)
+        price = Price(amount=amount, currency="USD", day=TODAY, source="A shop")
+        parts[part_id] = replace(shipped.parts[part_id], prices=(price,))
+    price = Price(amount=90.0, currency="USD", day=TODAY, source="A shop")
+    parts[FRAME] = replace(shipped.parts[FRAME], prices=(price,))
+    owned = Owned(part=mine, resale=rng.choice((0.0, 250.0)))
+    work = replace(question, wants=(Want(workload=WORKS[rng.choice((2, 3))]),), owned=(owned,))
+    return replace(catalog, parts=parts), replace(work, objective=rng.choice(OWNER_AIMS))
+
+
 def every_rig(catalog: Catalog, question: Question) -> Iterator[tuple[float, float, Score]]:
     """Yield price, watts and score of every sound rig, by trying all."""
     kinds = {kind: list(catalog.of_kind(kind)) for kind in KINDS}
-    for count, gpu in [(0, None), *itertools.product((1, 2), kinds["gpu"])]:
-        ways = ("copies", "spread") if count > 1 else ("copies",)
+    for cards in _card_sets(kinds["gpu"], question):
+        count = sum(n for _, n in cards)
+        ways = ("copies", "spread") if count > 1 and len(cards) == 1 else ("copies",)
         for board, cpu in itertools.product(kinds["motherboard"], kinds["cpu"]):
             assert isinstance(board, Motherboard) and isinstance(cpu, CPU)
             if cpu.socket not in board.layout.sockets or (cpu.cores or 0) < max(6, 4 * count):
@@ -159,7 +182,7 @@ def every_rig(catalog: Catalog, question: Question) -> Iterator[tuple[float, flo
             for kit, kits in itertools.product(kinds["memory"], KITS):
                 assert isinstance(kit, MemoryKit)
                 gib = kits * kit.modules * kit.module_gib
-                video = count * (gpu.memory_gib or 0) if isinstance(gpu, GPU) else 0
+                video = sum(n * (gpu.memory_gib or 0) for gpu, n in cards)
                 if gib < max(32, video) or kits * kit.modules > 16:
                     continue
                 if kit.type != board.layout.memory_type:
@@ -174,9 +197,9 @@ def every_rig(catalog: Catalog, question: Question) -> Iterator[tuple[float, flo
                         (k, p, 1) for k, p in zip(("ssd", "chassis", "cooler"), others, strict=True)
                     ]
                     items.append(("psu", *supplies))
-                    if gpu is not None:
-                        items.insert(0, ("gpu", gpu, count))
-                    price = sum(n * part.prices[0].amount for _, part, n in items)
+                    for uid, (gpu, n) in reversed([*zip(("gpu", "gpu2"), cards, strict=False)]):
+                        items.insert(0, (uid, gpu, n))
+                    price = sum(_paid(part, n, question) for _, part, n in items)
                     if question.budget is not None and round(price, 2) > question.budget:
                         continue
                     for way in ways:
@@ -186,6 +209,22 @@ def every_rig(catalog: Catalog, question: Question) -> Iterator[tuple[float, flo
                         )  # fmt: skip
                         if found is not None:
                             yield round(price, 2), *found
+
+
+def _card_sets(gpus: list[Any], question: Question) -> Iterator[tuple[tuple[GPU, int], ...]]:
+    """No card, one and two of a kind, and an owned one beside one of another kind."""
+    yield ()
+    yield from (((gpu, n),) for n in (1, 2) for gpu in gpus)
+    for owned in question.owned:
+        mine = next(gpu for gpu in gpus if gpu.id == owned.part)
+        yield from (((gpu, 1), (mine, 1)) for gpu in gpus if gpu is not mine)
+
+
+def _paid(part: Any, many: int, question: Question) -> float:
+    """What so many pieces cost: owned ones what selling them would bring."""
+    kept = next((o for o in question.owned if o.part == part.id), Owned(part="", quantity=0))
+    mine = min(many, kept.quantity)
+    return float((many - mine) * part.prices[0].amount + mine * kept.resale)
 
 
 def _with_supplies(

@@ -322,14 +322,11 @@ def _line(answer: Answer, seeker: Seeker, is_knee: bool) -> str:
     budget = "" if question.budget is None else money(question.budget, question.currency, True)
     if best is None:
         return f"{budget:>14}  {words.headline(answer)}"
-    cards = best.cards
-    part = seeker.catalog.get(cards.gpu if cards else best.rig.items[0].part)
-    name = part.name if part else tr("no card")
-    many = f"{cards.count} × " if cards and cards.count > 1 else ""
+    name = words.cards_text(best, seeker.catalog)
     sign = tr("  <- the knee") if is_knee else ""
     price = money(best.price, question.currency)
     mark = " *" if _is_noted(answer) else ""
-    return f"{price:>14}  {words.speed_text(best):44}  {many}{name}{sign}{mark}"
+    return f"{price:>14}  {words.speed_text(best):44}  {name}{sign}{mark}"
 
 
 def _write(args: argparse.Namespace, answer: Answer, catalog: Catalog) -> None:

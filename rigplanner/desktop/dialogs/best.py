@@ -378,7 +378,8 @@ class BestDialog(QDialog):
 
     def _draw(self, found: "Found") -> None:
         from rigplanner.planning.best.choices import knee
-        from rigplanner.report.map.best_front import cards_text, front_scene
+        from rigplanner.report.map.best_front import front_scene
+        from rigplanner.report.words.best import cards_text
 
         points, catalog = list(found.points), self._session.catalog
         if len(points) < 2:
@@ -436,7 +437,7 @@ class BestDialog(QDialog):
         )
 
     def _compare(self) -> None:
-        from rigplanner.report.map.best_front import cards_text
+        from rigplanner.report.words.best import cards_text
 
         if self.found is None:
             return

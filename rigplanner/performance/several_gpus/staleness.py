@@ -11,6 +11,7 @@ from rigplanner.errors import WorkloadFault
 from rigplanner.evidence import Step
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.job import Job
+from rigplanner.performance.several_gpus.dealt_layers import of_dealt_layers
 from rigplanner.performance.several_gpus.scaling import (
     JITTER,
     UNEVEN,
@@ -85,12 +86,14 @@ def of_unequal(
 ) -> SpeedEstimate | None:
     """Return the speed of a training in data parallel on GPUs that differ: synchronous copies go
     at the pace of the slowest, and so do stale ones in the long run, as a bound evens out chance
-    alone; asynchronous ones each at its own. None for equal GPUs and for other jobs. `predict`
-    tells the speed on so many equal GPUs."""
+    alone; asynchronous ones each at its own; that of a model whose layers are dealt out. None for
+    equal GPUs and for other jobs. `predict` tells the speed on so many equal GPUs."""
     models = list({gpu.id: gpu for gpu in gpus}.values())
     plan = workload.parallelism or Parallelism()
-    if len(models) < 2 or workload.task not in TRAINS or plan.tensor * plan.pipeline > 1:
+    if len(models) < 2 or plan.tensor * plan.pipeline > 1:
         return None
+    if workload.task not in TRAINS:
+        return of_dealt_layers(workload, gpus, predict)
     mode, _ = sync_of(workload)
     told = [predict(gpu, len(gpus)) for gpu in models]
     slowest = min(told, key=lambda one: one.value)

@@ -36,7 +36,7 @@ from rigplanner.planning.best.space import CardSet, Space, space_of
 from rigplanner.workload.resolved import in_one_format
 
 NOT_IN_SPACE = (
-    "cards of different kinds together",
+    "cards of different kinds together, but for owned ones whose layers a program deals out",
     "risers, switches and docks",
     "two supplies in a closed case",
     "several drives",

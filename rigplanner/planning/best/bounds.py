@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import (
     CPU,
     GPU,
@@ -61,7 +62,7 @@ class Bounds:
         self.catalog, self.strict = judge.catalog, judge.strictness != "open"
         self._ideal = ideal_host(space, self.catalog)
         self._kinds: dict[str, tuple[object, ...]] = {}
-        self._kind_of: dict[str, int] = {}
+        self._kind_of: dict[object, int] = {}
         self._numbers: dict[object, int] = {}
         self._leasts: dict[object, float] = {}
         self._ceilings: dict[object, Score | str] = {}
@@ -106,11 +107,13 @@ class Bounds:
 
     def _alike(self, cards: CardSet) -> int:
         """The number of a card's kind: what does any work at the same speed has the same one."""
-        if cards.gpu not in self._kind_of:
-            gpu = self.judge.gpu(cards)
-            kind = alike(gpu) if gpu else ()
-            self._kind_of[cards.gpu] = self._numbers.setdefault(kind, len(self._numbers))
-        return self._kind_of[cards.gpu]
+        named = (cards.gpu, cards.other, cards.others)
+        if named not in self._kind_of:
+            found = [(self.catalog.get(part), many) for part, many in cards.kinds]
+            kinds = [alike(gpu) for gpu, _ in found if isinstance(gpu, GPU)]
+            kind = (*kinds, cards.others)
+            self._kind_of[named] = self._numbers.setdefault(kind, len(self._numbers))
+        return self._kind_of[named]
 
     def _ceiling(self, cards: CardSet) -> Score | str:
         found: Score | str = "not-predicted"
@@ -249,11 +252,11 @@ class Bounds:
         asked of cards that are too dear by themselves, or for which no board has the slots."""
         budget = self.question.budget
         if (budget is not None and cards.cost > budget) or not self.has_slots(cards):
-            return least_gib(self.judge.gpu(cards), cards)
+            return least_gib(cards, self.catalog)
         key = (self._alike(cards), cards.count, cards.way)
         if key not in self._ram:
             kept = self._kept_in_ram(cards) if self.leans_on_host(cards) else 0.0
-            self._ram[key] = max(least_gib(self.judge.gpu(cards), cards), kept)
+            self._ram[key] = max(least_gib(cards, self.catalog), kept)
         return self._ram[key]
 
     def _kept_in_ram(self, cards: CardSet) -> float:
@@ -294,7 +297,10 @@ class Bounds:
     def without_twins(self, sets: Iterable[CardSet]) -> tuple[list[CardSet], list[CardSet]]:
         """Return sets of cards, and apart those that have a cheaper twin among them."""
         ordered = sorted(sets, key=lambda cards: (cards.cost, cards.gpu))
-        kinds = ((self._spec(c.gpu), c.count, c.way, c.cap_w, c.bridge) for c in ordered)
+        kinds = (
+            (self._spec(c.gpu), c.count, c.way, c.cap_w, c.bridge, self._spec(c.other), c.others)
+            for c in ordered
+        )
         return apart(ordered, kinds)
 
     def machines(self) -> tuple[list[Option], list[Option]]:
@@ -312,7 +318,6 @@ class Bounds:
 
     def _relation(self, kind: str, cards: CardSet, chosen: Chosen) -> tuple[object, ...]:
         """What the choices made before ask of a choice of a kind."""
-        gpu = self.judge.gpu(cards)
         board = self._board(chosen["motherboard"]) if "motherboard" in chosen else None
         if kind == "motherboard":
             return (cards.count + self.question.growth,)
@@ -328,7 +333,7 @@ class Bounds:
             return (cpu.socket if isinstance(cpu, CPU) else None,)
         if kind == "psu":
             case = self.catalog.get(chosen["chassis"].part) if "chassis" in chosen else None
-            return (card_watts(gpu, cards), case is None or is_frame(case))
+            return (card_watts(cards, self.catalog), case is None or is_frame(case))
         return ()
 
     def _relates(self, kind: str, option: Option, asked: tuple[object, ...]) -> bool:
@@ -354,9 +359,8 @@ class Bounds:
     def rest(self, level: int, cards: CardSet, chosen: Chosen, by_watts: bool) -> float:
         """Return what the kinds from a level on cost at least beside the choices made before; in
         watts what they draw."""
-        gpu = self.judge.gpu(cards)
         board, cpu = chosen.get("motherboard"), chosen.get("cpu")
-        asked = (cards.count, self.least_ram(cards), card_watts(gpu, cards))
+        asked = (cards.count, self.least_ram(cards), card_watts(cards, self.catalog))
         closed = "chassis" in chosen and not is_frame(self.catalog.get(chosen["chassis"].part))
         key = (level, by_watts, asked, board and board.part, cpu and cpu.part, closed)
         if key not in self._leasts:
@@ -427,10 +431,11 @@ def ram_asked(context: Context) -> float:
     return max((case.host_gib for case in offloading(context)), default=0.0)
 
 
-def least_gib(gpu: GPU | None, cards: CardSet) -> float:
+def least_gib(cards: CardSet, catalog: Catalog) -> float:
     """Return the RAM that a host of these cards has at least, GiB: as much as they have
     together."""
-    return cards.count * (gpu.memory_gib or 0.0) * gpu.dies if gpu else 0.0
+    found = ((catalog.get(part), many) for part, many in cards.kinds)
+    return sum(n * (gpu.memory_gib or 0.0) * gpu.dies for gpu, n in found if isinstance(gpu, GPU))
 
 
 def least_cores(cores: int, cards: CardSet) -> int:
@@ -440,10 +445,10 @@ def least_cores(cores: int, cards: CardSet) -> int:
     return max(cores, CORES_PER_CARD * cards.count)
 
 
-def card_watts(gpu: GPU | None, cards: CardSet) -> float:
+def card_watts(cards: CardSet, catalog: Catalog) -> float:
     """Return what the cards alone draw; 0 where nobody knows."""
-    each = cards.cap_w or (gpu.tdp_w if gpu else None) or 0.0
-    return cards.count * each
+    found = ((catalog.get(part), many) for part, many in cards.kinds)
+    return sum(n * (cards.cap_w or gpu.tdp_w or 0.0) for gpu, n in found if isinstance(gpu, GPU))
 
 
 def fits_socket(cpu: CPU, quantity: int, sockets: object) -> bool:

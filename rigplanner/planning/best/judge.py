@@ -154,7 +154,7 @@ class Judge:
 
     def _sitting(self, cards: CardSet) -> tuple[object, ...]:
         gpu = self.gpu(cards)
-        if cards.bridge or gpu is None:
+        if cards.bridge or cards.other or gpu is None:
             return _name(cards)
         if gpu.id not in self._signatures:
             self._signatures[gpu.id] = _alike_in_slots(gpu)
@@ -273,14 +273,16 @@ def card_items(cards: CardSet) -> tuple[Item, ...]:
     """Return the items of a set of cards."""
     if not cards.count:
         return ()
-    gpu = Item(uid="gpu", part=cards.gpu, quantity=cards.count, power_cap_w=cards.cap_w)
+    (first, many), *more = cards.kinds
+    gpu = Item(uid="gpu", part=first, quantity=many, power_cap_w=cards.cap_w)
+    others = tuple(Item(uid="gpu2", part=part, quantity=n) for part, n in more)
     if not cards.bridge:
-        return (gpu,)
+        return (gpu, *others)
     return (gpu, Item(uid="bridge", part=cards.bridge, quantity=cards.bridges))
 
 
 def _name(cards: CardSet) -> tuple[object, ...]:
-    return (cards.gpu, cards.count, cards.cap_w, cards.bridge, cards.bridges)
+    return (cards.kinds, cards.cap_w, cards.bridge, cards.bridges)
 
 
 _NOT_IN_SLOTS = frozenset(

@@ -44,7 +44,7 @@ def shortage(seeker: Seeker) -> Shortage | None:
     where they hold all works."""
     bounds = seeker.search.bounds
     sets = [cards for cards in seeker.space.sets if cards.count and bounds.has_slots(cards)]
-    sets.sort(key=lambda cards: -least_gib(seeker.judge.gpu(cards), cards))
+    sets.sort(key=lambda cards: -least_gib(cards, seeker.catalog))
     found: list[Shortage] = []
     for cards in sets[:MOST_TRIED]:
         machine = bounds.free_machine(cards)

@@ -79,7 +79,7 @@ def score_of(question: Question, machine: Machine, way: Way, strict: bool = True
         doubt = bool(count) and found.fits != "yes"
         if doubt and not question.tight:
             return "tight"
-        news = bool(count) and is_unproven(found, machine.gpus[0].gpu)
+        news = any(is_unproven(found, gpu) for gpu in _kinds(machine))
         if news and strict:
             return "unproven"
         if want.at_least is not None and not _reaches(found, want.at_least):
@@ -112,13 +112,21 @@ def _speed(work: Workload, machine: Machine) -> SpeedEstimate | Fault:
 
 
 def _is_ready(work: Workload, machine: Machine, stack: str) -> bool:
-    gpu, count = machine.gpus[0].gpu, len(machine.gpus)
-    try:
-        asked = settled(work, gpu, count, 1, link_of(machine), shipped_zoo())
-    except WorkloadFault:
-        return False
-    state = ready(stack, gpu, asked.precision, asked.quant)
-    return state is None or state.how != "none"
+    count = len(machine.gpus)
+    for gpu in _kinds(machine):
+        try:
+            asked = settled(work, gpu, count, 1, link_of(machine), shipped_zoo())
+        except WorkloadFault:
+            return False
+        state = ready(stack, gpu, asked.precision, asked.quant)
+        if state is not None and state.how == "none":
+            return False
+    return True
+
+
+def _kinds(machine: Machine) -> list[GPU]:
+    """The GPUs of a machine, one of each kind."""
+    return list({node.gpu.id: node.gpu for node in machine.gpus}.values())
 
 
 def is_unproven(speed: SpeedEstimate, gpu: GPU) -> bool:

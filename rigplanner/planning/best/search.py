@@ -117,7 +117,7 @@ class Search:
 
     def least(self, cards: CardSet) -> float:
         """Return what no rig with these cards undercuts, in money or watts."""
-        own = card_watts(self.judge.gpu(cards), cards) if self.by_watts else cards.cost
+        own = card_watts(cards, self.judge.catalog) if self.by_watts else cards.cost
         return own + self.bounds.rest(0, cards, {}, self.by_watts)
 
     def over(self, cards: CardSet, aim: Aim, ledger: Ledger) -> None:
@@ -139,7 +139,7 @@ class Search:
             return ledger.leave(cards, {}, "", (), reason, bound)
         if not self.judge.has_case(cards, self.bounds.plausible("chassis", cards, {}).firsts):
             return ledger.leave(cards, {}, "", (), NO_CASE)
-        own = card_watts(self.judge.gpu(cards), cards) if self.by_watts else cards.cost
+        own = card_watts(cards, self.judge.catalog) if self.by_watts else cards.cost
         self._descend(cards, {}, (own, cards.cost), ceiling.value, 0, aim, ledger)
         return None
 

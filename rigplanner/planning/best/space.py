@@ -4,6 +4,7 @@ by themselves."""
 
 import math
 from collections.abc import Iterator
+from itertools import product
 from typing import Literal
 
 from msgspec import Struct
@@ -22,8 +23,10 @@ from rigplanner.catalog.schema.parts import (
     kind_of,
 )
 from rigplanner.machine.power.loads import load_w
+from rigplanner.memory.capacity.mixed_gpus import deals_layers
 from rigplanner.planning.best.market import Market
 from rigplanner.planning.best.question import Question, Size
+from rigplanner.rig.workload import Workload
 
 HOST_KINDS = ("motherboard", "cpu", "memory", "storage", "chassis", "cooler", "psu")
 """The kinds around the cards, in the order in which they are chosen."""
@@ -37,6 +40,8 @@ CAP_SHARES = (0.85, 0.7)
 WIDEST_MM: dict[Size, float] = {"itx": 180.0, "matx": 260.0, "atx": 320.0, "any": math.inf}
 """Longest side of a board of that size, mm, with room for its tolerance."""
 QUIET_CARDS = 2
+MOST_BESIDE = 3
+"""Cards that are bought beside owned ones of another kind."""
 
 Way = Literal["copies", "spread"]
 """How a job that says nothing lies on several cards: a copy on each, or divided among them."""
@@ -68,8 +73,8 @@ class Option(Struct, frozen=True):
 
 
 class CardSet(Struct, frozen=True):
-    """Cards of one kind, with a cap of power each (None: none), bridges between them, and how jobs
-    lie on them. Without cards `gpu` is ""."""
+    """So many cards, with a cap of power each (None: none), bridges between them, and how jobs lie
+    on them; `others` of them are of another kind. Without cards `gpu` is ""."""
 
     gpu: str
     count: int
@@ -78,6 +83,14 @@ class CardSet(Struct, frozen=True):
     cap_w: float | None = None
     bridge: str = ""
     bridges: int = 0
+    other: str = ""
+    others: int = 0
+
+    @property
+    def kinds(self) -> tuple[tuple[str, int], ...]:
+        """The kinds of card, and how many of each."""
+        own = ((self.gpu, self.count - self.others),) if self.count else ()
+        return (*own, (self.other, self.others)) if self.others else own
 
 
 class Space(Struct, frozen=True, kw_only=True):
@@ -280,6 +293,28 @@ def _sets(
                 if count > 1:
                     yield CardSet(gpu.id, count, cost, "spread", cap)
                     yield from _bridged(gpu, count, cost, cap, bridges, question, market)
+    if all(_deals_layers(want.workload) for want in question.wants):
+        yield from _mixed(cards, most, question, market)
+
+
+def _deals_layers(work: Workload) -> bool:
+    """Say whether the software of a work deals out whole layers to cards that differ."""
+    trains = (work.task or "").startswith("train")
+    return bool(work.stack) and not trains and deals_layers(work, work.stack or "")
+
+
+def _mixed(cards: list[GPU], most: int, question: Question, market: Market) -> Iterator[CardSet]:
+    """Yield cards that are there already beside bought ones of another kind and the same maker,
+    whose layers one program works on."""
+    owned = {each.part: each.quantity for each in question.owned}
+    for mine, gpu in product([card for card in cards if card.id in owned], cards):
+        twice = gpu.id in owned and gpu.id <= mine.id
+        if gpu.chip_maker != mine.chip_maker or gpu.id == mine.id or twice:
+            continue
+        for kept, many in product(range(1, owned[mine.id] + 1), range(1, MOST_BESIDE + 1)):
+            cost = cost_of(mine, kept, question, market) + cost_of(gpu, many, question, market)
+            if cost < math.inf and question.least_cards <= kept + many <= most:
+                yield CardSet(gpu.id, kept + many, round(cost, 2), other=mine.id, others=kept)
 
 
 def _bridged(

@@ -197,7 +197,8 @@ class _Check:
             if abs(option.watts - draws) > CENT:
                 yield f"{option.part}: draws {draws:g} W"
         for cards in self.made.sets:
-            cost = self._cost(cards.gpu, cards.count) + self._cost(cards.bridge, cards.bridges)
+            bought = [*cards.kinds, (cards.bridge, cards.bridges)]
+            cost = sum(self._cost(part, many) for part, many in bought)
             if abs(cost - cards.cost) > CENT:
                 yield f"{cards.gpu}: {cards.count} cost {cost:g}"
 
@@ -315,9 +316,9 @@ class _Check:
     def _items(self, cards: CardSet, chosen: dict[str, Option]) -> tuple[Item, ...]:
         items = []
         if cards.count:
-            items.append(
-                Item(uid="gpu", part=cards.gpu, quantity=cards.count, power_cap_w=cards.cap_w)
-            )
+            (gpu, many), *others = cards.kinds
+            items.append(Item(uid="gpu", part=gpu, quantity=many, power_cap_w=cards.cap_w))
+            items += [Item(uid="gpu2", part=part, quantity=n) for part, n in others]
         if cards.bridge:
             items.append(Item(uid="bridge", part=cards.bridge, quantity=cards.bridges))
         for kind, uid in zip(HOST_KINDS, UIDS, strict=True):
@@ -453,9 +454,7 @@ class _Check:
     def _least(
         self, cards: CardSet, chosen: dict[str, Option], by_watts: bool, housed: bool = True
     ) -> float:
-        gpu = self.catalog.get(cards.gpu)
-        own = (cards.cap_w or (gpu.tdp_w if isinstance(gpu, GPU) else None) or 0.0) * cards.count
-        total = own if by_watts else cards.cost
+        total = self._card_watts(cards) if by_watts else cards.cost
         housed = housed and "cpu" in chosen and "cooler" not in chosen
         for kind in HOST_KINDS:
             if kind in chosen:
@@ -512,13 +511,20 @@ class _Check:
                 return False
         return True
 
+    def _gpus(self, cards: CardSet) -> list[tuple[GPU, int]]:
+        found = [(self.catalog.get(part), many) for part, many in cards.kinds]
+        return [(part, many) for part, many in found if isinstance(part, GPU)]
+
+    def _card_watts(self, cards: CardSet) -> float:
+        return sum(n * (cards.cap_w or gpu.tdp_w or 0.0) for gpu, n in self._gpus(cards))
+
     def _least_of(
         self, kind: str, cards: CardSet, chosen: dict[str, Option], by_watts: bool
     ) -> float:
         """What a kind costs (or draws) at least beside the choices that it is held against."""
         beside = RELATES_TO[kind]
         afford = cards.cost <= self.budget
-        asked = (cards.gpu, cards.count, cards.way, cards.cap_w, afford) if CARDS in beside else ()
+        asked = (cards.kinds, cards.way, cards.cap_w, afford) if CARDS in beside else ()
         key = ("least", kind, by_watts, asked, *(chosen.get(k) for k in HOST_KINDS if k in beside))
         if key not in self._said:
             every = self.made.options[kind]
@@ -531,7 +537,6 @@ class _Check:
     ) -> bool:
         """Say whether a choice goes with those before it as far as one look at the two tells."""
         part, many = self.catalog.get(option.part), option.quantity
-        gpu = self.catalog.get(cards.gpu)
         board = self.catalog.get(chosen["motherboard"].part) if "motherboard" in chosen else None
         if isinstance(part, Motherboard):
             return _slots(part) >= cards.count + self.question.growth
@@ -557,17 +562,15 @@ class _Check:
             closed = isinstance(case, Chassis) and case.enclosure.airflow != "open"
             if many > 1 and closed:
                 return False
-            each = cards.cap_w or (gpu.tdp_w if isinstance(gpu, GPU) else None) or 0.0
             given = rating_w(part.supply, self.question.site)
-            return given is None or many * given >= each * cards.count
+            return given is None or many * given >= self._card_watts(cards)
         return True
 
     def _least_ram(self, cards: CardSet) -> float:
         """GiB that the cards have together, or that the works keep beside them."""
-        key = ("ram", cards.gpu, cards.count, cards.way, cards.cost <= self.budget)
+        key = ("ram", cards.kinds, cards.way, cards.cost <= self.budget)
         if key not in self._said:
-            gpu = self.catalog.get(cards.gpu)
-            video = cards.count * (gpu.memory_gib or 0) * gpu.dies if isinstance(gpu, GPU) else 0
+            video = sum(n * (gpu.memory_gib or 0) * gpu.dies for gpu, n in self._gpus(cards))
             kept = 0.0
             leans = leans_on_host(self.question, cards)
             if leans and cards.cost <= self.budget:
@@ -607,7 +610,7 @@ class _Check:
         part = {k: chosen[k] for k in kinds if k != CARDS}
         if code in OF_LOAD:
             part = self._sparing | part
-        named = (cards.gpu, cards.count, cards.cap_w, cards.bridge) if CARDS in kinds else ()
+        named = (cards.kinds, cards.cap_w, cards.bridge) if CARDS in kinds else ()
         key = (code, named, *((o.part, o.quantity) for o in part.values()))
         if key not in self._said:
             self._said[key] = self._refused(code, cards if CARDS in kinds else None, part)
@@ -638,8 +641,10 @@ class _Check:
                 more: tuple[object, ...] = (
                     (one.quantity,)
                     if isinstance(one, Option)
-                    else (one.count, one.way, one.cap_w, one.bridge)
+                    else (one.count, one.way, one.cap_w, one.bridge, one.others)
                 )
+                if isinstance(one, CardSet) and (other := self.catalog.get(one.other)) is not None:
+                    more = (*more, spec_of(other))
                 found[one] = (spec, *more) in seen
                 seen.add((spec, *more))
             self._said[("earlier", kind)] = found
@@ -661,7 +666,7 @@ class _Check:
         more = self.question.growth if code.startswith(("SLT", "GPU")) and cards else 0
         tries = [items]
         if more:
-            bare = CardSet(one.gpu, one.count + more, 0.0, cap_w=one.cap_w)
+            bare = replace(one, count=one.count + more, bridge="", bridges=0)
             tries.append(self._items(bare, chosen))
         works = tuple(on_cards(want, one.count, one.way) for want in self.question.wants)
         for some in tries:
@@ -714,7 +719,7 @@ class _Check:
         sits = "motherboard" in chosen and "cpu" in chosen
         if "motherboard" in chosen and not sits and leans_on_host(self.question, cards):
             return self._on_socket(cards, chosen)
-        named = (cards.gpu, cards.count, cards.way, cards.cap_w, cards.bridge)
+        named = (cards.kinds, cards.way, cards.cap_w, cards.bridge)
         key = ("speed", named, *((chosen["motherboard"], chosen["cpu"]) if sits else ()))
         key = (*key, *(chosen[kind] for kind in ("memory", "storage") if kind in chosen))
         if key not in self._said:
@@ -766,7 +771,7 @@ class _Check:
         board = self.catalog.get(chosen["motherboard"].part)
         assert isinstance(board, Motherboard)
         kind = (board.layout.sockets, board.layout.memory_type)
-        key = ("socket", cards.gpu, cards.count, cards.way, cards.cap_w, cards.bridge, kind)
+        key = ("socket", cards.kinds, cards.way, cards.cap_w, cards.bridge, kind)
         if key not in self._said:
             some = {
                 kind: [o for o in self.made.options[kind] if self._relates(kind, o, cards, chosen)]

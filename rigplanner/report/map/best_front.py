@@ -8,19 +8,7 @@ from rigplanner.report.format import money, unit_text
 from rigplanner.report.language import tr
 from rigplanner.report.map.scatter import Axis, Point, scatter, short
 from rigplanner.report.map.scene import Measure, Scene, letters
-from rigplanner.report.words.best import speed_text
-
-
-def cards_text(best: Candidate, catalog: Catalog) -> str:
-    """Return the cards of a rig, or the name of a complete machine."""
-    if best.cards is None:
-        part = catalog.get(best.rig.items[0].part)
-        return part.name if part else ""
-    if not best.cards.count:
-        return tr("no card")
-    part = catalog.get(best.cards.gpu)
-    name = part.name if part else best.cards.gpu
-    return f"{best.cards.count} × {name}" if best.cards.count > 1 else name
+from rigplanner.report.words.best import cards_text, speed_text
 
 
 def front_scene(

@@ -267,8 +267,9 @@ def also_texts(best: Candidate, aims: Iterable[Aim], seeker: Seeker) -> list[str
 def outside_text() -> str:
     """Return which rigs are not among those that were looked at."""
     return tr(
-        "Not looked at: cards of different kinds together, risers, switches and docks, two"
-        " supplies in a closed case, several drives, barebones."
+        "Not looked at: cards of different kinds together (but for owned ones whose layers a"
+        " program deals out), risers, switches and docks, two supplies in a closed case, several"
+        " drives, barebones."
     )
 
 
@@ -450,16 +451,27 @@ def price_text(best: Candidate, market: Market) -> str:
     )
 
 
+def cards_text(best: Candidate, catalog: Catalog) -> str:
+    """Return the cards of a rig, or the name of a complete machine."""
+    if best.cards is None:
+        part = catalog.get(best.rig.items[0].part)
+        return part.name if part else ""
+    named = []
+    for part_id, many in best.cards.kinds:
+        part = catalog.get(part_id)
+        name = part.name if part else part_id
+        named.append(f"{many} × {name}" if many > 1 else name)
+    return " + ".join(named) or tr("no card")
+
+
 def abroad_text(other: Answer | None, catalog: Catalog) -> str:
     """Return what prices of other markets would make possible, "" where they make nothing so."""
     if other is None or other.best is None:
         return ""
     best = other.best
-    part = catalog.get(best.cards.gpu if best.cards else best.rig.items[0].part)
-    many = f"{best.cards.count} × " if best.cards and best.cards.count > 1 else ""
     return tr(
         "At prices of other markets, converted (--abroad): {cards}, {price}, {speed}.",
-        cards=f"{many}{part.name}" if part else tr("no card"),
+        cards=cards_text(best, catalog),
         price=money(best.price, other.question.currency),
         speed=speed_text(best),
     )

@@ -26,6 +26,7 @@ from tools.campaign.small_catalogs import (
     WORKS,
     best_of,
     every_rig,
+    owner_case,
     random_case,
 )
 
@@ -33,6 +34,8 @@ ENUMERATED = (*range(8), 8000)
 """Catalogs of which every rig is tried; the campaign tries five hundred. In 8000 a case decides how
 many supplies there may be."""
 CERTIFIED = range(40)
+OWNERS = (330, 302)
+"""Catalogs with an owned card: in the first it stands beside another one in the best rig."""
 FED_FROM_ABOVE = ("antec.c8.c8", "cooler-master.masterbox.q300l")
 
 
@@ -77,6 +80,22 @@ def test_the_answer_is_that_of_trying_every_rig(seed: int) -> None:
         assert found.watts == pytest.approx(best[1])
     else:
         assert found.price == pytest.approx(best[0])
+
+
+@pytest.mark.parametrize("seed", OWNERS)
+def test_a_card_beside_an_owned_one_of_another_kind_is_tried_with_every_other_rig(
+    seed: int,
+) -> None:
+    catalog, question = owner_case(seed)
+    *_, answer = Seeker(question, catalog, TODAY).answers(question.budget, True)
+    tried = best_of(list(every_rig(catalog, question)), question.objective)
+    assert any(cards.other for cards in Seeker(question, catalog, TODAY).space.sets)
+    assert answer.best is not None and tried is not None and answer.certificate is not None
+    assert answer.best.score.value == pytest.approx(tried[2])
+    assert answer.best.price == pytest.approx(tried[0])
+    assert verify(answer.certificate, catalog).faults == ()
+    cards = answer.best.cards
+    assert (seed != OWNERS[0]) or (cards is not None and len(cards.kinds) == 2)
 
 
 @pytest.mark.parametrize("seed", CERTIFIED)
