@@ -23,9 +23,7 @@ def of_dealt_layers(
     first = told[gpus[0].id]
     if first.metric != "tokens/s" or not deals_layers(workload, first.stack):
         return None
-    shares = dict.fromkeys(told, 0.0)
-    for gpu, card in zip(gpus, card_plan(workload, gpus, shipped_zoo()).cards, strict=True):
-        shares[gpu.id] += card.share
+    shares = _shares(workload, gpus)
     if not (whole := sum(shares.values())) or min(one.low for one in told.values()) <= 0:
         return None
 
@@ -63,3 +61,11 @@ def of_dealt_layers(
         scaling_efficiency=None,
         steps=(*slowest.steps, step),
     )
+
+
+def _shares(workload: Workload, gpus: Sequence[GPU]) -> dict[str, float]:
+    """The share of the layers that lies on all cards of each kind."""
+    shares = dict.fromkeys((gpu.id for gpu in gpus), 0.0)
+    for gpu, card in zip(gpus, card_plan(workload, gpus, shipped_zoo()).cards, strict=True):
+        shares[gpu.id] += card.share
+    return shares
