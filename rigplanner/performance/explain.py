@@ -7,7 +7,14 @@ from rigplanner.catalog.schema.parts import GPU
 from rigplanner.evidence import Estimate, Step
 from rigplanner.performance.anchors.anchors import cite
 from rigplanner.performance.anchors.points import Anchored
-from rigplanner.performance.answer import Anchor, Bound, Evidence, SpeedEstimate, Unmeasured
+from rigplanner.performance.answer import (
+    Anchor,
+    Bound,
+    Evidence,
+    SpeedEstimate,
+    Unmeasured,
+    with_first_token,
+)
 from rigplanner.performance.job import Job
 from rigplanner.performance.limits.input_pipeline import Feed
 from rigplanner.performance.metrics import per_metric
@@ -104,7 +111,7 @@ def estimate(found: Finding) -> SpeedEstimate:
     assumed = job.assumed
     if served and not job.batch_given:
         assumed = {**assumed, "users": f"{served.users:.0f}"}
-    return SpeedEstimate(
+    told = SpeedEstimate(
         metric=found.metric,
         value=ends[1],
         low=min(ends),
@@ -125,12 +132,15 @@ def estimate(found: Finding) -> SpeedEstimate:
         energy_kwh=hours * job.count * (found.gpu.tdp_w or 0.0) * TRAINING_POWER_SHARE / 1e3
         if hours and found.gpu.tdp_w
         else None,
-        first_token_ms=first_ms,
         next_token_ms=next_ms,
         serving=served,
         evidence=found.evidence,
         unmeasured=found.unmeasured,
     )
+    if served and job.batch_given:
+        slow_ms = served.slow_first_token_ms
+        return with_first_token(told, served.first_token_ms, slow_ms=slow_ms)
+    return with_first_token(told, first_ms) if first_ms else told
 
 
 def hours_to_train(found: Finding) -> float | None:

@@ -20,7 +20,7 @@ from rigplanner.performance.anchors.monotonicity import at_least
 from rigplanner.performance.anchors.own import kept_evidence
 from rigplanner.performance.anchors.points import Anchored, Corrected, Placed, Point
 from rigplanner.performance.answer import Evidence as Novelty
-from rigplanner.performance.answer import SpeedEstimate, Unmeasured
+from rigplanner.performance.answer import SpeedEstimate, Unmeasured, with_first_token
 from rigplanner.performance.capacity import exceeding, surely_exceeds
 from rigplanner.performance.constants import Nearness, speed_model
 from rigplanner.performance.explain import Finding, cited, estimate
@@ -325,7 +325,7 @@ def _of_gpus(
             found = _found(job, workload, gpu, asked, known, allowed)
     told = estimate(_on_machine(found, machine, power_limit_w))
     if job.task == "decode" and job.stack.family == "local-llm" and job.input_tokens >= LONG_PROMPT:
-        told = replace(told, first_token_ms=_first_token_ms(job, known, allowed))
+        told = with_first_token(told, _first_token_ms(job, known, allowed))
     if job.variant and (deaf := variants.ignored(job)):
         told = replace(told, assumed={**told.assumed, "variant_ignored": deaf})
     return exceeding(told) if surely_exceeds(job, workload, gpu, machine) else told

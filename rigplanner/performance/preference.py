@@ -69,6 +69,8 @@ def predict_preference(
         hours=_hours(workload, split, 1 / total_s),
         energy_kwh=None,
         first_token_ms=None,
+        first_token_low_ms=None,
+        first_token_high_ms=None,
         next_token_ms=None,
         serving=None,
         evidence="nothing alike",

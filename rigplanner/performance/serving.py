@@ -355,7 +355,8 @@ def decode(job: Job) -> Stream:
         _unpacking(job, shape.active_m * 1e6) / degree,
     )
     busy = max(traffic, products, unpacking)
-    total = _joined(busy + tail, launch) + exchange + _drafting(job)
+    total = _joined(busy + tail, launch) + exchange
+    total += _drafting(job, total)
     matrix = busy if busy > traffic * (BALANCED if unpacking > products else 1.0) else 0.0
     unpacks = matrix > products
     return Stream(
@@ -374,13 +375,22 @@ def _checked(job: Job) -> tuple[int, float]:
     return (job.drafts.tokens + 1, job.drafts.kept) if job.drafts else (1, 1.0)
 
 
-def _drafting(job: Job) -> float:
-    """Seconds in which the tokens of a step are drafted, one after the other."""
+DRAFTED = {"local-llm": 0.2, "serving": 0.08}
+"""Share of a step that drafting and checking one token more takes at least, by family of stacks:
+kernels for one stream slow down with each, and a head keeps its weights wider than the network.
+0.17 to 0.28 of Qwen3.6-27B on an M4 Max (youssofal/MTPLX, issue 64), 0.18 to 0.25 of Qwen3.8-27B on
+an RX 7900 XTX and 0.24 on an RX 7900 XT with llama.cpp (sudoingX/qwen38-mtp, pull requests 53 and
+83; read 2026-11-23); that of serving engines is recalled as 0.05 to 0.1."""
+
+
+def _drafting(job: Job, step_s: float) -> float:
+    """Seconds in which the tokens of a step are drafted, one after the other, and checked."""
     if job.drafts is None or not job.drafts.params_m:
         return 0.0
     bandwidth = job.silicon.bandwidth_gbs * 1e9 * _degree(job) * DECODE_BANDWIDTH_SHARE
     one = job.drafts.params_m * 1e6 * job.weight_bits / 8 / bandwidth * _traffic_factor(job)
-    return job.drafts.tokens * (one + _overhead(job)[0] / max(1, job.shape.layers))
+    least = DRAFTED.get(job.stack.family, DRAFTED["serving"]) * step_s
+    return job.drafts.tokens * max(one + _overhead(job)[0] / max(1, job.shape.layers), least)
 
 
 def decode_ceiling(job: Job) -> float:
@@ -400,14 +410,15 @@ def _chunk(job: Job) -> int:
 
 
 def prefill(job: Job) -> Stream:
-    """The prompt in one pass: 2 FLOPs per active weight and token."""
+    """The prompt in one pass: 2 FLOPs per active weight and token, and the scores of all pairs of
+    its tokens."""
     shape, degree = job.shape, _degree(job)
-    tokens = max(1, (job.input_tokens or 512) - job.prefix_tokens)
-    matrix = (
-        _prompt_products(job, 2 * shape.active_m * 1e6 * tokens * job.batch)
-        / degree
-        * _plain_kernels(job)
-    )
+    whole = max(1, job.input_tokens or 512)
+    tokens = max(1, whole - job.prefix_tokens)
+    pairs = (whole**2 - (whole - tokens) ** 2) / shape.tokens**2
+    products = _prompt_products(job, 2 * shape.active_m * 1e6 * tokens * job.batch)
+    scores = matrix_seconds(job, shape.attention_gflop * 1e9 * pairs * job.batch)
+    matrix = (products + scores) / degree * _plain_kernels(job)
     chunked = job.stack.family == "local-llm"
     widens = chunked and job.weight_bits < 16 and not _multiplies_packed(job)
     widened = WIDENED_BYTES if widens and job.silicon.vendor != "apple" else 0.0
@@ -498,7 +509,8 @@ def serve(job: Job) -> Stream:
     host = HOST_STREAM_S * pace * streams / (n if apart else copies)
     few = alone_share(streams / copies)
     ramps = _overhead(job)[0] * (SERVED_TAIL + (1 - SERVED_TAIL) * few)
-    step = _joined(busy + ramps, host) + exchange + _drafting(job)
+    step = _joined(busy + ramps, host) + exchange
+    step += _drafting(job, step)
     return Stream(
         streams * kept / step,
         matrix * streams,
@@ -534,7 +546,8 @@ def _read_per_step(job: Job, stored: float, streams: float, own: int, out: int) 
 
 def latency(job: Job, tokens_s: float, streams: float) -> tuple[float, float]:
     """Return the milliseconds to the first token of one request alone, and to each further token of
-    one of the `streams` served.
+    one of the `streams` served. A serving engine takes about a step more until the token is out:
+    its scheduler, tokenizer and sampler stand in the way of the first one alone.
 
     The next-token time is streams / speed (Little's law), so it holds for the batch that gives
     `tokens_s`."""
@@ -542,4 +555,5 @@ def latency(job: Job, tokens_s: float, streams: float) -> tuple[float, float]:
     first = 1e3 * (alone.matrix_s + alone.traffic_s + alone.other_s)
     if job.task == "prefill":
         return first, 1e3 / decode(msgspec.structs.replace(job, batch=1.0)).tokens_s
-    return first, 1e3 * streams / tokens_s
+    next_ms = 1e3 * streams / tokens_s
+    return first + (next_ms if job.stack.family == "serving" else 0.0), next_ms

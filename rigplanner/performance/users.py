@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -30,7 +31,7 @@ def serving_answer(
     correction of one user lies above that of many."""
     users = max(1.0, stream.streams)
     factor = tokens_s / stream.tokens_s
-    told = _at(job, users, factor, together=not work.request_rate)
+    told = _at(job, users, factor, _asking(job, work))
     targets = (work.target_first_token_ms, work.target_tokens_s)
 
     def factor_of(others: int) -> float:
@@ -42,6 +43,30 @@ def serving_answer(
     return replace(told, most_users=most)
 
 
+Asking = Literal["together", "in waves", "by chance"]
+"""How users' requests come: first ones together and further ones as each is answered; again and
+again together, since all are equally long; each for itself."""
+UNEQUAL_TESTS = ("sglang",)
+"""Stacks whose own test of serving draws the lengths of its random requests up to those named; that
+of vLLM and of those that took it over makes all equal (`random_range_ratio` 0 of both,
+benchmarks/serve.py and bench_serving.py, read 2026-11-23)."""
+IN_WAVES = 0.4
+"""Share of the prompts of a wave that are read before the middle one has its first token: 0.43 of
+32 prompts on a GB10, 0.35 of 16 to MiniMax-M2 on four GPUs (vLLM, pull request 43276), 0.57 of 16
+to gemma-3-27b that were asked once (vLLM, pull request 33743; read 2026-11-23)."""
+
+
+def _asking(job: Job, work: Workload) -> Asking:
+    """How the users of a workload ask; where it does not say whether their requests are `equal`, as
+    the stack's own test asks."""
+    if work.request_rate:
+        return "by chance"
+    if not job.batch_given:
+        return "together"
+    equal = job.named.slug not in UNEQUAL_TESTS if work.samples is None else work.samples == "equal"
+    return "in waves" if equal else "together"
+
+
 NINETEEN = 0.95
 """Of users who ask together, the share whose prompts are read when the slowest of twenty gets its
 first token: 32 prompts of 1,024 tokens on a GB10 wait 2.3 s in the mean, 0.16 s each alone
@@ -49,9 +74,9 @@ first token: 32 prompts of 1,024 tokens on a GB10 wait 2.3 s in the mean, 0.16 s
 the 99th percentile (README of vLLM benchmarks on four MI100; both read 2026-11-23)."""
 
 
-def _at(job: Job, users: float, factor: float, together: bool = True) -> ServingAnswer:
-    """What `users` get whom the engine serves `factor` times as fast as modelled. Where they are a
-    number of users, not a rate of requests, they may ask `together`: prompts are read in turn."""
+def _at(job: Job, users: float, factor: float, asking: Asking = "by chance") -> ServingAnswer:
+    """What `users` get whom the engine serves `factor` times as fast as modelled. Prompts that come
+    together are read in turn."""
     held = replace(job, batch=users / job.count, batch_given=True)
     stream = serve(held)
     total, out = stream.tokens_s * factor, job.output_tokens or 128
@@ -60,23 +85,27 @@ def _at(job: Job, users: float, factor: float, together: bool = True) -> Serving
     rate = total / out
     load = min(FULL, rate * alone)
     step = stream.streams / total
-    waits = load * alone / (2 * (1 - load))
+    replicas = max(1, job.count // (job.tensor * job.pipeline))
+    ahead = max(0.0, stream.streams / replicas - 1) * alone
+    others = math.inf if asking == "by chance" else ahead
+    waits = min(others, load * alone / (2 * (1 - load)))
     each = total / stream.streams
     met = rate * out / each
     slow = 1 / each + NINETY_FIFTH * math.sqrt(met) * alone / out
     long = (
         alone * math.log(SURE_OF_WAITING * load) / (1 - load) if SURE_OF_WAITING * load > 1 else 0
     )
-    replicas = max(1, job.count // (job.tensor * job.pipeline))
-    burst = NINETEEN * stream.streams / replicas * alone if together else 0.0
+    long = min(others, long)
+    burst = alone + NINETEEN * ahead if asking != "by chance" else 0.0
+    wave = IN_WAVES * ahead if asking == "in waves" else 0.0
     return ServingAnswer(
         users=stream.streams,
         tokens_s=total,
         requests_s=rate,
         user_tokens_s=each,
         slow_user_tokens_s=1 / slow,
-        first_token_ms=1e3 * (alone + waits + step),
-        slow_first_token_ms=1e3 * (max(alone + max(waits, long), burst) + 2 * step),
+        first_token_ms=1e3 * (alone + max(waits, wave) + step),
+        slow_first_token_ms=1e3 * (max(alone + max(waits, wave, long), burst) + 2 * step),
         writing_tokens_s=max(total, writing.tokens_s * factor),
     )
 

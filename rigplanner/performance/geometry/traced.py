@@ -46,9 +46,17 @@ def counted_shape(even: Shape, network: Network, workload: Workload) -> Shape:
         params_m=(network.params - network.side_params) / 1e6,
         active_m=active_m,
         gflop=2 * active_m * even.tokens / 1e3,
-        attention_gflop=even.attention_gflop * (1 - network.state_layers / network.layers),
+        attention_gflop=even.attention_gflop * attended_share(network, even.tokens),
         kv_values=cached_values(network, workload),
     )
+
+
+def attended_share(network: Network, length: int) -> float:
+    """Return the share of all pairs of tokens that the layers of a sequence of `length` tokens
+    compare: none where a layer has a state instead, those within the window where it has one."""
+    windowed = network.window_layers * min(1.0, 2.0 * (network.window or length) / max(1, length))
+    full = max(0, network.layers - network.state_layers - network.window_layers)
+    return (full + windowed) / max(1, network.layers)
 
 
 def active_millions(network: Network) -> float:
@@ -75,7 +83,7 @@ def traced_shape(
         if writes
         else network.forward_flops(1, length) / 1e9
     )
-    full = max(0, network.layers - network.state_layers)
+    full = network.layers * attended_share(network, length)
     scores = 4.0 * length**2 * network.heads * network.head_dim * full * (0.5 if writes else 1.0)
     return Shape(
         slug=slug,

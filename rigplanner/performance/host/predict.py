@@ -17,7 +17,7 @@ from rigplanner.machine.model import Machine
 from rigplanner.memory.capacity.host_fit import FITS_BY_ITSELF, fitted
 from rigplanner.memory.on_host import LANGUAGE, as_on_cpu, writes_text
 from rigplanner.memory.usable_memory import unified
-from rigplanner.performance.answer import Bound, SpeedEstimate
+from rigplanner.performance.answer import Bound, SpeedEstimate, with_first_token
 from rigplanner.performance.host.cards import card_rates
 from rigplanner.performance.host.constants import HostConstants, host_constants
 from rigplanner.performance.host.hosts import Host, host_of, host_of_cpus
@@ -195,7 +195,7 @@ def hosted_speed(found: Hosted, machine: Machine | None) -> SpeedEstimate:
     if reads.routed and not reading:
         width = math.hypot(width, math.log(known.routed_spread.get(found.stack, 1.0)))
     bound, lift = _prompt_bound(first) if reading else _token_bound(token, found.host)
-    return SpeedEstimate(
+    told = SpeedEstimate(
         metric="tokens/s",
         value=middle,
         low=rate / math.exp(width),
@@ -203,11 +203,12 @@ def hosted_speed(found: Hosted, machine: Machine | None) -> SpeedEstimate:
         stack=found.workload.stack or found.stack,
         bound=bound,
         lift=lift or None,
-        first_token_ms=1e3 * job.batch * first.total_s,
         next_token_ms=1e3 * job.batch / middle if not reading else 1e3 * token.total_s,
         assumed=_assumed(found, prompt),
         steps=_steps(found, reads, token, first, card, known),
     )
+    spread = math.exp(_width(found, known, reading=True))
+    return with_first_token(told, 1e3 * job.batch * first.total_s, spread)
 
 
 def _as_labelled(

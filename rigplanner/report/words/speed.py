@@ -197,7 +197,7 @@ def speed_facts(speed: SpeedEstimate) -> list[tuple[str, str]]:
     if speed.first_token_ms is not None:
         made.append(
             (
-                tr("first token {time}", time=_span_ms(speed.first_token_ms)),
+                tr("first token {time}", time=_first_token(speed)),
                 tr("From the question to the first word."),
             )
         )
@@ -301,6 +301,16 @@ def _span_ms(milliseconds: float) -> str:
     return (
         quantity(milliseconds / 1000, "s") if milliseconds >= 1000 else quantity(milliseconds, "ms")
     )
+
+
+def _first_token(speed: SpeedEstimate) -> str:
+    """The time to the first token with its interval."""
+    middle, low, high = (
+        _span_ms(time or 0.0)
+        for time in (speed.first_token_ms, speed.first_token_low_ms, speed.first_token_high_ms)
+    )
+    told = speed.first_token_low_ms is not None
+    return tr("{value} ({low} to {high})", value=middle, low=low, high=high) if told else middle
 
 
 def _training_time(speed: SpeedEstimate) -> str:
