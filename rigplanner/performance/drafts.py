@@ -18,13 +18,14 @@ HEAD_LAYERS = 1.0
 class Drafts(Struct, frozen=True, kw_only=True):
     """`tokens` drafted ahead of each step, the share of them that is `accepted`, the weights in
     millions that drafting one reads (`params_m`), and of these what is stored beside the network
-    (`stored_m`)."""
+    (`stored_m`). `told`: whether the share accepted is said, not the usual of the method."""
 
     tokens: int
     accepted: float
     params_m: float
     stored_m: float
     method: str
+    told: bool = True
 
     @property
     def kept(self) -> float:
@@ -55,4 +56,5 @@ def drafts_of(workload: Workload, shape: Shape, zoo: Zoo | None) -> Drafts | Non
         params_m=read,
         stored_m=stored,
         method=told.method,
+        told=told.accepted is not None,
     )

@@ -57,6 +57,9 @@ if TYPE_CHECKING:
 NEIGHBOURS = 12
 LONG_PROMPT = 128
 """Tokens from which the time of a prompt is corrected by measured ones."""
+UNTOLD_DRAFTS = 1.3
+"""Factor either way within which drafts gain whose accepted share nobody tells: 1.55 to 2.1 times of
+one model on one card by its prompts (sudoingX/qwen38-mtp, pull request 53; read 2026-11-23)."""
 MOST_CARDS = 64
 """Cards that a model is dealt to layer by layer."""
 STRANGE_SILICON = 2.0
@@ -563,7 +566,8 @@ def _unsure(job: Job, modelled: Modelled) -> float:
     """Return by how much waits, guesses and variants widen half the interval, in log units."""
     waited = doubt(modelled.waits.total_s, job.batch * job.count / modelled.samples_s)
     varied = variants.doubt(job, modelled.times) if modelled.times else 0.0
-    return math.hypot(waited, guessed(job, modelled), varied)
+    drafted = math.log(UNTOLD_DRAFTS) if job.drafts and not job.drafts.told else 0.0
+    return math.hypot(waited, guessed(job, modelled), varied, drafted)
 
 
 def _half_width(

@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from rigplanner.rig.workload import Workload
+
 SHIFTED = "shifted_logits"
 """A word for transformers up to 4.47, whose loss copies the float logits of all positions but the
 last (logits[..., :-1, :] made contiguous; since 4.48 the labels are shifted instead)."""
@@ -52,10 +54,16 @@ FIRST_SERVER = (0, 30)
 its own (pull request 16031)."""
 
 
-def by_llama_server(text: str | None) -> bool:
-    """Return whether a text names a release of Ollama that runs llama.cpp's server."""
+def by_llama_server(workload: Workload) -> bool:
+    """Return whether a job of Ollama names a release that runs llama.cpp's server, or experts that
+    stay in RAM, which only that one can be told (LLAMA_ARG_CPU_MOE)."""
+    text = workload.framework_text
     release = _least(OLLAMA, frozenset([text])) if text else None
-    return release is not None and release >= FIRST_SERVER
+    if release is not None:
+        return release >= FIRST_SERVER
+    said = workload.cpu_moe or workload.n_cpu_moe or workload.override_tensors
+    moved = said or any(flag.startswith("cpu_moe") for flag in workload.flags)
+    return bool(moved) and (workload.stack or "").casefold() == "ollama"
 
 
 def habits(flags: Iterable[str], text: str | None = None, stack: str = "") -> frozenset[str]:

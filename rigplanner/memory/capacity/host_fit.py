@@ -45,7 +45,7 @@ def fitted(workload: Workload, gpus: Sequence[GPU], zoo: Zoo) -> Workload:
     room = room_of(gpus)
     if room is None or held_gib(workload, gpus, zoo) <= room + len(gpus) * MARGIN_GIB:
         return workload
-    by_layers = stack in BY_LAYERS and not by_llama_server(workload.framework_text)
+    by_layers = stack in BY_LAYERS and not by_llama_server(workload)
     return placed(workload, gpus, zoo, network, by_layers)
 
 

@@ -101,7 +101,7 @@ def hosted_job(
         place=place,
         host=host_of(machine, gpus[0], held_gib(network, job, place)),
         gpus=tuple(gpus),
-        stack="llama.cpp" if by_llama_server(work.framework_text) else stack,
+        stack="llama.cpp" if by_llama_server(workload) else stack,
     )
 
 
@@ -118,7 +118,7 @@ def _on_cpu(workload: Workload, machine: Machine | None, zoo: Zoo, cpus: Sequenc
         place=ON_CPU,
         host=host_of_cpus(cpus) if cpus and machine is None else host_of(machine, None, held),
         gpus=(),
-        stack="llama.cpp" if by_llama_server(work.framework_text) else work.stack or "",
+        stack="llama.cpp" if by_llama_server(workload) else work.stack or "",
     )
 
 

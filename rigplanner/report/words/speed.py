@@ -194,7 +194,7 @@ def _novelty(speed: SpeedEstimate) -> list[tuple[str, str]]:
 def speed_facts(speed: SpeedEstimate) -> list[tuple[str, str]]:
     """Return the figures beside the speed, each with what it means."""
     made = []
-    if speed.first_token_ms is not None:
+    if speed.first_token_ms is not None and not _under_load(speed):
         made.append(
             (
                 tr("first token {time}", time=_first_token(speed)),
@@ -301,6 +301,11 @@ def _span_ms(milliseconds: float) -> str:
     return (
         quantity(milliseconds / 1000, "s") if milliseconds >= 1000 else quantity(milliseconds, "ms")
     )
+
+
+def _under_load(speed: SpeedEstimate) -> bool:
+    """Whether the time to the first token is the one that is told with the users."""
+    return speed.serving is not None and speed.first_token_ms == speed.serving.first_token_ms
 
 
 def _first_token(speed: SpeedEstimate) -> str:
