@@ -121,7 +121,7 @@ class Zoo:
             or (self._names.get(bare) if bare else None)
             or self._meant(slug)
             or self._spoken(slug)
-            or (self.get(named) if named != slug and len(named) < len(slug) else None)
+            or (self.get(named) if named != slug and named.casefold() != plain else None)
         )
 
     @cached_property

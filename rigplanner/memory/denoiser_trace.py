@@ -10,6 +10,7 @@ from rigplanner.networks.tracer.net import Setting
 from rigplanner.networks.tracer.step import StepTrace
 from rigplanner.networks.tracer.tape import BF16, F32
 from rigplanner.workload.job import Job
+from rigplanner.workload.latents import pictures_seen
 from rigplanner.workload.network import Network
 
 GUIDED = ("unet_2d_condition", "sd3_transformer", "cogvideox_transformer", "ltx_transformer")
@@ -28,7 +29,7 @@ def sample_trace(network: Network, job: Job) -> StepTrace | None:
     setting = Setting(
         batch=twice * job.batch,
         length=_edge(job),
-        sides=_sides(job),
+        sides=_sides(network, job),
         frames=job.frames,
         dtype=F32 if whole else BF16,
         training=False,
@@ -50,7 +51,7 @@ def train_trace(network: Network, job: Job) -> StepTrace | None:
     setting = Setting(
         batch=job.batch,
         length=_edge(job),
-        sides=_sides(job),
+        sides=_sides(network, job),
         frames=job.frames,
         dtype=dtype,
         checkpointing=job.checkpointing == "full",
@@ -74,5 +75,9 @@ def _edge(job: Job) -> int:
     return job.image if isinstance(job.image, int) else job.image[0]
 
 
-def _sides(job: Job) -> tuple[int, int] | None:
-    return None if isinstance(job.image, int) else job.image
+def _sides(network: Network, job: Job) -> tuple[int, int] | None:
+    """Height and width of the latent that a pass sees: pictures side by side."""
+    seen = pictures_seen(network.slug)
+    if isinstance(job.image, int):
+        return (seen * job.image, job.image) if seen > 1 else None
+    return seen * job.image[0], job.image[1]

@@ -56,7 +56,8 @@ def expert_params(config: dict[str, Any]) -> float:
     )
     ffn = pick(config, "moe_intermediate_size", "intermediate_size") or 0
     matrices = 2.0 if config["model_type"] in ("nemotron_h", "switch_transformers") else 3.0
-    return matrices * float(experts * layers * ffn * (config.get("hidden_size") or 0))
+    width = pick(config, "moe_latent_size", "hidden_size") or 0
+    return matrices * float(experts * layers * ffn * width)
 
 
 def feed_forward_matrices(config: dict[str, Any]) -> int:

@@ -19,10 +19,20 @@ further sample of 512 pixels and 5.0 of 1,024: bghira/SimpleTuner, quickstart/KR
 IDEOGRAM4.md, read 2026-11-22); the time does not."""
 
 
+EDITS = ("-edit", "kontext")
+"""Words of models that change a picture: its tokens stand beside those of the new one, which is as
+large (Qwen-Image-Edit, FLUX.1 Kontext; diffusers' pipelines join both)."""
+
+
+def pictures_seen(slug: str) -> int:
+    """Return how many pictures of one size a step of a model works on."""
+    return 2 if any(word in slug for word in EDITS) else 1
+
+
 def latent_tokens(slug: str, area: float, frames: int) -> float:
-    """Return the tokens of a picture or clip of `area` pixels a frame."""
+    """Return the tokens of a picture or clip of `area` pixels a frame, and of the one it changes."""
     side, together = next(
         (sizes for begin, sizes in COARSER.items() if slug.startswith(begin)),
         (LATENT_PIXELS, FRAMES_PER_LATENT),
     )
-    return area / side**2 * (1 + (frames - 1) / together)
+    return pictures_seen(slug) * area / side**2 * (1 + (frames - 1) / together)

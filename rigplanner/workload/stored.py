@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from rigplanner.catalog.find.stored_names import read_name
+from rigplanner.catalog.find.stored_names import read_name, usual_tag
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.rig.workload import Workload
@@ -190,6 +190,8 @@ def formatted(workload: Workload, zoo: Zoo) -> Format:
     if not fields:
         return Format(worded)
     told = {name: str(value) for name, value in fields.items() if name != "weights_gib"}
+    if tag := usual_tag(workload.model):
+        told["model"] = tag
     return Format(msgspec.structs.replace(worded, **fields), told)
 
 

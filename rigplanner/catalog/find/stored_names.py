@@ -4,11 +4,13 @@ where the name tells it."""
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from msgspec import Struct
 
 from rigplanner.catalog.find.model_names import LONGEST_NAME
+from rigplanner.data import data_path
+from rigplanner.decoding import read_json
 
 
 class Named(Struct, frozen=True, kw_only=True):
@@ -72,12 +74,39 @@ ollama.com/library)."""
 _HUBS = re.compile(r"^(?:https?://)?(?:hf\.co|huggingface\.co|ollama\.com/library|library)/")
 
 
+class _Library(Struct, frozen=True, forbid_unknown_fields=True):
+    """The tags that names of ollama's library stand for where none is given."""
+
+    source: str
+    recalled: bool
+    read: str
+    tags: dict[str, str]
+
+
+@cache
+def _library() -> dict[str, str]:
+    path = data_path("catalog") / "architectures" / "library_tags.json"
+    return read_json(path.read_bytes(), _Library).tags
+
+
+_OWN = re.compile(r"^(?:(?:https?://)?ollama\.com/)?library/")
+
+
+def usual_tag(name: str) -> str | None:
+    """Return a name of ollama's library with the tag that it stands for, where it has none; None
+    for any other name."""
+    bare = _OWN.sub("", name[:LONGEST_NAME].casefold().strip()).removesuffix(":latest")
+    tag = _library().get(bare)
+    return f"{bare}:{tag}" if tag else None
+
+
 @lru_cache(4096)
 def read_name(name: str) -> Named:
     """Return what a name tells: `Qwen/Qwen3-8B-AWQ`, `unsloth/DeepSeek-R1-GGUF:UD-IQ1_S`,
     `llama3.1:70b-instruct-q4_K_M`, `Qwen3-8B-IQ4_XS-00001-of-00002.gguf`,
-    `mlx-community/Qwen3-30B-A3B-4bit`. A name that tells no format stays as it is."""
-    text = name[:LONGEST_NAME].strip()
+    `mlx-community/Qwen3-30B-A3B-4bit`. A name that tells no format stays as it is; one of ollama's
+    library that tells no size is the network that ollama takes by it."""
+    text = usual_tag(name) or name[:LONGEST_NAME].strip()
     plain = _HUBS.sub("", text.casefold())
     is_file = bool(_FILE.search(plain))
     gguf = ".gguf" in plain or bool(re.search(r"[-_./:](gguf|ggml)\b", plain))

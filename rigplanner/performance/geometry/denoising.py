@@ -19,8 +19,8 @@ USUAL_EDGE, USUAL_CLIP, USUAL_FRAMES = 1024, 480 * 832, 81
 """Edge of an image, pixels of a frame and frames of a clip where a workload names none (defaults of
 the pipelines in diffusers)."""
 USUAL_STEPS, CLIP_STEPS = 28, 50
-FEW_STEPS = {"schnell": 4, "turbo": 4, "klein": 4, "z-image": 9}
-"""Steps by what the name of a distilled model holds (model cards)."""
+FEW_STEPS = {"schnell": 4, "turbo": 4, "klein": 4, "z-image": 9, "a14b": 40}
+"""Steps by what a model's name holds (model cards; Wan2.2's own configurations)."""
 CLIPS = ("wan", "hunyuanvideo", "cogvideox", "consisid", "ltx", "mochi", "allegro", "latte")
 """Beginnings of the slugs of models that make clips."""
 DISTILLED = ("flux", "hunyuanvideo", "z-image")

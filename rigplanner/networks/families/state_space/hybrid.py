@@ -18,7 +18,7 @@ from rigplanner.networks.families.decoders.decoder import Decoder, Mlp, next_tok
 from rigplanner.networks.families.decoders.decoder_forms import decoder_form, expert_form
 from rigplanner.networks.families.decoders.delta import KimiAttention
 from rigplanner.networks.families.decoders.gated_attention import LateGate
-from rigplanner.networks.families.decoders.moe import Experts, feeding
+from rigplanner.networks.families.decoders.moe import ExpertForm, Experts, feeding
 from rigplanner.networks.families.decoders.traits import Form, Traits
 from rigplanner.networks.families.state_space.mamba import Mamba, Mamba2, StateForm
 from rigplanner.networks.tracer import ops
@@ -265,6 +265,22 @@ class WideLogits(StateDecoder):
     maskless = False
 
 
+class LatentExperts:
+    """Experts that work on narrower states, to which a projection leads and from which another
+    leads back, beside a dense layer that all tokens share (Nemotron 3 Super, LatentMoE)."""
+
+    def __init__(self, net: Net, form: Form, experts: ExpertForm, latent: int, shared: int) -> None:
+        self.net = net
+        self.narrow = net.linear("fc1_latent_proj", form.hidden, latent)
+        self.experts = Experts(net, structs.replace(form, hidden=latent), experts)
+        self.widen = net.linear("fc2_latent_proj", latent, form.hidden)
+        self.shared = Mlp(net, form, shared)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        routed = self.widen(self.experts(self.narrow(x)))
+        return ops.add(self.net.tape, routed, self.shared(x))
+
+
 def nemotron_h(config: dict[str, Any]) -> Callable[[Net], Decoder]:
     """Nemotron-H and Nemotron 3 (transformers, NemotronHConfig): every block is one layer: a scan,
     attention, dense or experts."""
@@ -274,6 +290,7 @@ def nemotron_h(config: dict[str, Any]) -> Callable[[Net], Decoder]:
         config["layer_types"],
     )
     shared = config.get("moe_shared_expert_intermediate_size") or 0
+    latent = config.get("moe_latent_size")
     experts = expert_form({**config, "n_shared_experts": 0}) if "moe" in kinds else None
 
     def block(net: Net, form: Form, feed: Any, at: int, attends: Any) -> OneLayer:
@@ -285,6 +302,9 @@ def nemotron_h(config: dict[str, Any]) -> Callable[[Net], Decoder]:
             return OneLayer(net, form, Mlp(net, form), False)
         sparse = structs.replace(experts, plain="relu2", float_router=True, shared_ffn=shared)
         net.buffer(sparse.experts)
+        if latent:
+            apart = LatentExperts(net, form, structs.replace(sparse, shared_ffn=0), latent, shared)
+            return OneLayer(net, form, apart, False)
         return OneLayer(net, form, Experts(net, form, sparse), False)
 
     return lambda net: WideLogits(net, form, block=block)
