@@ -58,8 +58,8 @@ NEIGHBOURS = 12
 LONG_PROMPT = 128
 """Tokens from which the time of a prompt is corrected by measured ones."""
 UNTOLD_DRAFTS = 1.3
-"""Factor either way within which drafts gain whose accepted share nobody tells: 1.55 to 2.1 times of
-one model on one card by its prompts (sudoingX/qwen38-mtp, pull request 53; read 2026-11-23)."""
+"""Factor either way within which drafts gain whose accepted share nobody tells: 1.55 to 2.1 times
+of one model on one card by its prompts (sudoingX/qwen38-mtp, pull request 53; read 2026-11-23)."""
 MOST_CARDS = 64
 """Cards that a model is dealt to layer by layer."""
 STRANGE_SILICON = 2.0

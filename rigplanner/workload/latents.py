@@ -30,7 +30,7 @@ def pictures_seen(slug: str) -> int:
 
 
 def latent_tokens(slug: str, area: float, frames: int) -> float:
-    """Return the tokens of a picture or clip of `area` pixels a frame, and of the one it changes."""
+    """Return the tokens of a picture or clip of `area` pixels a frame, and of one it changes."""
     side, together = next(
         (sizes for begin, sizes in COARSER.items() if slug.startswith(begin)),
         (LATENT_PIXELS, FRAMES_PER_LATENT),

@@ -49,6 +49,11 @@ default (its release notes)."""
 
 
 OLLAMA = re.compile(r"ollama\s*[=<]*=?\s*v?(\d+)\.(\d+).*", re.IGNORECASE)
+FIRST_FLASH = (0, 12)
+"""The release of Ollama that turns flash attention on by itself (its release notes; recalled)."""
+LLAMA_CPP = re.compile(r"llama\.cpp\s*[=<]*=?\s*b?(\d{4,5})()\b.*", re.IGNORECASE)
+FIRST_AUTO = 6325
+"""The build of llama.cpp since which `-fa` is auto (pull request 15434, August 2025; recalled)."""
 FIRST_SERVER = (0, 30)
 """The release of Ollama from which llama-server runs its GGUF files, in the place of an engine of
 its own (pull request 16031)."""
@@ -77,6 +82,10 @@ def habits(flags: Iterable[str], text: str | None = None, stack: str = "") -> fr
         told |= {word for word, last in LAST if release <= last}
     if (release := _least(TORCH, named)) is not None and release < FIRST_FUSED:
         told |= {EAGER, LOOPED}
+    if (release := _least(OLLAMA, named)) is not None and release < FIRST_FLASH:
+        told |= {EAGER}
+    if (release := _least(LLAMA_CPP, named)) is not None and release[0] < FIRST_AUTO:
+        told |= {EAGER}
     if (release := _least(UNSLOTH, named)) is not None and release < FIRST_CUT:
         told |= {WRITTEN}
     if (

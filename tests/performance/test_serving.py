@@ -219,7 +219,7 @@ def test_packed_weights_gain_from_an_instruction_for_bytes_and_not_from_fast_hal
         for gpu in ("P40", "P100 PCIe 16GB")
     )
     assert with_it[0] == pytest.approx(with_it[1] / 2, rel=0.05)
-    assert without[0] == pytest.approx(without[1] * 2)
+    assert without[0] == pytest.approx(without[1] * 2, rel=0.05)
     assert without[0] > 2 * with_it[0]
 
 
