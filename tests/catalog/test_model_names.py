@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 from rigplanner.catalog.find.model_names import joined, reduced, without_weights
+from rigplanner.catalog.find.stored_names import usual_tag
 from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.rig.workload import Workload
+from rigplanner.workload.stored import formatted
 
 NAMES = [
     tuple(line.split("\t"))
@@ -29,7 +32,7 @@ def test_names_mean_the_network_that_they_name_or_none() -> None:
 
 def test_a_name_of_several_networks_means_none_and_names_the_nearest() -> None:
     zoo = shipped_zoo()
-    assert zoo.get("llama3") is None
+    assert zoo.get("llama") is None
     assert "llama-3-8b" in zoo.nearest("llama-3-9b")
 
 
@@ -78,3 +81,21 @@ def test_what_parts_two_numbers_is_kept_as_a_name_is_joined() -> None:
     assert joined("gemma-2-2b") != joined("gemma-22b") and joined("llama 3.1 8b") == joined(
         "llama3.1-8b"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "tagged"),
+    [
+        ("llama3", "llama3:8b"),
+        ("library/gpt-oss", "gpt-oss:20b"),
+        ("Gemma3:latest", "gemma3:4b"),
+        ("llama3:70b", None),
+        ("hf.co/llama3", None),
+        ("meta-llama/llama3", None),
+    ],
+)
+def test_a_name_of_a_library_stands_for_a_tag(name: str, tagged: str | None) -> None:
+    assert usual_tag(name) == tagged
+    told = formatted(Workload(model=name, task="inference"), shipped_zoo())
+    assert told.assumed.get("model") == tagged
+    assert tagged is None or told.workload.stack == "ollama"
