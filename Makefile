@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SAMPLE ?= resources/samples/rtx-5090.rig
 JUDGED := $(addprefix tests/networks/,traced_steps.jsonl traced_random.jsonl traced_kinds.jsonl traced_layers.jsonl traced_widened.jsonl) \
-          $(addprefix tests/memory/,measured_memory.jsonl measured_adapters.jsonl largest_batches.jsonl) $(wildcard tests/performance/foreign_speeds/*.jsonl)
+          $(addprefix tests/memory/,measured_memory.jsonl measured_adapters.jsonl largest_batches.jsonl held_memory.jsonl) $(wildcard tests/performance/foreign_speeds/*.jsonl)
 
 .PHONY: run test release lint bench campaign screenshots pages translations rules wheel packages site accuracy setup clean
 

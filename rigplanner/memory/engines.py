@@ -7,6 +7,7 @@ from rigplanner.catalog.schema.parts import GPU
 from rigplanner.units import GIB
 from rigplanner.workload.job import Job
 from rigplanner.workload.network import Network
+from rigplanner.workload.releases import UNCHUNKED
 
 SAMPLED_BYTES = 38.8
 """Bytes per vocabulary entry and sequence that sampling with top-k and top-p takes at its peak:
@@ -16,6 +17,10 @@ logits and probabilities in fp32, sorted copies and indices of 8 bytes. vLLM's l
 LARGE_CARD_GIB, LARGE, SMALL = 70.0, (1024, 8192), (256, 2048)
 """Sequences and tokens in one step that vLLM's server takes on cards of 70 GiB and more other than
 the A100, and on the rest (vllm/engine/arg_utils.py, get_batch_defaults, read 2026-11-21)."""
+WHOLE_UP_TO = 32768
+"""Tokens up to which early releases run prompts whole: the start-up run of an 8B network on an RTX
+3090 peaks 2.07 GiB above its weights at 20,000 and 2.99 at 29,000 (vllm issue 10517, read
+2026-11-23)."""
 VISION_PEAK_GIB = 2.1
 """Peak of the dummy run of networks with a vision tower (Mistral Small 3.2 on an H100,
 llm-d-planner)."""
@@ -34,6 +39,8 @@ def dummy_peak_bytes(network: Network, job: Job, card: GPU | None) -> float:
     if network.kind == "vlm":
         return VISION_PEAK_GIB * GIB
     sequences, tokens = batch_limits(card)
+    if UNCHUNKED in job.flags and job.length <= WHOLE_UP_TO:
+        tokens = max(tokens, job.length)
     step = 2.0 * tokens * network.hidden
     layer = 3 * step + 6.0 * tokens * _width(network) / job.tensor
     return max(layer, step + SAMPLED_BYTES * sequences * network.vocab)

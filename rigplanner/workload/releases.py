@@ -51,6 +51,11 @@ default (its release notes)."""
 OLLAMA = re.compile(r"ollama\s*[=<]*=?\s*v?(\d+)\.(\d+).*", re.IGNORECASE)
 FIRST_FLASH = (0, 12)
 """The release of Ollama that turns flash attention on by itself (its release notes; recalled)."""
+VLLM = re.compile(r"vllm\s*[=<]*=?\s*v?(\d+)\.(\d+).*", re.IGNORECASE)
+FIRST_CHUNKED = (0, 8)
+UNCHUNKED = "unchunked_prompts"
+"""A word for vLLM before 0.8, which took prompts of up to 32,768 tokens whole unless told
+otherwise (vLLM's release notes of V1)."""
 LLAMA_CPP = re.compile(r"llama\.cpp\s*[=<]*=?\s*b?(\d{4,5})()\b.*", re.IGNORECASE)
 FIRST_AUTO = 6325
 """The build of llama.cpp since which `-fa` is auto (pull request 15434, August 2025; recalled)."""
@@ -82,6 +87,8 @@ def habits(flags: Iterable[str], text: str | None = None, stack: str = "") -> fr
         told |= {word for word, last in LAST if release <= last}
     if (release := _least(TORCH, named)) is not None and release < FIRST_FUSED:
         told |= {EAGER, LOOPED}
+    if (release := _least(VLLM, named)) is not None and release < FIRST_CHUNKED:
+        told |= {UNCHUNKED}
     if (release := _least(OLLAMA, named)) is not None and release < FIRST_FLASH:
         told |= {EAGER}
     if (release := _least(LLAMA_CPP, named)) is not None and release[0] < FIRST_AUTO:

@@ -12,12 +12,13 @@ from rigplanner.cli.reading import say_some
 from rigplanner.cli.written import written
 from rigplanner.decoding import JsonFault, read_json, read_tree
 from rigplanner.errors import WorkloadFault
-from rigplanner.memory.measured.accuracy import MeasuredLine, TracedLine
+from rigplanner.memory.measured.accuracy import HELD, MeasuredLine, TracedLine
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.own import keep, read_each
 from rigplanner.performance.job import read_job
 from rigplanner.report.accuracy.judged import (
     bracket_table,
+    held_table,
     memory_tables,
     shipped_tables,
     speed_tables,
@@ -27,7 +28,7 @@ from rigplanner.report.accuracy.page import accuracy_page, beside
 from rigplanner.report.accuracy.table import AccuracyTable, as_text
 from rigplanner.whole_file import read_within
 
-SHAPES: dict[str, type] = {"memory": MeasuredLine, "traced": TracedLine}
+SHAPES: dict[str, type] = {"memory": MeasuredLine, "held": MeasuredLine, "traced": TracedLine}
 LARGEST_FILE_BYTES = 256 * 2**20
 
 
@@ -147,11 +148,8 @@ def _tables(path: Path, read: list[bytes], faults: list[str]) -> list[AccuracyTa
     for kind, lines in kinds.items():
         if kind == "memory":
             return memory_tables(lines, path.name)
-        return (
-            [traced_table(lines, path.name)]
-            if kind == "traced"
-            else [bracket_table(lines, path.name)]
-        )
+        table = {"held": held_table, "traced": traced_table}.get(kind, bracket_table)
+        return [table(lines, path.name)]
     return []
 
 
@@ -161,7 +159,7 @@ def _kind_of(line: bytes, path: Path, number: int) -> str:
     except JsonFault as fault:
         raise InputFault(f"{path} line {number}: not JSON ({fault}).") from fault
     if isinstance(raw, dict) and "value_gib" in raw:
-        return "memory"
+        return "held" if raw.get("part") in HELD else "memory"
     if isinstance(raw, dict) and "fits_batch" in raw:
         return "batch"
     spec = raw.get("spec") if isinstance(raw, dict) else None

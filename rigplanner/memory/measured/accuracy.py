@@ -14,6 +14,8 @@ from rigplanner.decoding import read_tree
 from rigplanner.error_figures import Errors, errors_of
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.answer import MemoryEstimate
+from rigplanner.memory.capacity.host_fit import held_gib
+from rigplanner.memory.capacity.users import most_users
 from rigplanner.memory.estimate import estimate_memory, on_unknown_card
 from rigplanner.workload.cases import BadCase, read_case
 
@@ -25,6 +27,9 @@ FIGURES = {
 }
 """The figure of an estimate that a measured counter is compared with; an unnamed one with what the
 allocator holds."""
+HELD = ("cards", "ram", "pool")
+"""Parts of a job that lies on several memories: GiB of all cards together and of the host's, and
+the cache that a serving engine reserves on each card."""
 SIZE_MET, SIZE_CAPPED = "as told", "only a maximum"
 
 
@@ -48,6 +53,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     fault: str | None = None
     collection: str = "-"
     size: str = SIZE_MET
+    part: str = "total"
 
     @property
     def error(self) -> float | None:
@@ -134,6 +140,33 @@ def _compared(
         high_gib=estimate.high_gib,
         inside=inside,
     )
+
+
+def compare_held(
+    lines: Iterable[bytes], find_gpu: Callable[[str], GPU], zoo: Zoo
+) -> list[Comparison]:
+    """Return a comparison for each line whose part is one of `HELD`."""
+    return [_held(read_tree(line), line, at, find_gpu, zoo) for at, line in enumerate(lines, 1)]
+
+
+def _held(
+    raw: dict[str, Any], line: bytes, number: int, find_gpu: Callable[[str], GPU], zoo: Zoo
+) -> Comparison:
+    known = {**_known(raw, number), "part": raw["part"]}
+    case = read_case(line, number)
+    if isinstance(case, BadCase):
+        return Comparison(**known, fault=case.error)
+    try:
+        gpu, count = find_gpu(case.hardware.gpu or ""), case.hardware.count or 1
+        if raw["part"] == "cards":
+            return Comparison(**known, predicted_gib=held_gib(case.workload, [gpu] * count, zoo))
+        if raw["part"] == "pool":
+            whole = most_users(case.workload, gpu, count, zoo).pool_gib
+            return Comparison(**known, predicted_gib=whole / count)
+        told = estimate_memory(case.workload, gpu, 1, zoo)
+    except WorkloadFault as fault:
+        return Comparison(**known, fault=str(fault))
+    return Comparison(**known, predicted_gib=told.host_gib)
 
 
 def _known(raw: dict[str, Any], number: int) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from rigplanner.memory.measured.accuracy import (
     Comparison,
     compare,
     compare_first,
+    compare_held,
     compare_traced,
     error_table,
 )
@@ -69,6 +70,25 @@ def memory_tables(lines: list[bytes], name: str) -> list[AccuracyTable]:
         for judged, said, note, compared, fields in told
         if compared or judged != "memory at first sight"
     ]
+
+
+def held_table(lines: list[bytes], name: str) -> AccuracyTable:
+    """Return the table of a file of what cards, the host and a serving engine's cache hold."""
+    compared = compare_held(lines, find_gpu, shipped_zoo())
+    return AccuracyTable(
+        judged="memory held",
+        title=f"Memory, cards and host apart: {name}",
+        note=HELD_NOTE,
+        rows=tuple(error_table(compared, ("part", "stack", "source"))),
+        cases=_memory_cases(compared),
+    )
+
+
+HELD_NOTE = (
+    "What logs and nvidia-smi told of models of which RAM holds a part, all cards together and RAM"
+    " each, and of the cache that a serving engine reserves on a card. Nothing is fitted to them"
+    " but what the bits of mixed files are."
+)
 
 
 def _memory_cases(compared: Iterable[Comparison]) -> tuple[JudgedCase, ...]:
@@ -244,12 +264,20 @@ def shipped_tables() -> list[AccuracyTable]:
 
 def _writes(row: Measured, shared: bool) -> bool:
     """Whether a row is one user's text, written where CPU and GPU share their memory or not."""
-    return row.workload.task == "decode" and unified(find_gpu(row.gpu)) == shared
+    alone = row.workload.task == "decode" and row.workload.batch_per_gpu in (1, None)
+    return alone and unified(find_gpu(row.gpu)) == shared
 
 
+MODULES = "nvidia.jetson."
+"""How the ids of modules for machines of their own begin, that share their memory too."""
 TEXTS: dict[str, Callable[[Measured], bool]] = {
     "text written on cards": lambda row: _writes(row, False),
-    "text written in unified memory": lambda row: _writes(row, True),
+    "text written in unified memory": lambda row: (
+        _writes(row, True) and not row.gpu.startswith(MODULES)
+    ),
+    "text written on Jetson modules": lambda row: (
+        _writes(row, True) and row.gpu.startswith(MODULES)
+    ),
     "text served": lambda row: row.workload.task == "serve",
 }
 

@@ -154,6 +154,25 @@ TARGETS = (
         for figure, most in zip(("median", "p90"), bounds, strict=True)
         if most is not None
     ),
+    *(
+        Target(
+            what="Text on Jetson modules, source left out",
+            judged="source left out",
+            group="text written on Jetson modules",
+            figure=figure,
+        )
+        for figure in ("median", "p90")
+    ),
+    *(
+        Target(what=what, judged="memory held", group=f"part: {part}", figure=figure, most=most)
+        for what, part, bounds in (
+            ("Memory of models in RAM: all cards", "cards", (0.08, 0.20)),
+            ("Memory of models in RAM: the host", "ram", (0.08, 0.20)),
+            ("Cache that a serving engine reserves", "pool", (0.09, None)),
+        )
+        for figure, most in zip(("median", "p90"), bounds, strict=True)
+        if most is not None
+    ),
     Target(
         what=f"{IN_RAM}, by source",
         judged="hosts",
