@@ -20,11 +20,12 @@ PRECISIONS = (
 )  # fmt: skip
 SERVING_STACKS = (
     "vllm", "sglang", "llama.cpp", "ollama", "ik_llama.cpp", "ktransformers", "exllamav2", "mlx",
-    "tensorrt-llm", "lmdeploy", "tgi", "hf-transformers",
+    "tensorrt-llm", "lmdeploy", "tgi", "lm-studio", "koboldcpp", "hf-transformers",
 )  # fmt: skip
 TRAINING_STACKS = (
-    "hf-trainer", "unsloth", "axolotl", "llama-factory", "torchtune", "fsdp", "deepspeed", "trl",
-    "verl", "megatron-lm", "torchtitan", "pytorch-eager", "pytorch-ngc", "torch-compile",
+    "hf-trainer", "unsloth", "axolotl", "llama-factory", "ms-swift", "torchtune", "fsdp",
+    "deepspeed", "trl", "verl", "megatron-lm", "torchtitan", "pytorch-eager", "pytorch-ngc",
+    "torch-compile",
 )  # fmt: skip
 IMAGE_TRAINING_STACKS = (
     "pytorch-ngc", "pytorch-eager", "torch-compile", "kohya", "simpletuner", "ai-toolkit",
@@ -34,6 +35,7 @@ IMAGE_STACKS = (
     "diffusers", "diffusers-xformers", "comfyui", "stable-diffusion-webui", "pytorch-eager",
     "torch-compile", "tensorrt", "onnxruntime",
 )  # fmt: skip
+SPEECH_STACKS = ("faster-whisper", "openai-whisper", "hf-transformers")
 QUANTS = ("awq", "gptq", "bnb", "autoround", "hqq", "mlx", "exl2", "exl3")
 CACHES = ("fp16", "bf16", "fp8", "int8", "q8_0", "q5_0", "q4_0")
 PROMPT_SETS = ("sharegpt", "open-orca", "longbench", "cnn-dailymail", "alpaca", "librispeech")
@@ -63,6 +65,8 @@ LAYOUTS = Words({"NCHW": "channels first (NCHW)", "NHWC": "channels last (NHWC)"
 SYNCS = Words({"synchronous": "every step", "stale": "within a bound", "asynchronous": "never"})
 CONVOLVING = ("cnn", "detector", "segmenter", "gan", "diffusion_unet")
 """Kinds of networks whose speed hears the layout of their maps."""
+SEARCHING = ("asr", "encoder_decoder")
+"""Kinds of networks that write by a search."""
 ADAPTED = ("train_lora", "train_qlora", *PREFERENCE)
 OF_PARALLELISM = ("zero", "tensor", "pipeline")
 PLAN_WORDS = ("offload", "sync", "staleness")
@@ -71,7 +75,8 @@ FOLDED = (
     "target_first_token_ms", "draft", "draft_tokens", "gpu_layers", "experts", "n_cpu_moe",
     "cache_place", "split", "cpu_offload_gb", "memory_utilization", "offload", "lora_targets",
     "gradient_accumulation", "attention", "samples", "pipeline", "generations", "engine_place",
-    "height", "weights_gib", "layout", "sync", "staleness",
+    "height", "weights_gib", "layout", "sync", "staleness", "framework_text", "accepted",
+    "override_tensors", "ubatch", "beams", "guidance",
 )  # fmt: skip
 """Fields that few jobs need: shown when asked for, or where they are set."""
 TIPS = Words(
@@ -95,6 +100,15 @@ TIPS = Words(
         "target_first_token_ms": "Milliseconds until the first word that each user accepts.",
         "draft": "Tokens drafted ahead and checked in one step (speculative decoding).",
         "draft_tokens": "How many tokens are drafted before each check.",
+        "accepted": "Share of the drafted tokens that are kept, from 0 to 1. Empty: the usual one"
+        " of the method.",
+        "override_tensors": "Tensors that stay in RAM, as PATTERN=CPU (llama.cpp, -ot), separated"
+        " by commas.",
+        "ubatch": "Tokens of a prompt that are read at once (llama.cpp, -ub).",
+        "beams": "Answers that a search keeps beside each other.",
+        "guidance": "Strength of the guidance. Up to 1 a step takes one pass, above it two.",
+        "framework_text": "The release of the software, as in vllm 0.8. Old ones take more memory"
+        " or time.",
         "gpu_layers": "Layers of the model that lie on the GPUs (llama.cpp, -ngl); the others"
         " stay in RAM. Empty: as many as fit.",
         "experts": "Experts of a mixture that stay in RAM (llama.cpp, --cpu-moe).",
@@ -110,7 +124,8 @@ TIPS = Words(
         "attention": "The attention kernel: eager writes all scores, flash none.",
         "generations": "Answers to each prompt that are compared (GRPO).",
         "engine_place": "Where the engine that writes the answers runs.",
-        "samples": "Lengths of the texts: unequal ones leave gaps between blocks of memory.",
+        "samples": "Lengths of the texts: unequal ones leave gaps in memory; requests of one length"
+        " come in waves.",
         "lora_rank": "Width of the adapters.",
         "lora_targets": "Names of the layers that get adapters, separated by commas.",
         "gradient_accumulation": "Batches whose gradients are summed before an update.",
@@ -148,9 +163,8 @@ def value_of(work: Workload, field: str) -> Any:
         return 0 if field != "zero" and number == 1 else number
     if field in PLAN_WORDS:
         return getattr(work.parallelism, field) if work.parallelism else None
-    if field in ("draft", "draft_tokens"):
-        told = work.speculative
-        return None if told is None else told.method if field == "draft" else told.tokens
+    if field in OF_DRAFTS:
+        return getattr(work.speculative, OF_DRAFTS[field]) if work.speculative else None
     if field in ("image_size", "height"):
         return _edge(work, field)
     if field in _ELSEWHERE:
@@ -168,19 +182,25 @@ def _edge(work: Workload, field: str) -> int | None:
     return size[0] if field == "height" and len(size) > 1 else size[-1]
 
 
+def _listed(words: list[str] | str | None) -> str | None:
+    return ", ".join(words) if isinstance(words, list) else words
+
+
 _ELSEWHERE: dict[str, Any] = {
     "steps": lambda work: work.variant.get("steps"),
     "generations": lambda work: work.variant.get("generations"),
     "layout": lambda work: work.variant.get("layout"),
+    "ubatch": lambda work: work.variant.get("ubatch"),
+    "beams": lambda work: work.variant.get("beams"),
+    "guidance": lambda work: work.variant.get("guidance"),
+    "override_tensors": lambda work: _listed(work.override_tensors),
     "engine_place": lambda work: {True: "shared", False: "apart"}.get(
         work.variant.get("colocated")
     ),
     "experts": lambda work: "all" if work.cpu_moe else None,
     "cache_place": lambda work: "ram" if work.kv_on_host else None,
     "prompt_set": lambda work: work.dataset,
-    "lora_targets": lambda work: (
-        ", ".join(work.lora_targets) if isinstance(work.lora_targets, list) else work.lora_targets
-    ),
+    "lora_targets": lambda work: _listed(work.lora_targets),
 }
 """Fields that are kept under another name or in another form."""
 
@@ -190,7 +210,11 @@ OF_VARIANT = {
     "generations": "generations",
     "engine_place": "colocated",
     "layout": "layout",
+    "ubatch": "ubatch",
+    "beams": "beams",
+    "guidance": "guidance",
 }
+OF_DRAFTS = {"draft": "method", "draft_tokens": "tokens", "accepted": "accepted"}
 
 
 def edited(work: Workload, field: str, value: Any) -> dict[str, Any]:
@@ -210,6 +234,9 @@ def edited(work: Workload, field: str, value: Any) -> dict[str, Any]:
     if field == "draft_tokens":
         told = work.speculative or Speculative()
         return {"speculative": msgspec.structs.replace(told, tokens=value) if value else None}
+    if field == "accepted":
+        told = work.speculative or Speculative()
+        return {"speculative": msgspec.structs.replace(told, accepted=value)}
     if field in OF_VARIANT:
         name = OF_VARIANT[field]
         rest = {own: told for own, told in work.variant.items() if own != name}
@@ -227,7 +254,9 @@ def edited(work: Workload, field: str, value: Any) -> dict[str, Any]:
     names = {"experts": "cpu_moe", "cache_place": "kv_on_host", "prompt_set": "dataset"}
     if field in ("experts", "cache_place"):
         return {names[field]: True if value else None}
-    if field == "lora_targets":
+    if field == "framework_text":
+        return {field: value or None}
+    if field in ("lora_targets", "override_tensors"):
         listed = [word.strip() for word in str(value or "").split(",") if word.strip()]
         return {field: listed or None}
     return {names.get(field, field): value}
@@ -235,7 +264,7 @@ def edited(work: Workload, field: str, value: Any) -> dict[str, Any]:
 
 OF_RUNNING = (
     "users", "prompt_set", "draft", "gpu_layers", "cache_place", "split", "cpu_offload_gb",
-    "kv_precision",
+    "kv_precision", "override_tensors", "ubatch",
 )  # fmt: skip
 OF_SERVING = ("request_rate", "prefix_tokens", "target_tokens_s", "target_first_token_ms")
 OF_TRAINING = (
@@ -264,6 +293,9 @@ def concerned(work: Workload, text: bool, kind: str | None) -> dict[str, bool]:
         "generations": work.task == "grpo",
         "engine_place": rewarded,
         "draft_tokens": running and work.speculative is not None,
+        "accepted": running and work.speculative is not None,
+        "beams": kind in SEARCHING and not training,
+        "guidance": drawn and not training,
         "experts": running and mixture,
         "n_cpu_moe": running and mixture,
         "memory_utilization": running or rewarded,
@@ -276,7 +308,7 @@ def concerned(work: Workload, text: bool, kind: str | None) -> dict[str, bool]:
         "frames": drawn or work.frames is not None,
         "steps": drawn and not training,
         "attention": text,
-        "samples": training and text,
+        "samples": (training and text) or serving,
         "pipeline": text,
         "dataset_decoding": training and not text,
         "train_tokens": training and text,
@@ -294,8 +326,8 @@ def _of_plain(kind: Plain) -> dict[str, bool]:
     return fields | dict.fromkeys(("name", "task", *kept[kind]), True)
 
 
-def stacks_for(work: Workload, text: bool) -> tuple[str, ...]:
+def stacks_for(work: Workload, text: bool, kind: str | None = None) -> tuple[str, ...]:
     """Return the stacks that people run such a job with, the usual ones first."""
     if work.task is None or work.task in TRAINING:
         return TRAINING_STACKS if text else IMAGE_TRAINING_STACKS
-    return SERVING_STACKS if text else IMAGE_STACKS
+    return SERVING_STACKS if text else SPEECH_STACKS if kind == "asr" else IMAGE_STACKS

@@ -190,9 +190,12 @@ class WorkloadForm(QWidget):
         self._figure("target_first_token_ms", tr("First token within"), 1e6, "ms")
         self._choice("draft", tr("Drafts"), [(DRAFTS[code], code) for code in DRAFTS])
         self._number("draft_tokens", tr("Drafted tokens"), 64)
+        self._figure("accepted", tr("Drafts kept"), 1.0, "", decimals=2)
         self._number("gpu_layers", tr("Layers on GPU"), 1000)
         self._choice("experts", tr("Experts"), [(EXPERTS[code], code) for code in EXPERTS])
         self._number("n_cpu_moe", tr("MoE layers in RAM"), 1000)
+        self._line("override_tensors", tr("Tensors in RAM"))
+        self._number("ubatch", tr("Prompt piece"), 65536)
         self._choice("cache_place", tr("Cache"), [(PLACES[code], code) for code in PLACES])
         self._choice("split", tr("Split"), [(SPLITS[code], code) for code in SPLITS])
         self._figure("cpu_offload_gb", tr("Weights in RAM"), 1e4, "GB")
@@ -207,6 +210,9 @@ class WorkloadForm(QWidget):
         self._number("generations", tr("Answers a prompt"), 1024)
         self._choice("engine_place", tr("Engine"), [(ENGINES[code], code) for code in ENGINES])
         self._number("height", tr("Height"), 16384, "px")
+        self._number("beams", tr("Beams"), 100)
+        self._figure("guidance", tr("Guidance"), 100.0, "")
+        self._line("framework_text", tr("Release"))
         self._choice("layout", tr("Layout"), [(LAYOUTS[code], code) for code in LAYOUTS])
         self._choice("sync", tr("Copies wait"), [(SYNCS[code], code) for code in SYNCS])
         self._number("staleness", tr("Steps ahead"), 1000)
@@ -366,7 +372,7 @@ class WorkloadForm(QWidget):
         text = kind is None or kind in TEXT_KINDS or work.config is not None
         training = work.task is None or work.task in TRAINING
         self._show_presets(None if work.config is not None else kind)
-        self._show_stacks(work, stacks_for(work, text))
+        self._show_stacks(work, stacks_for(work, text, kind))
         self._form.setRowVisible(self._data_title, training)
         shown = concerned(work, text, kind)
         for field, widget in self._fields.items():
