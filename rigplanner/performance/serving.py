@@ -338,7 +338,7 @@ def decode(job: Job) -> Stream:
     in one step like so many streams."""
     shape, degree = job.shape, _degree(job)
     checked, kept = _checked(job)
-    context = job.input_tokens + (job.output_tokens or 512) / 2
+    context = _attended(job, job.input_tokens + (job.output_tokens or 512) / 2)
     read = (
         stored_bytes(job, touched_m(shape, job.batch * checked))
         + shape.kv_values * 2 * context * job.batch
@@ -368,6 +368,20 @@ def decode(job: Job) -> Stream:
         exchange_s=exchange,
         unpacks=unpacks,
     )
+
+
+INDEX_BYTES = 0.09
+"""Bytes that an indexer reads of each token, of those that its cache holds in 16 bits: a key of 128
+values in FP8 beside 576 (DeepSeek-V3.2)."""
+
+
+def _attended(job: Job, context: float) -> float:
+    """Tokens of the context whose cache a new one reads: all of them, or those that an indexer
+    picks and its own keys. llama.cpp and its kin read all."""
+    best = job.shape.attends
+    if not best or job.stack.family == "local-llm" or context <= best:
+        return context
+    return best + INDEX_BYTES * context
 
 
 def _checked(job: Job) -> tuple[int, float]:
@@ -492,7 +506,7 @@ def serve(job: Job) -> Stream:
     physics = speed_model().physics
     bandwidth = job.silicon.bandwidth_gbs * 1e9 * n * SERVE_BANDWIDTH_SHARE / physics.serve_traffic
     read = _read_per_step(job, room.stored, streams * checked, own, out)
-    cache = shape.kv_values * room.value_bytes * (inp + out / 2)
+    cache = shape.kv_values * room.value_bytes * _attended(job, inp + out / 2)
     traffic = (read * job.pipeline / streams + cache) / bandwidth
     traffic *= plain
 

@@ -315,3 +315,21 @@ def test_prompts_on_apples_gpus_widen_nothing_and_mlx_reads_longer_pieces() -> N
     assert mlx.traffic_s == pytest.approx(local.traffic_s / 4, rel=0.05)
     told = stream("M5 Max 128GB", stack="mlx", **asked)
     assert 3.0 < mlx.matrix_s / told.matrix_s < 4.5
+
+
+def test_an_indexer_reads_few_tokens_of_a_long_context_and_all_of_a_short_one() -> None:
+    """DeepSeek-V3.2 attends to 2,048 tokens; llama.cpp runs it as if it had no indexer."""
+    asked = {"task": "decode", "precision": "fp8", "batch_per_gpu": 8, "output_tokens": 16}
+
+    def read(model: str, tokens: int, stack: str = "vllm") -> float:
+        told = stream(
+            "H200 SXM", 8, "nvswitch", model=model, stack=stack, input_tokens=tokens, **asked
+        )
+        return told.traffic_s
+
+    sparse, dense = (
+        read(model, 131072) - read(model, 1024) for model in ("deepseek-v3.2", "deepseek-v3.1")
+    )
+    assert 0.05 * dense < sparse < 0.25 * dense
+    local = read("deepseek-v3.2", 131072, "llama.cpp") - read("deepseek-v3.2", 1024, "llama.cpp")
+    assert local > 0.8 * dense

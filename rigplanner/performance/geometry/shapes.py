@@ -84,7 +84,8 @@ class Shape(Struct, frozen=True, kw_only=True):
     feeds to a training; `steps` of denoising that make one image; `kernels_within`,
     `values_within`: factors either way within which four in five guesses of these two lie; `usual`:
     what was taken because nothing was said; `batch_tokens` of a sample of the batch where the unit
-    is a token, else 1."""
+    is a token, else 1; `attends`: tokens that an indexer picks for a new one to attend to, 0 where
+    it attends to all."""
 
     slug: str
     kind: str
@@ -98,6 +99,7 @@ class Shape(Struct, frozen=True, kw_only=True):
     tokens: int
     causal: bool = False
     kv_values: float = 0.0
+    attends: int = 0
     layers: int = 0
     hidden: int = 0
     heads: int = 0

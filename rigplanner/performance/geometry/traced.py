@@ -6,6 +6,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from rigplanner.catalog.zoo import Model, shipped_zoo
+from rigplanner.decoding import read_tree
+from rigplanner.networks.config.config import full_config
 from rigplanner.performance.geometry.shapes import Shape
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.network import Network, from_model, resolve
@@ -48,14 +50,30 @@ def counted_shape(even: Shape, network: Network, workload: Workload) -> Shape:
         gflop=2 * active_m * even.tokens / 1e3,
         attention_gflop=even.attention_gflop * attended_share(network, even.tokens),
         kv_values=cached_values(network, workload),
+        attends=picked(network),
     )
+
+
+INDEXED = 0.06
+"""What the scores of an indexer cost of those of all heads: 64 heads of 128 values beside 128 of
+576 and 512 (DeepSeek-V3.2)."""
+
+
+def picked(network: Network) -> int:
+    """Return how many tokens the indexer of a network picks (DeepSeek-V3.2, GLM-5); 0 for a network
+    without one."""
+    told = full_config(read_tree(network.config)) if network.config else {}
+    return int(told.get("index_topk") or 0)
 
 
 def attended_share(network: Network, length: int) -> float:
     """Return the share of all pairs of tokens that the layers of a sequence of `length` tokens
     compare: none where a layer has a state instead, those within the window where it has one."""
     windowed = network.window_layers * min(1.0, 2.0 * (network.window or length) / max(1, length))
-    full = max(0, network.layers - network.state_layers - network.window_layers)
+    full = float(max(0, network.layers - network.state_layers - network.window_layers))
+    best = picked(network)
+    if 0 < best < length:
+        full *= min(1.0, 2.0 * best / length + INDEXED)
     return (full + windowed) / max(1, network.layers)
 
 
