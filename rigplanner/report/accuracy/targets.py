@@ -164,7 +164,14 @@ TARGETS = (
         for figure in ("median", "p90")
     ),
     *(
-        Target(what=what, judged="memory held", group=f"part: {part}", figure=figure, most=most)
+        Target(
+            what=what,
+            judged="memory held",
+            group=f"part: {part}",
+            figure=figure,
+            most=most,
+            why="A file that keeps all but its experts in 8 bits, and two cards told as one sum",
+        )
         for what, part, bounds in (
             ("Memory of models in RAM: all cards", "cards", (0.08, 0.20)),
             ("Memory of models in RAM: the host", "ram", (0.08, 0.20)),
