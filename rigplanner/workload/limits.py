@@ -107,6 +107,7 @@ FLAGS = (
     "whole_prompt_logits",
     "eager",
     "joined_cache",
+    "unchunked_prompts",
     "looped_step",
     "unraised",
     "written_logits",
