@@ -196,6 +196,12 @@ def _decoder(config: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+HALVES_ADD = (
+    "1 / (prepared + 1 / samples read a second + tokens x beams x (1 + beam share x (beams - 1)) x"
+    " longest of a batch x looking at the encoder / tokens written a second)"
+)
+
+
 def joined(pair: Halves, reading: SpeedEstimate, writing: SpeedEstimate) -> SpeedEstimate:
     """Return the speed of samples that are read and then written: the times of both halves add.
     Every beam writes, one is kept."""
@@ -218,11 +224,7 @@ def joined(pair: Halves, reading: SpeedEstimate, writing: SpeedEstimate) -> Spee
         "looking": LOOKING,
         "prepared_s": pair.prepared_s,
     }
-    formula = (
-        "1 / (prepared + 1 / samples read a second + tokens x beams x (1 + beam share x (beams -"
-        " 1)) x longest of a batch x looking at the encoder / tokens written a second)"
-    )
-    step = Step("read and written", formula, inputs, value, reading.metric)
+    step = Step("read and written", HALVES_ADD, inputs, value, reading.metric)
     anchors = [replace(anchor, weight=anchor.weight * share) for anchor in reading.anchors]
     anchors += [replace(anchor, weight=anchor.weight * (1 - share)) for anchor in writing.anchors]
     assumed = {
