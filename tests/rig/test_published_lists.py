@@ -4,6 +4,7 @@ is left unknown."""
 import pytest
 from list_reading import SHIPPED, read
 
+from rigplanner.catalog.schema.parts import MemoryKit
 from rigplanner.rig.from_text.from_words import read_wish
 from rigplanner.rig.from_text.parts_list import by_figures, read_parts_list
 
@@ -95,6 +96,16 @@ from rigplanner.rig.from_text.parts_list import by_figures, read_parts_list
         ("CPU topology: 1 socket(s) × 32 core(s) = 32 physical, 2 thread(s)/core", [(1, "?")]),
         ("显示器：小米 4k 显示器", [(1, "?")]),
         ("ROG Crosshair VIII Hero", [(1, "asus.x570.rog-crosshair-viii-hero-wi-fi")]),
+        ("ROG Strix RTX 4090", [(1, "asus.rog-strix.rtx-4090-oc")]),
+        ("2TB Samsung 990 Pro Internal SSD PCIe Gen 4x4 NVMe", [(1, "samsung.ssd-990-pro.2-tb")]),
+        (
+            'Samsung 850 Pro Series 512GB 2.5" Solid State Drive',
+            [(1, "samsung.ssd-850-pro.512-gb")],
+        ),
+        (
+            "Seagate ST2000DM008-2FR102 2TB SATA HDD",
+            [(1, "seagate.barracuda.st2000dm008-2-tb")],
+        ),
         ("4x L4\nNVIDIA L4 24GB PCIe", [(4, "nvidia.datacenter.l4"), (1, "nvidia.datacenter.l4")]),
     ],
 )
@@ -168,3 +179,13 @@ def test_a_part_number_names_its_part(number: str, part: str) -> None:
 
 def test_sticks_of_a_sum_are_counted() -> None:
     assert [count for count, _ in read("RAM: 64GB DDR4 ECC RDIMM, 8GB sticks, 3200 MHz")] == [8]
+
+
+@pytest.mark.parametrize(
+    ("line", "modules"),
+    [("32GB DDR5", 2), ("RAM: Crucial 16GB DDR4-3200", 1), ("DIMM 8GB DDR4", 1)],
+)
+def test_a_bare_sum_is_of_two_modules(line: str, modules: int) -> None:
+    (entry,) = read_parts_list(line, SHIPPED, "2026-11-23")
+    kit = entry.wish.parts[0]
+    assert isinstance(kit, MemoryKit) and entry.wish.quantity * kit.modules == modules

@@ -15,6 +15,12 @@ _MODULES = re.compile(
 _STICKS = re.compile(
     r"\b(\d{2,4})\s?G[Bo]\b.*?\b(\d{1,3})\s?G[Bo] (?:sticks|modules|dimms)\b", re.IGNORECASE
 )
+_ONE = re.compile(
+    r"\b(?:stick|module|modul|1 ?x|single|[lmr]*r-?dimm|so-?dimm|ecc)\b|\bsize:", re.IGNORECASE
+)
+SHARED_GIB = 16.0
+"""Without such words, and without a maker, so much memory and more of a desk is that of two modules
+together: "32GB DDR5"."""
 _BOXED = re.compile(r"\((\d{1,2})\s?[x×]\s?\d")
 """How many modules a kit has by its name: "32 GB (4 x 8 GB)"."""
 _ONE_MODULE = re.compile(r"(?<![\d.])(\d{1,3})\s*G[Bo]\b", re.IGNORECASE)
@@ -109,6 +115,9 @@ def _kits_of(
     else:
         kits = [kit for kit in kits if speed in (None, kit.speed_mts)]
     fits = [kit for kit in kits if kit.module_gib == gib and wanted % kit.modules == 0]
+    if counted is None and told == 1 and gib >= SHARED_GIB and not _ONE.search(text):
+        made = any(set(shop_words(kit.vendor)) <= words for kit in kits)
+        fits = fits if made else [kit for kit in fits if kit.module not in ("udimm", "cudimm")]
     if not fits and counted is None and told == 1:
         total = [kit for kit in kits if kit.modules * kit.module_gib == gib]
         total.sort(key=lambda kit: (_shared(kit, words), kit.modules != 2, *_sold_first(kit)))

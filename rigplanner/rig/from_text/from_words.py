@@ -18,7 +18,7 @@ from rigplanner.catalog.find.kits import (
 )
 from rigplanner.catalog.find.naming import in_latin, shop_words
 from rigplanner.catalog.find.spec_words import spec_words
-from rigplanner.catalog.schema.parts import GPU, MemoryKit, Part, PowerSupply, kind_of
+from rigplanner.catalog.schema.parts import GPU, MemoryKit, Part, PowerSupply, System, kind_of
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
 from rigplanner.rig.from_text.variants import is_another, squeezed_names
@@ -113,11 +113,22 @@ def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
     if not parts and (plain := _ROMAN.sub(lambda found: str(len(found[0])), words)) != words:
         parts = _found(plain, index, kind)
     parts = [part for part in _of_standard(parts, text, index) if not is_another(part, words)]
+    parts = _cards_first(parts, words)
     if modules := counted_modules(latin):
         made = [(part, sets) for part in parts if (sets := sets_of(part, modules))]
         parts = [part for part, _ in made]
         quantity = made[0][1] if made and isinstance(parts[0], MemoryKit) else quantity
     return Wish(text=text, quantity=quantity, parts=tuple(parts))
+
+
+def _cards_first(parts: list[Part], words: str) -> list[Part]:
+    """Return parts with the cards first, where a computer of another name is but called after the
+    same card: a "ROG Strix RTX 4090" is no ROG Strix SCAR 17 (RTX 4090)."""
+    if not parts or not isinstance(parts[0], System):
+        return parts
+    own = {*words_of(_ASIDE.sub(" ", parts[0].name))}
+    cards = [part for part in parts if isinstance(part, GPU)] if own - {*words_of(words)} else []
+    return [*cards, *(part for part in parts if part not in cards)]
 
 
 def _capacity_of(aside: re.Match[str]) -> str:
@@ -276,6 +287,10 @@ _REGION = re.compile(r"(?:-(?:NA|EU|UK|WW|US|AU|CN|JP|KR)|(?<=\d)-X[1-9]|/AM)\b"
 """What makers add to a part number for a country."""
 
 
+_REVISION = re.compile(r"\b((?:ST|WD|HU[HS]|WUH)\w{6,12})-[A-Z0-9]{5,8}\b")
+"""What firmware adds to a disk's part number: ST2000DM008-2FR102."""
+
+
 def _bears(parts: list[Part], words: str, singular: str) -> bool:
     """Tell whether the first part bears what may be a plural as a word of its own: "X570S" does,
     the beginning of a longer word ("3090S" of "RTX3090SUPRIM") does not."""
@@ -291,7 +306,7 @@ def _found(words: str, index: PartIndex, kind: str | None) -> list[Part]:
         return []
     if (boxed := _BOXED_CORE.fullmatch(words.strip())) and kind in (None, "cpu"):
         words = boxed[1]
-    words = _REGION.sub("", words)
+    words = _REVISION.sub(r"\1", _REGION.sub("", words))
     if kind is None and _MEMORY.search(words) and (kits := index.find(words, "memory", limit=8)):
         return sorted(
             kits,
@@ -342,7 +357,8 @@ _WORDS_OF_CLASS = {
     "storage": frozenset(
         words_of(
             "series internal solid state ssd hdd nas nvme m.2 2280 22110 x4 3.0 4.0 5.0 sata sata3"
-            " sata6gb iii s 6gb pcie drive disk hard 2.5 3.5 inch rpm 5400 5900 7200"
+            " sata6gb iii s 6gb pcie gen 3x4 4x4 5x4 drive disk hard 2.5 3.5 inch rpm 5400 5900"
+            " 7200"
         )
     ),
     "psu": frozenset(
@@ -369,7 +385,8 @@ def _by_class(words: str, index: PartIndex, kind: str | None) -> list[Part]:
         ]
         if kind in (None, class_kind) and telling and len(names) > 1 and added & set(held):
             found = index.find(" ".join(names), class_kind, limit=8)
-            models = {word for word in telling if len(word) > 1 and not word.isdigit()}
+            least = 3 if class_kind == "storage" else 99
+            models = {w for w in telling if len(w) >= least or (len(w) > 1 and not w.isdigit())}
             if named := [part for part in found if models - {*words_of(part.vendor)}]:
                 return named
     return []
