@@ -189,3 +189,11 @@ def test_a_bare_sum_is_of_two_modules(line: str, modules: int) -> None:
     (entry,) = read_parts_list(line, SHIPPED, "2026-11-23")
     kit = entry.wish.parts[0]
     assert isinstance(kit, MemoryKit) and entry.wish.quantity * kit.modules == modules
+
+
+def test_a_sum_of_memory_goes_into_the_slots_of_the_board() -> None:
+    text = "Motherboard: ASRock H510 Pro BTC+\nCPU: Celeron G5905\nRAM: 16 GB DDR4 3200"
+    memory = read_parts_list(text, SHIPPED, "2026-11-23")[-1].wish
+    kit = memory.parts[0]
+    assert isinstance(kit, MemoryKit)
+    assert (memory.quantity * kit.modules, kit.module_gib) == (1, 16)

@@ -166,6 +166,38 @@ FAILURES_FRESH = (
         site=US,
     ),
     Failure(
+        "Six RTX PRO 6000 on a WRX90E-SAGE SE with USB4 on",
+        "local-inference-lab/rtx6kpro pull request 5",
+        (
+            "asus.pro-ws.wrx90e-sage-se",
+            "amd.threadripper-pro.9975wx",
+            ("nvidia.rtx-pro.6000-blackwell-max-q", 6),
+        ),
+        ("KNO001",),
+    ),
+    Failure(
+        "Cards on the x1 slots of an H110 Pro BTC+ hang the training",
+        "AlexeyAB/darknet issue 2807",
+        (
+            "asrock.h110.h110-pro-btc-plus",
+            "intel.core.i5-7500",
+            ("nvidia.geforce.gtx-1080-ti", 4),
+            FRAME,
+            ("generic.mining.usb-riser-x1-ver-009s", 3),
+        ),
+        ("PCI004",),
+    ),
+    Failure(
+        "Modules of 64 GB on a first Xeon Scalable: abnormal memory",
+        "bios-mods.com/forum/showthread.php?tid=38415",
+        (
+            "asus.ws.c621e-sage",
+            "intel.xeon.bronze-3104",
+            ("samsung.server.m393a8g40mb2-cvf", 6),
+        ),
+        ("MEM010",),
+    ),
+    Failure(
         "P40 beside an old desktop processor without a picture",
         "github.com/JingShing/How-to-use-tesla-p40: a display card beside it",
         ("msi.mag.mag-b550-tomahawk", R2700X, P40),

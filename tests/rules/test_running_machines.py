@@ -45,9 +45,12 @@ def test_a_running_machine_gets_no_error(machine: Running) -> None:
     assert [finding_text(finding, rig, shipped_catalog()) for finding in found] == []
 
 
-@pytest.mark.parametrize("apart", [False, True], ids=["seen", "kept apart"])
-def test_few_running_machines_are_asked_about_or_warned_of(apart: bool) -> None:
-    machines = [machine for machine in RUNNING if machine.apart is apart]
+@pytest.mark.parametrize(
+    "machines",
+    [[m for m in RUNNING if not m.apart], [m for m in RUNNING if m.apart], list(FRESH)],
+    ids=["seen", "kept apart", "fresh"],
+)
+def test_few_running_machines_are_asked_about_or_warned_of(machines: list[Running]) -> None:
     verdicts = {machine.name: judged(machine).verdict() for machine in machines}
     count = Counter(verdicts.values())
     assert count["unknown"] <= UNKNOWN_AT_MOST * len(machines), verdicts

@@ -117,6 +117,7 @@ def _kits_of(
     fits = [kit for kit in kits if kit.module_gib == gib and wanted % kit.modules == 0]
     if counted is None and told == 1 and gib >= SHARED_GIB and not _ONE.search(text):
         made = any(set(shop_words(kit.vendor)) <= words for kit in kits)
+        made = made and not any(_names_series(kit, words) for kit in kits)
         fits = fits if made else [kit for kit in fits if kit.module not in ("udimm", "cudimm")]
     if not fits and counted is None and told == 1:
         total = [kit for kit in kits if kit.modules * kit.module_gib == gib]
@@ -223,6 +224,13 @@ def contradicts(text: str, kit: MemoryKit) -> bool:
         (rate and int(next(filter(None, rate.groups()))) != kit.speed_mts)
         or (sizes and not sizes & own)
     )
+
+
+def _names_series(kit: MemoryKit, words: set[str]) -> bool:
+    """Say whether words name a kit's series beside its maker: those are sold in kits."""
+    maker = set(shop_words(kit.vendor))
+    series = set(shop_words(kit.name.partition(" DDR")[0])) - maker
+    return bool(series) and kit.modules > 1 and maker | series <= words
 
 
 def is_very_kit(text: str, kit: MemoryKit) -> bool:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.find.find import PartIndex, words_of
-from rigplanner.catalog.find.kits import BUFFERED, nearest_kits
+from rigplanner.catalog.find.kits import BUFFERED, counted_modules, is_very_kit, nearest_kits
 from rigplanner.catalog.find.naming import in_latin
 from rigplanner.catalog.schema.parts import CPU, Cooler, MemoryKit, Motherboard, Part, System
 from rigplanner.rig.edits import LARGEST_QUANTITY
@@ -22,10 +22,12 @@ _SIZE = re.compile(r"(?<!\d)\d{1,4}\s?G[Bo]?\b", re.IGNORECASE)
 
 
 class Taken(Struct, frozen=True):
-    """What memory board and CPU of a list take together: the type, and the sorts of module."""
+    """What memory board and CPU of a list take together: the type, the sorts of module, and how
+    many where the list names one board."""
 
     type: str
     modules: tuple[str, ...]
+    slots: int | None = None
 
 
 def for_the_socket(wish: Wish, parts: Sequence[Part], index: PartIndex) -> Wish:
@@ -65,7 +67,12 @@ def memory_taken(parts: Sequence[Part]) -> Taken | None:
     if not types or len(together := set.intersection(*types)) != 1:
         return None
     cpus = [part.memory.modules for part in parts if isinstance(part, CPU) and part.memory]
-    return Taken(together.pop(), next((modules for modules in cpus if modules), ()))
+    slots = [part.layout.memory_slots for part in parts if isinstance(part, Motherboard)]
+    return Taken(
+        together.pop(),
+        next((modules for modules in cpus if modules), ()),
+        slots[0] if len(slots) == 1 else None,
+    )
 
 
 def _types(parts: Sequence[Part]) -> Iterator[tuple[str, ...]]:
@@ -81,6 +88,7 @@ def for_the_board(wish: Wish, kind: str | None, taken: Taken | None, index: Part
     take: "8 x 64G RDIMM" on a board for DDR4, "128GB DDR4" beside an EPYC."""
     if taken is None or not _SIZE.search(wish.text):
         return wish
+    wish = _in_slots(wish, taken, index)
     if not taken.modules and not _SORT.search(wish.text):
         return wish
     kit = wish.parts[0] if wish.parts else None
@@ -103,6 +111,24 @@ def for_the_board(wish: Wish, kind: str | None, taken: Taken | None, index: Part
     if not kits or not 1 <= count * times <= LARGEST_QUANTITY:
         return wish
     return replace(wish, quantity=count * times, parts=tuple(kits), stands_in=True)
+
+
+def _in_slots(wish: Wish, taken: Taken, index: PartIndex) -> Wish:
+    """Return a sum of memory that more modules than the board has slots make up as one of fewer:
+    "64GB DDR4" on a board of four slots."""
+    kit = wish.parts[0] if wish.parts else None
+    if not isinstance(kit, MemoryKit) or taken.slots is None or counted_modules(wish.text):
+        return wish
+    modules = wish.quantity * kit.modules
+    if modules <= taken.slots or is_very_kit(wish.text, kit):
+        return wish
+    for count in (4, 2, 1):
+        size = modules * kit.module_gib / count
+        _, kits = nearest_kits(f"{count}x{size:g}GB {kit.type}", index.find("", "memory"))
+        alike = tuple(one for one in kits if one.module == kit.module)
+        if count <= taken.slots and alike:
+            return replace(wish, quantity=count // alike[0].modules, parts=alike, stands_in=True)
+    return wish
 
 
 def _is_refused(kit: MemoryKit, text: str, taken: Taken) -> bool:

@@ -328,6 +328,7 @@ def plugs(part: PowerSupply | System, supply: Supply) -> tuple[dict[str, int], d
 
 
 SUPPLY_LENGTH_MM: tuple[tuple[float, Range], ...] = (
+    (650.0, (180.0, 120.0)),
     (850.0, (195.0, 120.0)),
     (1300.0, (220.0, 125.0)),
     (1e9, (230.0, 150.0)),
@@ -344,6 +345,16 @@ OPEN_ROOM_MM = 400.0
 """Nothing stands behind the supply of an open frame."""
 TOWER_CARD_MM = 300.0
 """Cases that take cards so long are towers with a place of its own for the supply."""
+TOWER_COLUMNS = 7
+TOWER_RADIATORS_MM = ((120, 240), (120, 140, 240, 280, 360, 420))
+
+
+def radiators_mm(space: Enclosure) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Return the fewest and the most lengths of radiators that a tower for ATX boards takes: every
+    one of the shipped catalog whose places are known takes 240 mm."""
+    tower = (space.gpu_length_mm or 0.0) >= TOWER_CARD_MM and space.rack_units is None
+    tower = tower and (space.slot_columns or 0) >= TOWER_COLUMNS and space.airflow != "open"
+    return TOWER_RADIATORS_MM if tower and "ATX" in space.board_form_factors else None
 
 
 def supply_length_mm(psu: PowerSupply) -> Range | None:

@@ -417,7 +417,10 @@ def _eights(card: GPU) -> int:
     source="Supply makers' cable compatibility charts",
 )
 def cable_family(context: Context, case: Cabled) -> Iterator[Finding]:
-    """Compare the makers; one maker's series may differ too, so the same maker is a remark."""
+    """Compare the makers; one maker's series may differ too, so the same maker is a remark. Cables
+    of breakout boards have standard plugs at both ends."""
+    if case.psu.form_factor == BREAKOUT:
+        return
     same = case.cable.vendor == case.psu.vendor
     yield cable_family.finding(
         case, "info" if same else "error", needed=case.psu.vendor, actual=case.cable.vendor

@@ -320,10 +320,13 @@ def with_generation(context: Context) -> Iterator[Seated]:
 
 def _list_of_class(context: Context, case: Seated, missing: tuple[str, ...]) -> Bounds | None:
     """A generation that the lists of all boards of the socket and chipset name stands on one that
-    was not read, too. Where no such list was read, the maker of the CPU names its chipsets."""
+    was not read, too. Where no such list was read, or the board is no older than the CPU, the maker
+    of the CPU names its chipsets."""
     told = generation(case.cpu.name, case.cpu.socket)
     stands = always_listed(case.board.layout, told) if told else None
     if stands is None and case.cpu.chipsets:
+        stands = chipset_suits(case.cpu, case.board)
+    if stands is False and case.cpu.chipsets and not younger(case.board, case.cpu):
         stands = chipset_suits(case.cpu, case.board)
     if told is None or not stands:
         return None

@@ -22,6 +22,7 @@ from rigplanner.rules.core.finding import Finding, Fix
 from rigplanner.rules.core.fixes import fix, item_of, move, swap
 from rigplanner.rules.core.moves import lands
 from rigplanner.rules.core.registry import rule
+from rigplanner.rules.hardware import class_bounds
 from rigplanner.rules.hardware.class_bounds import (
     STANDARD_HEIGHT_MM,
     card_height_mm,
@@ -509,12 +510,22 @@ def cooler_height(context: Context, case: CoolerInCase) -> Iterator[Finding]:
         yield cooler_height.finding(case, needed=needed, actual=limit, unit="mm", fixes=fixes)
 
 
+def _radiator_bounds(
+    context: Context, case: CoolerInCase, missing: tuple[str, ...]
+) -> Bounds | None:
+    """A tower takes the radiators that all towers take, at best every one."""
+    path = "chassis.enclosure.radiators_mm"
+    places = class_bounds.radiators_mm(_space(case.chassis))
+    return between(case, {path: places}) if places and missing == (path,) else None
+
+
 @rule(
     "SPC008",
     "Case has no place for the radiator",
     "error",
     over=liquid_coolers,
     needs=("cooler.radiator_mm", "chassis.enclosure.radiators_mm"),
+    bound=_radiator_bounds,
     reason="A radiator needs a mount of its own length.",
     source=CASE,
 )
