@@ -103,7 +103,7 @@ class PartIndex:
         holders: dict[str, list[int]] = {}
         cuts: dict[str, tuple[str, ...]] = {}
         for number, part in enumerate(self._parts):
-            for text in (part.name, *part.aliases):
+            for text in (part.name, *part.aliases, *_without_maker(part)):
                 self._names.setdefault("".join(words_of(text)), []).append(number)
             for word in held_words(part, cuts):
                 holders.setdefault(word, []).append(number)
@@ -347,6 +347,13 @@ def index_of(catalog: Catalog) -> PartIndex:
     index = PartIndex(catalog.parts.values(), catalog.community)
     _made[:] = [(catalog, index)]
     return index
+
+
+def _without_maker(part: Part) -> tuple[str, ...]:
+    """Return the name without the maker in front, where two words or more are left of it."""
+    own, maker = words_of(part.name), words_of(part.vendor)
+    left = own[len(maker) :]
+    return (" ".join(left),) if len(left) > 1 and own[: len(maker)] == maker else ()
 
 
 def _own_words(part: Part) -> set[str]:
