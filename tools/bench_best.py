@@ -8,7 +8,7 @@ from itertools import islice
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog, shipped_catalog
-from rigplanner.performance.anchors.own import kept_evidence
+from rigplanner.performance.anchors.own import current_evidence
 from rigplanner.planning.aims import aim_of
 from rigplanner.planning.best.answer import Seeker
 from rigplanner.planning.best.choices import front
@@ -39,7 +39,7 @@ def layered() -> Catalog:
 def _seeker(budget: float, catalog: Catalog) -> Seeker:
     wants = (Want(workload=aim_of("language", "").workload),)
     question = Question(wants=wants, budget=budget, site=US, used=True)
-    kept_evidence()
+    current_evidence()
     return Seeker(question, catalog, TODAY)
 
 
@@ -67,7 +67,7 @@ def proven_of_many_parts() -> tuple[float, str]:
 
 def first() -> float:
     """Seconds until the first sound rig, catalog and measurements read."""
-    shipped_catalog(), kept_evidence()
+    shipped_catalog(), current_evidence()
     start = time.process_time()
     next(_seeker(4500.0, shipped_catalog()).answers(4500.0))
     return time.process_time() - start

@@ -13,7 +13,7 @@ from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.data import data_path
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.own import kept_evidence
+from rigplanner.performance.anchors.own import current_evidence
 from rigplanner.performance.predict import predict_speed
 from rigplanner.rig.edits import Edit, apply
 from rigplanner.rig.files import read_rig
@@ -135,7 +135,7 @@ def speeds_of_new_jobs() -> float:
     """Any network on any GPU, and nothing kept of what was asked before."""
 
     def forget(jobs: list[Job], _: int) -> list[Job]:
-        kept_evidence().forget()
+        current_evidence().forget()
         return jobs
 
     return _rates(forget)

@@ -7,7 +7,7 @@ from itertools import product
 from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.planning.map.asked import Question, Told, growing
+from rigplanner.planning.map.asked import Question, RowsSoFar, growing
 from rigplanner.planning.map.cards import cards
 from rigplanner.planning.map.order import ranked
 from rigplanner.planning.map.rank import rows
@@ -43,7 +43,7 @@ def one_work() -> float:
 def first_rows() -> float:
     """Milliseconds until the window has its first 25 rows, the program being warm."""
 
-    def first() -> tuple[float, Told]:
+    def first() -> tuple[float, RowsSoFar]:
         question = Question(works=(ONE,), weights=(1.0,), counts=COUNTS)
         start = time.process_time()
         told = next(growing(question, shipped_catalog(), shipped_cloud(), shipped_zoo()))

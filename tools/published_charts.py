@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.anchors.anchors import find_gpu
-from rigplanner.performance.anchors.own import kept_evidence
+from rigplanner.performance.anchors.own import current_evidence
 from rigplanner.performance.answer import TIME_METRICS, SpeedEstimate
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.predict import predict_speed
@@ -57,7 +57,7 @@ def bar(gpu: str, published: float, told: SpeedEstimate, time: bool = False) -> 
 def jobs() -> dict[str, list[list[Measured]]]:
     """The measured rows of each source, job by job, where at least four cards did the job."""
     found: dict[Any, list[Measured]] = defaultdict(list)
-    for placed in kept_evidence().placed:
+    for placed in current_evidence().placed:
         row = placed.row
         work = msgspec.msgpack.encode(row.workload)
         found[row.source, work, row.count, row.nodes, row.metric].append(row)

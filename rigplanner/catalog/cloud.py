@@ -74,7 +74,7 @@ class Cloud(Struct, frozen=True):
     sources: dict[str, Source]
     unlisted: dict[str, str] = {}
 
-    def told_of(self, words: Iterable[str]) -> list[str]:
+    def unlisted_reasons(self, words: Iterable[str]) -> list[str]:
         """Return of the providers that the words name why no machine of theirs is listed."""
         wanted = "".join(words).casefold()
         return [

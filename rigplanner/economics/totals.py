@@ -5,7 +5,7 @@ from datetime import date
 from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.prices.classes import is_told, newest_in, shared_price
+from rigplanner.catalog.prices.classes import is_from_catalog, newest_in, shared_price
 from rigplanner.catalog.prices.exchange import convert
 from rigplanner.catalog.prices.index import FRESH_DAYS, carried, shipped_index
 from rigplanner.catalog.prices.money import WHOLE_CURRENCIES
@@ -82,7 +82,7 @@ def price_of(rig: Rig, uid: str, catalog: Catalog) -> tuple[Price | None, bool]:
 
 def _price_of_item(rig: Rig, item: Item, catalog: Catalog) -> tuple[Price | None, bool]:
     if item.price is not None:
-        return item.price, not is_told(item.price, catalog)
+        return item.price, not is_from_catalog(item.price, catalog)
     part = catalog.get(item.part) or rig.snapshot.get(item.part)
     prices = asked_today(part) if part else ()
     countable = [

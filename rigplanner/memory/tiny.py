@@ -2,7 +2,7 @@
 
 from difflib import get_close_matches
 from functools import cache
-from typing import Literal
+from typing import Literal, TypeVar
 
 from msgspec import Struct
 
@@ -44,6 +44,9 @@ class TinyNetwork(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     sram_source: str = ""
 
 
+T = TypeVar("T", bound=Board | TinyNetwork)
+
+
 class TinyFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The shipped boards and networks."""
 
@@ -59,17 +62,24 @@ def tiny_file() -> TinyFile:
     return read_json((data_path("catalog") / "benchmarks" / "tiny.json").read_bytes(), TinyFile)
 
 
+def _named(word: str, known: dict[str, T]) -> T | None:
+    """Return what a word names by slug, name or alias."""
+    asked = word.casefold().strip()
+    for slug, each in known.items():
+        if asked in (slug, each.name.casefold(), *each.aliases):
+            return each
+    return None
+
+
 def find_board(word: str) -> Board:
     """Return the board that a word means; raise WorkloadFault with the nearest."""
     boards = tiny_file().boards
-    asked = word.casefold().strip()
-    for slug, board in boards.items():
-        if asked in (slug, board.name.casefold(), *board.aliases):
-            return board
-    names = [board.name for board in boards.values()]
-    known = {name.casefold(): name for name in names}
-    near = ", ".join(known[each] for each in get_close_matches(asked, known, 2, 0.0))
-    raise WorkloadFault(f"board: '{word[:40]}' is not known; the nearest are {near}.")
+    if found := _named(word, boards):
+        return found
+    known = {board.name.casefold(): board.name for board in boards.values()}
+    near = get_close_matches(word.casefold().strip(), known, 2, 0.0)
+    names = ", ".join(known[each] for each in near)
+    raise WorkloadFault(f"board: '{word[:40]}' is not known; the nearest are {names}.")
 
 
 def boards_that_hold(network: TinyNetwork) -> tuple[Board, ...]:
@@ -80,13 +90,11 @@ def boards_that_hold(network: TinyNetwork) -> tuple[Board, ...]:
     return tuple(sorted(held, key=lambda each: (each.sram_kb, each.flash_kb or 0.0)))
 
 
-def find_tiny(word: str) -> TinyNetwork:
+def find_network(word: str) -> TinyNetwork:
     """Return the network that a word means; raise WorkloadFault with those known."""
     networks = tiny_file().networks
-    asked = word.casefold().strip()
-    for slug, network in networks.items():
-        if asked in (slug, network.name.casefold(), *network.aliases):
-            return network
+    if found := _named(word, networks):
+        return found
     raise WorkloadFault(
         f"model: '{word[:40]}' is no network for microcontrollers; known are {', '.join(networks)},"
         " or say --flash-kb and --sram-kb of your own."

@@ -24,7 +24,7 @@ def same_job(item: Placed) -> Hashable:
     return *same_network(item), point.lane, point.count, point.batch, point.tokens, point.written  # type: ignore[misc]
 
 
-def told_by_others(placed: Iterable[Placed], alike: Callable[[Placed], Hashable]) -> list[Judged]:
+def median_of_others(placed: Iterable[Placed], alike: Callable[[Placed], Hashable]) -> list[Judged]:
     """Return each row that other sources measured too, with what they say in the place of a
     prediction: the median of their measurements, and the least and the most. The model carries them
     over to what is the row's own (batch, data, parallelism)."""

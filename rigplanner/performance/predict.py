@@ -17,7 +17,7 @@ from rigplanner.performance import truncated_normal as truncated
 from rigplanner.performance import variants
 from rigplanner.performance.anchors.anchors import find_gpu, place
 from rigplanner.performance.anchors.monotonicity import at_least
-from rigplanner.performance.anchors.own import kept_evidence
+from rigplanner.performance.anchors.own import current_evidence
 from rigplanner.performance.anchors.points import Anchored, Corrected, Placed, Point
 from rigplanner.performance.answer import Evidence as Novelty
 from rigplanner.performance.answer import SpeedEstimate, Unmeasured, with_first_token
@@ -133,7 +133,7 @@ def predict_speed(
         return other
     if TASKS.get(workload.task or "") == "collective":
         return predict_collective(workload, gpu, count, nodes, link, machine, metric)
-    known = evidence or kept_evidence()
+    known = evidence or current_evidence()
     if is_preference(workload):
         return _of_preference(
             workload, gpu, count, nodes, link, zoo, machine, metric, known, allowed, power_limit_w

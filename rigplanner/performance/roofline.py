@@ -205,7 +205,7 @@ def passes_through(job: Job) -> float:
     return (3.0 if job.task == "train" else 2.2) + again
 
 
-def kin_of(kind: str) -> str:
+def stand_in_kind(kind: str) -> str:
     """Return the kind of net whose learned shares stand for one that has no measured rows: speech
     transformers are encoders."""
     return "encoder" if kind == "asr" else kind
@@ -222,7 +222,7 @@ def share_kind(kind: str, task: str, stack: str = "") -> str:
         return "moe-train"
     if kind in FORWARD_KINDS and task == "inference":
         return f"{kind}-forward"
-    kin = kin_of(kind)
+    kin = stand_in_kind(kind)
     return "encoder-padded" if kin == "encoder" and not stack.startswith(PACKS_SEQUENCES) else kin
 
 

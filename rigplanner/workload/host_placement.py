@@ -55,7 +55,7 @@ ON_CPU = HostPlacement(rest=1, experts=1, cache=1, head=1, told=True)
 """A computer without a GPU."""
 
 
-def told_placement(workload: Workload, network: Network, stack: str) -> HostPlacement:
+def stated_placement(workload: Workload, network: Network, stack: str) -> HostPlacement:
     """Return what a workload says of its place, or what its engine does by itself. Raises
     WorkloadFault for words and patterns that mean nothing."""
     layers = max(1, network.layers)

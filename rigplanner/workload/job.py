@@ -11,7 +11,7 @@ from rigplanner.catalog.zoo import recommender
 from rigplanner.errors import WorkloadFault
 from rigplanner.networks.dimensions import writes_scores
 from rigplanner.rig.workload import Parallelism, Workload
-from rigplanner.workload.host_placement import HostPlacement, told_placement
+from rigplanner.workload.host_placement import HostPlacement, stated_placement
 from rigplanner.workload.limits import (
     LARGEST,
     SHARED_LAYERS,
@@ -268,7 +268,7 @@ def _kept_where(workload: Workload, network: Network, stack: str) -> dict[str, A
     told = workload.weights_gib
     return {
         "gpu_layers": workload.gpu_layers,
-        "placement": told_placement(workload, network, stack),
+        "placement": stated_placement(workload, network, stack),
         "utilization": workload.memory_utilization or memory_stack(stack).utilization,
         "stored_bytes": None if told is None else told * 2**30,
     }

@@ -4,7 +4,7 @@ import pytest
 
 from rigplanner.cli.main import main
 from rigplanner.errors import WorkloadFault
-from rigplanner.memory.tiny import TinyNetwork, find_board, find_tiny, tiny_file, verdict
+from rigplanner.memory.tiny import TinyNetwork, find_board, find_network, tiny_file, verdict
 
 
 @pytest.mark.parametrize(
@@ -28,11 +28,11 @@ def test_flash_holds_the_weights_and_sram_the_arena(
 
 
 def test_names_are_found_and_others_refused_with_the_nearest() -> None:
-    assert find_tiny("vww").flash_kb == 325 and find_tiny("KWS").flash_kb == 53
+    assert find_network("vww").flash_kb == 325 and find_network("KWS").flash_kb == 53
     with pytest.raises(WorkloadFault, match="the nearest are"):
         find_board("arduino nanno")
     with pytest.raises(WorkloadFault, match="known are ds-cnn"):
-        find_tiny("resnet-50")
+        find_network("resnet-50")
     known = tiny_file()
     held = (*known.boards.values(), *known.networks.values())
     assert all(each.source in known.sources for each in held)

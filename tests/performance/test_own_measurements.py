@@ -11,8 +11,8 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.own import (
+    current_evidence,
     keep,
-    kept_evidence,
     left_aside,
     read_each,
     read_own,
@@ -103,9 +103,9 @@ def kept_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
     monkeypatch.setattr(
         "rigplanner.performance.anchors.own.own_folder", lambda: tmp_path / "measurements"
     )
-    kept_evidence.cache_clear()
+    current_evidence.cache_clear()
     yield tmp_path / "measurements"
-    kept_evidence.cache_clear()
+    current_evidence.cache_clear()
 
 
 def test_kept_files_pull_every_later_prediction_until_they_are_deleted(
@@ -119,7 +119,7 @@ def test_kept_files_pull_every_later_prediction_until_they_are_deleted(
     assert abs(after.value - 1900) < abs(before.value - 1900)
     assert any(anchor.source == str(kept_folder / "mine.csv") for anchor in after.anchors)
     (kept_folder / "mine.csv").unlink()
-    kept_evidence.cache_clear()
+    current_evidence.cache_clear()
     assert predict_speed(job, gpu, 1, 1, "none", shipped_zoo()) == before
 
 
@@ -127,7 +127,7 @@ def test_a_kept_file_that_cannot_be_read_is_named_and_stops_nothing(kept_folder:
     kept_folder.mkdir()
     gpu, job = find_gpu("RTX 4090"), Workload(model="resnet-50", task="train")
     before = predict_speed(job, gpu, 1, 1, "none", shipped_zoo())
-    kept_evidence.cache_clear()
+    current_evidence.cache_clear()
     write(kept_folder / "broken.csv", HEADER + ROW.replace("1900", "fast"))
     (kept_folder / "bytes.jsonl").write_bytes(b'{"model": "\xff"}')
     (kept_folder / "long.csv").write_text("a,b\n" + "x" * 140_000 + ",1")

@@ -8,7 +8,7 @@ from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.performance.anchors.evidence import Evidence, placed_evidence
-from rigplanner.performance.anchors.own import kept_evidence, with_own
+from rigplanner.performance.anchors.own import current_evidence, with_own
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.predict import predict_speed
@@ -62,7 +62,7 @@ def test_beams_are_a_small_whole_number(beams: object) -> None:
 
 
 def test_times_of_reading_and_writing_add() -> None:
-    alone = placed_evidence(kept_evidence().placed)
+    alone = placed_evidence(current_evidence().placed)
     short, long = (_speed(replace(SPEECH, output_tokens=tokens), alone) for tokens in (10, 110))
     pair = halves(SPEECH, None, shipped_zoo())
     assert pair

@@ -9,14 +9,14 @@ from rigplanner.workload.host_placement import (
     HostPlacement,
     dense_layers,
     experts_in_use,
-    told_placement,
+    stated_placement,
 )
 from rigplanner.workload.network import resolve
 
 
 def placed(model: str, stack: str = "llama.cpp", **fields: object) -> HostPlacement:
     work = Workload(model=model, task="inference", **fields)  # type: ignore[arg-type]
-    return told_placement(work, resolve(work, shipped_zoo()), stack)
+    return stated_placement(work, resolve(work, shipped_zoo()), stack)
 
 
 def test_nothing_said_leaves_all_on_the_cards() -> None:

@@ -72,7 +72,7 @@ def with_inferred_lanes(made: Import) -> Import:
     return replace(made, parts=tuple(with_lanes(part, known) for part in made.parts))
 
 
-def kept_count(made: Import | Offers, least: Confidence = "exact") -> int:
+def count_to_keep(made: Import | Offers, least: Confidence = "exact") -> int:
     """Return how many parts, or prices of parts, `keep` would write."""
     return len(made.parts) if isinstance(made, Import) else len(price_file("", made, least).prices)
 

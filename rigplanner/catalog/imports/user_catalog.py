@@ -12,7 +12,9 @@ In the user's data folder, under `catalog/`:
 
 import contextlib
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -47,6 +49,8 @@ RATES_FILE = "rates.xml"
 SECOND_RATES_FILE = "rates-second.txt"
 LARGEST_PRICES_BYTES = 64 * 2**20
 
+T = TypeVar("T")
+
 
 class FullCatalog(Struct, frozen=True):
     """The catalog with all that the user added, and a sentence for each file that was left
@@ -69,9 +73,14 @@ def full_catalog(folder: Path | None = None) -> FullCatalog:
     folder = folder or user_folder()
     shipped = shipped_catalog()
     faults: list[str] = []
-    own = [family for place in (UPDATES, OWN) for family in _families(folder / place, faults)]
-    layers = _layers(folder / IMPORTED, faults)
-    prices = _price_files(folder / PRICES, faults)
+    own = [
+        family
+        for place in (UPDATES, OWN)
+        for family in _each(folder / place, read_foreign_family, faults)
+    ]
+    layers = _each(folder / IMPORTED, _layer, faults)
+    prices = _each(folder / PRICES, _price_file, faults)
+    prices.sort(key=lambda file: file.overrides)
     if fault := _fetched_rates(folder)[1]:
         faults.append(f"Left aside: {fault}")
     if not (own or layers or prices):
@@ -88,24 +97,22 @@ def full_catalog(folder: Path | None = None) -> FullCatalog:
     return FullCatalog(with_prices(made, prices), tuple(faults))
 
 
-def _layers(folder: Path, faults: list[str]) -> list[Layer]:
-    """Return the imports under a folder, each from its binary copy where that is of the file as it
-    stands."""
+def _each(folder: Path, read: Callable[[Path], T], faults: list[str]) -> list[T]:
+    """Return what the files of a folder hold; what is wrong with the others goes to `faults`."""
     found = []
     for path in _files(folder):
         try:
-            found.append(_layer(path))
+            found.append(read(path))
         except CatalogFault as fault:
             faults.append(f"Left aside: {fault}")
+        except OSError as fault:
+            faults.append(f"Left aside: {path}: cannot be read ({fault.strerror or fault}).")
     return found
 
 
 def _layer(path: Path) -> Layer:
-    copy = _copy_of(path)
-    try:
-        key = signature([path])
-    except OSError as fault:
-        raise CatalogFault(f"{path}: cannot be read ({fault.strerror or fault}).") from fault
+    """Return an import, from its binary copy where that is of the file as it stands."""
+    copy, key = _copy_of(path), signature([path])
     stored = read_copy(copy, key)
     if stored is not None:
         with contextlib.suppress(JsonFault, LookupError, ValueError):
@@ -134,27 +141,8 @@ def _files(folder: Path) -> list[Path]:
         return []
 
 
-def _families(folder: Path, faults: list[str]) -> list[Family]:
-    found = []
-    for path in _files(folder):
-        try:
-            found.append(read_foreign_family(path))
-        except CatalogFault as fault:
-            faults.append(f"Left aside: {fault}")
-    return found
-
-
-def _price_files(folder: Path, faults: list[str]) -> list[PriceFile]:
-    found = []
-    for path in _files(folder):
-        try:
-            content = read_within(path, LARGEST_PRICES_BYTES)
-            found.append(decode_prices(content, str(path)))
-        except CatalogFault as fault:
-            faults.append(f"Left aside: {fault}")
-        except OSError as fault:
-            faults.append(f"Left aside: {path}: cannot be read ({fault.strerror or fault}).")
-    return sorted(found, key=lambda file: file.overrides)
+def _price_file(path: Path) -> PriceFile:
+    return decode_prices(read_within(path, LARGEST_PRICES_BYTES), str(path))
 
 
 def newest_rates(folder: Path | None = None) -> ExchangeRates:

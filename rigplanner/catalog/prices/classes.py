@@ -139,7 +139,7 @@ _told: tuple[object, frozenset[tuple[float, str, str]]] | None = None
 """Amount, source and day of the prices of the catalog that was asked for last."""
 
 
-def is_told(price: Price, catalog: Catalog) -> bool:
+def is_from_catalog(price: Price, catalog: Catalog) -> bool:
     """Return whether a price was taken from the catalog, not entered by somebody: it is one of the
     catalog's, counted from those of memory by the GiB, or carried to a day by the index. The best
     rig carries its prices so."""

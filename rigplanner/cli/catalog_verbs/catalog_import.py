@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
     except ForeignFault as fault:
         raise InputFault(str(fault)) from fault
     _tell(args, made)
-    if importing.kept_count(made, args.accept):
+    if importing.count_to_keep(made, args.accept):
         _keep(args, lambda: importing.keep(args.source, args.file, made, args.accept, args.name))
     return FINE
 

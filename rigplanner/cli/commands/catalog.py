@@ -216,7 +216,7 @@ def _list_cloud(args: argparse.Namespace) -> int:
             print(hire_table(found, open_catalog(), width()))
         near = cloud.nearest(" ".join(args.words)) if args.words and not found else []
         hint = f"; the nearest are {', '.join(near)}" if near else ""
-        for sentence in cloud.told_of(args.words) if not found else ():
+        for sentence in cloud.unlisted_reasons(args.words) if not found else ():
             print(sentence, file=sys.stderr)
         print(f"{len(found)} of {len(cloud.instances)} machines to rent{hint}", file=sys.stderr)
     return FINE if found else FINDINGS
@@ -226,7 +226,7 @@ def _show(args: argparse.Namespace, catalog: Catalog) -> int:
     words = " ".join(args.words)
     part: Part | None = catalog.get(words)
     hired = shipped_cloud().named(words)
-    told = shipped_cloud().told_of(args.words)
+    told = shipped_cloud().unlisted_reasons(args.words)
     if part is None and hired is None:
         index = index_of(catalog)
         is_provider = any(said.casefold().startswith(f"{words.casefold()}:") for said in told)

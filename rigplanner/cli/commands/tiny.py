@@ -6,7 +6,7 @@ import sys
 
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.errors import WorkloadFault
-from rigplanner.memory.tiny import TinyNetwork, find_board, find_tiny, tiny_file
+from rigplanner.memory.tiny import TinyNetwork, find_board, find_network, tiny_file
 from rigplanner.report.words.tiny import board_text, nearest_text, need_text
 
 
@@ -46,4 +46,4 @@ def _networks(args: argparse.Namespace) -> list[TinyNetwork]:
             source="",
         )
         return [own]
-    return [find_tiny(args.what)] if args.what else list(tiny_file().networks.values())
+    return [find_network(args.what)] if args.what else list(tiny_file().networks.values())

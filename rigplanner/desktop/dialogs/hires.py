@@ -61,7 +61,7 @@ class HiresDialog(QDialog):
         counted = trn("{count} machine", "{count} machines", len(found))
         said = tr("{counted} of {all}", counted=counted, all=len(cloud.instances))
         hint = tr("The nearest are {names}.", names=", ".join(near)) if near else ""
-        if words and not found and (told := cloud.told_of(words)):
+        if words and not found and (told := cloud.unlisted_reasons(words)):
             hint = " ".join(told)
         usual = tr(
             "An hour of work on spot: two interruptions a day, a checkpoint every hour, ten minutes"

@@ -153,7 +153,9 @@ class ImportDialog(QDialog):
     def _rest(self) -> None:
         self.progress.hide()
         self.cancel_button.hide()
-        self.keep_button.setEnabled(self.made is not None and importing.kept_count(self.made) > 0)
+        self.keep_button.setEnabled(
+            self.made is not None and importing.count_to_keep(self.made) > 0
+        )
 
     def _ask_file(self) -> None:
         kinds = tr("{kinds};;All files (*)", kinds=FILTERS[self.source.currentData()])

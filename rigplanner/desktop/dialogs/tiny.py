@@ -17,7 +17,7 @@ from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.help.hints import give_hints
 from rigplanner.desktop.look.theme import row_px
 from rigplanner.errors import WorkloadFault
-from rigplanner.memory.tiny import TinyNetwork, find_board, find_tiny, tiny_file
+from rigplanner.memory.tiny import TinyNetwork, find_board, find_network, tiny_file
 from rigplanner.report.language import tr
 from rigplanner.report.words.tiny import (
     board_heads,
@@ -118,7 +118,7 @@ class TinyDialog(QDialog):
 
     def _asked(self) -> TinyNetwork:
         if not self.own.isChecked():
-            return find_tiny(self.network.currentText())
+            return find_network(self.network.currentText())
         return TinyNetwork(
             name=tr("own network"),
             aliases=(),

@@ -43,7 +43,7 @@ from rigplanner.desktop.map.works import WorkChooser, Works
 from rigplanner.desktop.panels.breakdown import show_breakdown
 from rigplanner.desktop.panels.reasons import estimate_reason
 from rigplanner.planning.map.advice import Advice, advice
-from rigplanner.planning.map.asked import Told, growing
+from rigplanner.planning.map.asked import RowsSoFar, growing
 from rigplanner.planning.map.cards import same_kind
 from rigplanner.planning.map.measured_ratios import Side, boards_of, ratios
 from rigplanner.planning.map.nearest import shortages
@@ -179,7 +179,7 @@ class CardsPage(QWidget):
         self.weights.show_works(self._works.titles)
         if not any(wish.weight for wish in self.weights.wishes(len(self._works.works))):
             self.stop()
-            self._take(Told([], 0, 0))
+            self._take(RowsSoFar([], 0, 0))
             self.note.setText(
                 tr(
                     "Add a workload to the rig, or name a model above, to see every card against"
@@ -197,7 +197,7 @@ class CardsPage(QWidget):
         catalog = self._session.catalog
         currency = question.money.currency
 
-        def work(ticket: Ticket) -> Iterator[Told]:
+        def work(ticket: Ticket) -> Iterator[RowsSoFar]:
             from rigplanner.catalog.cloud import shipped_cloud
             from rigplanner.catalog.zoo import shipped_zoo
 
@@ -221,7 +221,7 @@ class CardsPage(QWidget):
         self._session.tasks.cancel(TOPIC)
         self._busy.hide()
 
-    def _take(self, told: Told) -> None:
+    def _take(self, told: RowsSoFar) -> None:
         """Show a ranking, whole or growing; chosen rows stay chosen."""
         self.progress.setRange(0, max(1, told.cards))
         self.progress.setValue(told.looked_at)
@@ -254,7 +254,7 @@ class CardsPage(QWidget):
             self.table.setColumnHidden(n, bool(seen) and widest == 0)
             head.resizeSection(n, max(widest + room, metrics.horizontalAdvance(title) + row_px()))
 
-    def _notes(self, told: Told) -> list[str]:
+    def _notes(self, told: RowsSoFar) -> list[str]:
         running = sum(1 for each in told.rows if each.fit in RUNS)
         notes = [
             trn("{count} row of {all} runs it.", "{count} rows of {all} run it.", running,

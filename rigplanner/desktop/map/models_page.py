@@ -37,7 +37,7 @@ from rigplanner.desktop.panels.breakdown import show_breakdown
 from rigplanner.desktop.panels.reasons import estimate_reason
 from rigplanner.errors import WorkloadFault
 from rigplanner.planning.map.runs import NAMES, TASKS, WRITES, Run
-from rigplanner.planning.map.runs_asked import MachineQuestion, RunsTold, growing_runs
+from rigplanner.planning.map.runs_asked import MachineQuestion, RunsSoFar, growing_runs
 from rigplanner.report.language import Words, tr
 from rigplanner.report.map.models import PURPOSE_WORDS, more_lines
 from rigplanner.rig.edits import Edit
@@ -163,14 +163,14 @@ class ModelsPage(QWidget):
         """Ask anew; models come as they are worked out."""
         question = self._question()
         if question is None:
-            self._take(RunsTold([], 0, 0))
+            self._take(RunsSoFar([], 0, 0))
             self.note.setText(
                 tr("Open a rig with a GPU, or name GPUs above, to see which models run there.")
             )
             return
         self._stale = False
 
-        def work(ticket: Ticket) -> Iterator[RunsTold]:
+        def work(ticket: Ticket) -> Iterator[RunsSoFar]:
             from rigplanner.catalog.zoo import shipped_zoo
 
             yield from growing_runs(question, shipped_zoo(), lambda: ticket.cancelled)
@@ -190,7 +190,7 @@ class ModelsPage(QWidget):
         self._session.tasks.cancel(TOPIC)
         self._busy.hide()
 
-    def _take(self, told: RunsTold) -> None:
+    def _take(self, told: RunsSoFar) -> None:
         self.progress.setRange(0, max(1, told.models))
         self.progress.setValue(told.looked_at)
         self.model.show(told.runs)

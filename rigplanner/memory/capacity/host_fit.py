@@ -15,7 +15,7 @@ from rigplanner.memory.capacity.mixed_gpus import card_plan
 from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.usable_memory import unified, usable_gib
 from rigplanner.rig.workload import Workload
-from rigplanner.workload.host_placement import told_placement
+from rigplanner.workload.host_placement import stated_placement
 from rigplanner.workload.network import Network, resolve
 from rigplanner.workload.releases import by_llama_server
 
@@ -40,7 +40,7 @@ def fitted(workload: Workload, gpus: Sequence[GPU], zoo: Zoo) -> Workload:
     if stack not in FITS_BY_ITSELF or not gpus or any(unified(gpu) for gpu in gpus):
         return workload
     network = resolve(workload, zoo)
-    if told_placement(workload, network, stack).told or not network.layers:
+    if stated_placement(workload, network, stack).told or not network.layers:
         return workload
     room = room_of(gpus)
     if room is None or held_gib(workload, gpus, zoo) <= room + len(gpus) * MARGIN_GIB:

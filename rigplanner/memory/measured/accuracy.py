@@ -179,11 +179,11 @@ def _known(raw: dict[str, Any], number: int) -> dict[str, Any]:
         "source": "/".join(str(raw.get("source") or "-").split("/")[:2]),
         "stack": work.get("stack") or "-",
         "measured_gib": raw["value_gib"],
-        "size": size_told(work),
+        "size": size_stated(work),
     }
 
 
-def size_told(work: dict[str, Any]) -> str:
+def size_stated(work: dict[str, Any]) -> str:
     """Return whether a case's lengths and sizes are those of the job, or only the most that it may
     meet (`size_is_cap`)."""
     return SIZE_CAPPED if work.get("size_is_cap") else SIZE_MET

@@ -18,7 +18,7 @@ from rigplanner.catalog.zoo import Zoo
 from rigplanner.decoding import read_tree
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.estimate import LEAST, NCCL_GIB, RELATIVE_SPREAD, demand_of
-from rigplanner.memory.measured.accuracy import SIZE_CAPPED, Comparison, size_told
+from rigplanner.memory.measured.accuracy import SIZE_CAPPED, Comparison, size_stated
 from rigplanner.memory.nearness import by_sources, kind_of, levers
 from rigplanner.units import GIB
 from rigplanner.workload.cases import BadCase, read_case
@@ -318,7 +318,7 @@ def _compared(
     low, high = spans.get(f"{case.task} {case.group}") or spans.get(case.task, spans["any"])
     wide = case.wide * by_sources(near.get(case.kind, 0))
     low, high = max(LEAST, 1 - (1 - low) * wide), 1 + (high - 1) * wide
-    work, size = case.raw["workload"], size_told(case.raw["workload"])
+    work, size = case.raw["workload"], size_stated(case.raw["workload"])
     beyond, least = case.measured_gib - case.known_gib, low * (case.tensors_gib - case.known_gib)
     return Comparison(
         id=case.raw.get("id", "-"),

@@ -161,8 +161,8 @@ def copy(tape: Tape, x: Tensor) -> Tensor:
     return record(tape, like(tape, x), (x,), lambda grad: (grad,))
 
 
-def repeated(tape: Tape, x: Tensor, shape: Shape) -> Tensor:
-    """x.repeat: its gradient is summed over the copies."""
+def resized(tape: Tape, x: Tensor, shape: Shape) -> Tensor:
+    """x.repeat, F.interpolate, some of the rows of x: a copy whose gradient has the shape of x."""
     source = x.shape
     return record(
         tape, new(tape, shape, x.dtype), (x,), lambda grad: (new(tape, source, grad.dtype),)

@@ -102,7 +102,7 @@ def keep(path: Path) -> Path:
     kept = own_folder() / path.name
     kept.parent.mkdir(parents=True, exist_ok=True)
     write_whole(kept, path.read_bytes())
-    kept_evidence.cache_clear()
+    current_evidence.cache_clear()
     return kept
 
 
@@ -114,12 +114,12 @@ def keep_text(name: str, text: str) -> Path:
     for number, line in enumerate(text.splitlines(), 1):
         _measured(_json_cells(line, f"line {number}"), f"line {number}", name)
     write_whole(kept, text.encode())
-    kept_evidence.cache_clear()
+    current_evidence.cache_clear()
     return kept
 
 
 @cache
-def kept_evidence() -> "Evidence":
+def current_evidence() -> "Evidence":
     """Return the shipped evidence, with the measurements that the user keeps where there are
     any."""
     from rigplanner.performance.anchors.evidence import shipped_evidence

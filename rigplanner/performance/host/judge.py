@@ -19,7 +19,7 @@ from rigplanner.performance.host.hosts import Host, host_of_facts
 from rigplanner.performance.host.law import CardRates, prompt_time, token_time
 from rigplanner.performance.host.reads import Reads, reads_of
 from rigplanner.rig.workload import Workload
-from rigplanner.workload.host_placement import ON_CPU, told_placement
+from rigplanner.workload.host_placement import ON_CPU, stated_placement
 from rigplanner.workload.job import read_job
 from rigplanner.workload.network import resolve
 
@@ -75,7 +75,7 @@ def _judged(row: HostRow) -> Judged:
     )
     network = resolve(work, shipped_zoo())
     job = read_job(work, network, max(1, len(row.gpus)), bool(row.gpus))
-    place = told_placement(work, network, row.stack) if row.gpus else ON_CPU
+    place = stated_placement(work, network, row.stack) if row.gpus else ON_CPU
     piece = max(512, row.ubatch)
     facts = host_rows().hosts[row.host]
     card = card_rates([find_gpu(gpu) for gpu in row.gpus], None) if row.gpus else None

@@ -33,7 +33,7 @@ from rigplanner.performance.host.reads import Reads, held_gib, reads_of
 from rigplanner.performance.host.steps import multiply_on_cpu, predict_on_cpu, with_ratio
 from rigplanner.performance.without_network.simulated import predict_simulated
 from rigplanner.rig.workload import Workload
-from rigplanner.workload.host_placement import ON_CPU, HostPlacement, told_placement
+from rigplanner.workload.host_placement import ON_CPU, HostPlacement, stated_placement
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.network import Network, resolve
 from rigplanner.workload.releases import by_llama_server
@@ -89,7 +89,7 @@ def hosted_job(
     if network.kind not in LANGUAGE or not network.layers:
         return None
     work = fitted(work, gpus, known)
-    place = told_placement(work, network, stack)
+    place = stated_placement(work, network, stack)
     if not place.anything or all(unified(gpu) for gpu in gpus):
         return None
     job = read_job(work, network, len(gpus), True)

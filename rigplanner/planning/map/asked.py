@@ -39,7 +39,7 @@ class Question(Struct, frozen=True, kw_only=True):
     least: tuple[float | None, ...] = ()
 
 
-class Told(Struct, frozen=True):
+class RowsSoFar(Struct, frozen=True):
     """The rows so far, ranked, and how many of all cards were looked at."""
 
     rows: list[Row]
@@ -53,7 +53,7 @@ def growing(
     cloud: Cloud,
     zoo: Zoo,
     stopped: Callable[[], bool] = lambda: False,
-) -> Iterator[Told]:
+) -> Iterator[RowsSoFar]:
     """Yield the ranking after the first rows, then now and then, and whole; the cards with the
     fastest memory are looked at first. Ends early when `stopped` says so."""
     found = everything(catalog, cloud, question.words, question.money)
@@ -74,9 +74,9 @@ def growing(
         if (not told_rows and len(made) >= FIRST_ROWS) or (
             told_rows and now - told_at > EVERY_S and at + 1 < len(found)
         ):
-            yield Told(shown(question, made), at + 1, len(found))
+            yield RowsSoFar(shown(question, made), at + 1, len(found))
             told_rows, told_at = len(made), time.monotonic()
-    yield Told(shown(question, made), len(found), len(found))
+    yield RowsSoFar(shown(question, made), len(found), len(found))
 
 
 def shown(question: Question, made: Sequence[Row]) -> list[Row]:

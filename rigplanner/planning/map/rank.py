@@ -16,7 +16,7 @@ from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.usable_memory import usable_gib
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.evidence import Evidence
-from rigplanner.performance.anchors.own import kept_evidence
+from rigplanner.performance.anchors.own import current_evidence
 from rigplanner.performance.answer import TIME_METRICS, SpeedEstimate
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.settled import settled
@@ -218,7 +218,7 @@ def known_of(speed: SpeedEstimate, gpu: GPU) -> Known:
     """Return how the speed on a GPU is known."""
     if speed.stack not in shipped_stacks():
         return "modelled"
-    if (_row_stack(speed.stack), gpu.chip_maker.casefold()) not in _published(kept_evidence()):
+    if (_row_stack(speed.stack), gpu.chip_maker.casefold()) not in _published(current_evidence()):
         return "unproven"
     if not speed.anchors:
         return "modelled"

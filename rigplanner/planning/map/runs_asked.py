@@ -37,7 +37,7 @@ class MachineQuestion(Struct, frozen=True, kw_only=True):
     files: tuple[Workload, ...] | None = None
 
 
-class RunsTold(Struct, frozen=True):
+class RunsSoFar(Struct, frozen=True):
     """The runs so far in their order, and how many of all models were looked at."""
 
     runs: list[Run]
@@ -47,7 +47,7 @@ class RunsTold(Struct, frozen=True):
 
 def growing_runs(
     question: MachineQuestion, zoo: Zoo, stopped: Callable[[], bool] = lambda: False
-) -> Iterator[RunsTold]:
+) -> Iterator[RunsSoFar]:
     """Yield the runs after the first, then now and then, and whole, the last with context and
     users. Ends early when `stopped` says so."""
     made: list[Run] = []
@@ -59,12 +59,12 @@ def growing_runs(
         made.append(make())
         late = told and time.monotonic() - told_at > EVERY_S
         if late or (not told and len(made) >= FIRST_RUNS):
-            yield RunsTold(_ordered(made, question.newest), len(made), len(todo))
+            yield RunsSoFar(_ordered(made, question.newest), len(made), len(todo))
             told, told_at = len(made), time.monotonic()
-    yield RunsTold(_ordered(made, question.newest), len(made), len(todo))
+    yield RunsSoFar(_ordered(made, question.newest), len(made), len(todo))
     if question.task == "inference" and question.gpus:
         deep = list(_deepened(_ordered(made, question.newest), question.gpus, zoo, stopped))
-        yield RunsTold(deep, len(made), len(todo))
+        yield RunsSoFar(deep, len(made), len(todo))
 
 
 def _asked(question: MachineQuestion, zoo: Zoo) -> list[Callable[[], Run]]:

@@ -38,7 +38,7 @@ from rigplanner.performance.accuracy import (
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.evidence import shipped_evidence
 from rigplanner.performance.measured import Measured, shipped_measured
-from rigplanner.performance.noise_floor import same_job, same_network, told_by_others
+from rigplanner.performance.noise_floor import median_of_others, same_job, same_network
 from rigplanner.report.accuracy.exchange import exchange_table, sizes_table
 from rigplanner.report.accuracy.hosts import hosts_table
 from rigplanner.report.accuracy.table import AccuracyTable, JudgedCase
@@ -328,7 +328,7 @@ def _repeated() -> AccuracyTable:
         ("the same job", same_job),
         ("the same network, stack and GPU", same_network),
     ):
-        judged = told_by_others(placed, alike)
+        judged = median_of_others(placed, alike)
         said, told = _order_and_scaling(judged)
         made.append(msgspec.structs.replace(summarise(judged, name, len(judged)), inside=None))
         notes.append(f"Of {name}: {said}")

@@ -159,7 +159,7 @@ def _firmware(assessment: Assessment) -> Iterator[SetupRow]:
 
 
 def _firmware_of(finding: Finding, stated: bool) -> Iterator[SetupRow]:
-    if finding.code == "PCI005" and finding.told_as == "info":
+    if finding.code == "PCI005" and finding.severity_of_text == "info":
         place = str(finding.values.get("place", ""))
         yield SetupRow(
             area="firmware",

@@ -155,12 +155,12 @@ def fact_text(fact: str, rig: Rig, catalog: Catalog) -> str:
 
 def finding_text(finding: Finding, rig: Rig, catalog: Catalog) -> str:
     """Return one sentence that says what was needed and what was found."""
-    if finding.told_as == "unknown":
+    if finding.severity_of_text == "unknown":
         return _unknown_text(finding, rig, catalog)
     texts = FINDING_TEXTS.get(finding.code, {})
     variant = str(
         finding.values.get("variant")
-        or ("none" if finding.actual is None and "none" in texts else finding.told_as)
+        or ("none" if finding.actual is None and "none" in texts else finding.severity_of_text)
     )
     template = texts.get(variant) or texts.get("", rule_title(finding.code))
     names = [subject_name(subject, rig, catalog) for subject in finding.subjects]

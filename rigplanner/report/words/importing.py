@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from rigplanner.catalog.find.naming import Confidence
 from rigplanner.catalog.foreign import Import, Reason, Refusal
-from rigplanner.catalog.imports.importing import kept_count
+from rigplanner.catalog.imports.importing import count_to_keep
 from rigplanner.catalog.prices.prices import Offers
 from rigplanner.catalog.schema.parts import Price
 from rigplanner.report.language import digits, listed, tr, trn
@@ -158,5 +158,5 @@ def summary(made: Import | Offers, least: Confidence = "exact") -> str:
         "{offers} of {seen} lines name a part; prices for {made} parts",
         offers=digits(f"{len(made.offers):,}"),
         seen=digits(f"{made.seen:,}"),
-        made=digits(f"{kept_count(made, least):,}"),
+        made=digits(f"{count_to_keep(made, least):,}"),
     )

@@ -17,7 +17,7 @@ from rigplanner.catalog.schema.parts import (
     Storage,
     kind_of,
 )
-from rigplanner.rig.from_text.variants import speeds_told
+from rigplanner.rig.from_text.variants import stated_speeds
 
 _WATTS = re.compile(r"(?<![\d.])(\d{3,4})\s?(?:W|watts?)\b", re.IGNORECASE)
 _BARE_WATTS = re.compile(r"(?<![\d.])(?!20[12]\d)([3-9]\d0|[12]\d[05]0)(?![\d.])")
@@ -185,7 +185,7 @@ _ADDRESS = re.compile(r"\b(?:\d{1,3}\.){3}\d{1,3}\b")
 
 def _cards(text: str, kind: str | None, index: PartIndex) -> Iterable[Part]:
     """Network cards of the speed that a text gives under the label of a network card."""
-    speeds = set() if _ADDRESS.search(text) else speeds_told(text)
+    speeds = set() if _ADDRESS.search(text) else stated_speeds(text)
     if kind != "nic" or len(speeds) != 1:
         return
     for part in _of_kind(index, "nic"):

@@ -75,7 +75,7 @@ def is_another(part: Part, words: str) -> bool:
         return bool(_CASE_MODELS & unsaid)
     if isinstance(part, Cooler | Motherboard) and _is_other_model(part, words, unsaid):
         return True
-    if isinstance(part, NetworkCard) and (told := speeds_told(words)):
+    if isinstance(part, NetworkCard) and (told := stated_speeds(words)):
         return part.port_gbps is not None and part.port_gbps not in told
     return isinstance(part, GPU) and _NO_CARD.search(words) is not None
 
@@ -93,7 +93,7 @@ def _has_longer_number(part: Part, words: str) -> bool:
     )
 
 
-def speeds_told(text: str) -> set[float]:
+def stated_speeds(text: str) -> set[float]:
     """Return the speeds of network ports that a text gives, in Gbit/s."""
     return {float(found) for found in _SPEED.findall(text)}
 

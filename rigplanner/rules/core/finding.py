@@ -51,7 +51,7 @@ class Finding(Struct, frozen=True, kw_only=True):
         return "warning" if mild else self.severity
 
     @property
-    def told_as(self) -> Severity:
+    def severity_of_text(self) -> Severity:
         """The severity that picks the words: the rule's own, for what was found is the same under
         any other."""
         return self.rated or self.severity

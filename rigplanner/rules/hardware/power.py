@@ -436,7 +436,7 @@ and more is beyond."""
 HIGHEST_SHARES = (1.0, 1.35)
 SMALL_W = 150.0
 """Cards of fewer watts may have no room below their power at all (NVIDIA T4, 60 of 70 W)."""
-KIN_SPREAD = 1.25
+POWER_SPREAD = 1.25
 """How far partners' limits lie from those of another card of the same silicon (our assumption)."""
 
 
@@ -444,10 +444,10 @@ def cap_bounds_w(card: GPU, cards: Iterable[GPU]) -> tuple[float, float]:
     """Return the highest and lowest that a card's lowest power limit can be, in W: near those of
     cards of its silicon, else as of any card."""
     watts = card.tdp_w or 0.0
-    kin = [other.power_min_w for other in cards if other.power_min_w and is_kin(card, other)]
+    kin = [other.power_min_w for other in cards if other.power_min_w and same_silicon(card, other)]
     worst = watts * (LOWEST_SHARES[0] if watts >= SMALL_W else 1.0)
     if kin:
-        return min(worst, max(kin) * KIN_SPREAD), min(kin) / KIN_SPREAD
+        return min(worst, max(kin) * POWER_SPREAD), min(kin) / POWER_SPREAD
     return worst, watts * LOWEST_SHARES[1]
 
 
@@ -464,12 +464,12 @@ def _cap_bounds(context: Context, case: Capped, missing: tuple[str, ...]) -> Bou
     return between(case, {path: ranges[path] for path in missing})
 
 
-def is_kin(card: GPU, other: GPU) -> bool:
+def same_silicon(card: GPU, other: GPU) -> bool:
     """Say whether two cards are of the same silicon and memory, and of about the same power."""
     mine = (card.chip, card.sms, card.memory_gib, card.form_factor)
     its = (other.chip, other.sms, other.memory_gib, other.form_factor)
     watts, other_watts = card.tdp_w or 0.0, other.tdp_w or math.inf
-    near = other_watts / KIN_SPREAD <= watts <= other_watts * KIN_SPREAD
+    near = other_watts / POWER_SPREAD <= watts <= other_watts * POWER_SPREAD
     return None not in mine and mine == its and near
 
 

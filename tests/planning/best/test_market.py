@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog, shipped_catalog
-from rigplanner.catalog.prices.classes import is_told
+from rigplanner.catalog.prices.classes import is_from_catalog
 from rigplanner.catalog.prices.exchange import ExchangeRates
 from rigplanner.catalog.prices.index import CARRIED, carried, shipped_index
 from rigplanner.catalog.schema.parts import Price, Storage
@@ -78,7 +78,7 @@ def test_an_old_price_counts_as_the_index_carries_it_and_says_so() -> None:
     assert offer.amount == pytest.approx(today.value, abs=0.01)
     assert offer.low == pytest.approx(today.low, rel=1e-3) and offer.low < offer.amount < offer.high
     assert offer.price.day == OLD and offer.price.source.endswith(f"{CARRIED}{TODAY}")
-    assert is_told(offer.price, catalog)
+    assert is_from_catalog(offer.price, catalog)
 
 
 def test_a_price_that_was_carried_is_not_carried_again_but_keeps_its_doubt() -> None:

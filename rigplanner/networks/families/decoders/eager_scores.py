@@ -279,7 +279,7 @@ class Differential(Attention):
         if rope is not None:
             query, key = rotate(tape, query, rope), rotate(tape, key, rope)
         halves = array(tape, value).split(*(value.shape[1] // 2,) * 2, axis=1)
-        both = [ops.repeated(tape, half, value.shape) for half in halves]
+        both = [ops.resized(tape, half, value.shape) for half in halves]
         run = self._eager if setting.eager else self._fused_pair
         first, weights = run(query, key, both[0], mask)
         second, _weights = run(query, key, both[1], mask)

@@ -108,7 +108,7 @@ class StreamDecoder(Decoder):
     joined: Joined
 
     def before(self, x: Tensor) -> Tensor:
-        return ops.repeated(self.net.tape, x, (*x.shape[:2], self.streams, x.shape[2]))
+        return ops.resized(self.net.tape, x, (*x.shape[:2], self.streams, x.shape[2]))
 
     def after(self, x: Tensor) -> Tensor:
         return self.joined(x)[0]

@@ -69,7 +69,7 @@ class Llama4Experts:
         _best = new(tape, (tokens, 1), odds.dtype), new(tape, (tokens, 1), I64)
         scores = ops.keeping_result(tape, ops.cast(tape, ops.sub_self(tape, odds), F32))
         scores = ops.copy(tape, ops.cast(tape, scores, odds.dtype)).view(experts, tokens, 1)
-        every = ops.repeated(tape, flat, (experts, tokens, width))
+        every = ops.resized(tape, flat, (experts, tokens, width))
         every = ops.mul(tape, every, scores)
         routed = self._routed(every)
         result = self.shared(flat)

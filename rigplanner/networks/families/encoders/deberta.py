@@ -29,7 +29,7 @@ def gathered(tape: Tape, x: Tensor, columns: int) -> Tensor:
 
 def for_samples(tape: Tape, x: Tensor, samples: int) -> Tensor:
     """x.repeat(samples, 1, 1)"""
-    return ops.repeated(tape, x, (x.shape[0] * samples, *x.shape[1:]))
+    return ops.resized(tape, x, (x.shape[0] * samples, *x.shape[1:]))
 
 
 def masked(tape: Tape, x: Tensor, mask: Tensor) -> Tensor:

@@ -371,7 +371,7 @@ class Encoder:
         values = ops.embedding(tape, self.relative, (setting.length, setting.length)).view(
             1, form.heads, setting.length, setting.length
         )
-        return ops.repeated(
+        return ops.resized(
             tape, values, (setting.batch, form.heads, setting.length, setting.length)
         )
 

@@ -6,15 +6,7 @@ from __future__ import annotations
 from rigplanner.networks.families.decoders.attention import softmax_wide
 from rigplanner.networks.families.encoders.seq2seq import T5, T5Block
 from rigplanner.networks.tracer import ops
-from rigplanner.networks.tracer.tape import F32, I64, Shape, Tape, Tensor, new, record
-
-
-def picked(tape: Tape, x: Tensor, shape: Shape) -> Tensor:
-    """Some rows of a tensor: a copy, whose gradient is written into zeros."""
-    full = x.shape
-    return record(
-        tape, new(tape, shape, x.dtype), (x,), lambda grad: (new(tape, full, grad.dtype),)
-    )
+from rigplanner.networks.tracer.tape import F32, I64, Tape, Tensor, new, record
 
 
 def added_rows(tape: Tape, whole: Tensor, rows: Tensor) -> Tensor:
@@ -61,9 +53,9 @@ class SwitchBlock(T5Block):
             count = most // experts + (at < most % experts)
             if not count:
                 continue
-            made = ops.keeping_result(tape, up(picked(tape, x, (count, x.shape[2]))))
+            made = ops.keeping_result(tape, up(ops.resized(tape, x, (count, x.shape[2]))))
             made = down(self.net.drop(made, self.share))
-            made = ops.mul(tape, made, picked(tape, best, (count, 1)))
+            made = ops.mul(tape, made, ops.resized(tape, best, (count, 1)))
             whole = added_rows(tape, whole, ops.cast(tape, made, low))
         return whole
 

@@ -158,7 +158,7 @@ class Detr:
         memory = ops.dropout(tape, x, float(self.config.get("dropout") or 0.0), setting.training)
         for layer in self.encoder:
             memory = checkpointed(net, lambda y, layer=layer: layer(y, places), memory)
-        asked = ops.repeated(tape, self.queries, (batch, *self.queries.shape))
+        asked = ops.resized(tape, self.queries, (batch, *self.queries.shape))
         y = new(tape, asked.shape, asked.dtype)
         for layer in self.decoder:
             y = checkpointed(

@@ -11,7 +11,6 @@ from rigplanner.networks.families.decoders.decoder_traits import ACTS
 from rigplanner.networks.families.encoders.encoder import class_loss
 from rigplanner.networks.families.vision.convnets import Conv, Inverted, divisible
 from rigplanner.networks.families.vision.efficient import group_norm
-from rigplanner.networks.families.vision.vision import resized
 from rigplanner.networks.tracer import ops
 from rigplanner.networks.tracer.net import Net, Norm, checkpointed
 from rigplanner.networks.tracer.tape import F32, Tensor
@@ -106,14 +105,14 @@ class PatchStage:
             y = layer(y)
         patches = y = self.norm(y)
         x = ops.copy(tape, ops.copy(tape, y)).view(x.shape[0], x.shape[1], whole, whole)
-        x = x if whole == high else resized(tape, x, (*x.shape[:2], high, high))
+        x = x if whole == high else ops.resized(tape, x, (*x.shape[:2], high, high))
         x = self.narrow(x)
         del given
         return self.join(ops.cat(tape, (residual, x), 1))
 
     def _unfolded(self, x: Tensor, whole: int) -> Tensor:
         tape, area = self.net.tape, self.patch**2
-        x = x if whole == x.shape[2] else resized(tape, x, (*x.shape[:2], whole, whole))
+        x = x if whole == x.shape[2] else ops.resized(tape, x, (*x.shape[:2], whole, whole))
         return ops.copy(tape, ops.copy(tape, x)).view(
             x.shape[0] * area, whole**2 // area, x.shape[1]
         )

@@ -8,7 +8,7 @@ from typing import Any
 from rigplanner.networks.families.encoders.encoder import class_loss
 from rigplanner.networks.families.vision.convnets import Conv
 from rigplanner.networks.families.vision.hierarchical import PvtBlock, drop_rates
-from rigplanner.networks.families.vision.vision import edge, resized
+from rigplanner.networks.families.vision.vision import edge
 from rigplanner.networks.tracer import ops
 from rigplanner.networks.tracer.net import Net, Norm
 from rigplanner.networks.tracer.tape import Tensor
@@ -50,14 +50,15 @@ class PvtPatches:
         made = made.view(batch, side * side, width)
         x = self.norm(made)
         if self.token is None:
-            return ops.add(tape, x, resized(tape, self.positions, (1, side * side, width))), side
+            places = ops.resized(tape, self.positions, (1, side * side, width))
+            return ops.add(tape, x, places), side
         x = ops.cat(tape, (Tensor((batch, 1, width), self.token.dtype, self.token.storage), x), 1)
         rest = ops.cut(tape, self.positions, (1, self.positions.shape[1] - 1, width))
         placed = ops.cat(
             tape,
             (
                 ops.cut(tape, self.positions, (1, 1, width)),
-                resized(tape, rest, (1, side * side, width)),
+                ops.resized(tape, rest, (1, side * side, width)),
             ),
             1,
         )

@@ -65,7 +65,7 @@ class AdditiveAttention:
         weighted = ops.mul(tape, scaled, query)
         summed = ops.reduce_to(tape, weighted, (x.shape[0], 1, x.shape[2]), spreads=False)
         del weighted
-        everywhere = ops.repeated(tape, summed, x.shape)
+        everywhere = ops.resized(tape, summed, x.shape)
         y = ops.add(tape, self.proj(ops.mul(tape, everywhere, key)), query)
         return self.final(y)
 

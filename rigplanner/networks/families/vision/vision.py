@@ -10,7 +10,7 @@ from rigplanner.networks.families.decoders.moe import gather
 from rigplanner.networks.families.encoders.encoder import class_loss
 from rigplanner.networks.tracer import ops
 from rigplanner.networks.tracer.net import Net, Norm, checkpointed
-from rigplanner.networks.tracer.tape import F32, I64, Tape, Tensor, new, record
+from rigplanner.networks.tracer.tape import F32, I64, Tape, Tensor, new
 
 DINO = {"dinov2", "dinov2_with_registers"}
 SECOND_NAMES = {"clip_vision_model", "siglip_vision_model"}
@@ -28,7 +28,7 @@ class RelativeBias:
 
     def __call__(self) -> Tensor:
         tape, tokens = self.net.tape, self.side**2 + 1
-        sized = resized(
+        sized = ops.resized(
             tape,
             ops.cut(tape, self.table, (self.rows, self.heads)),
             ((2 * self.side - 1) ** 2, self.heads),
@@ -36,14 +36,6 @@ class RelativeBias:
         whole = ops.cat(tape, (sized, ops.cut(tape, self.table, (3, self.heads))), 0)
         pairs = gather(tape, whole, (tokens**2, self.heads))
         return ops.copy(tape, pairs).view(1, self.heads, tokens, tokens)
-
-
-def resized(tape: Tape, x: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """F.interpolate: its gradient has the size of its input."""
-    source = x.shape
-    return record(
-        tape, new(tape, shape, x.dtype), (x,), lambda grad: (new(tape, source, grad.dtype),)
-    )
 
 
 def dropped_path(tape: Tape, x: Tensor, rate: float, trains: bool) -> Tensor:
@@ -277,7 +269,9 @@ class Vit:
             for rows in (self.extra, table.shape[1] - self.extra)
         )
         wide = ops.cast(tape, rest, F32) if self.family in DINO else rest
-        sized = ops.cast(tape, resized(tape, wide, (1, self.side**2, table.shape[2])), table.dtype)
+        sized = ops.cast(
+            tape, ops.resized(tape, wide, (1, self.side**2, table.shape[2])), table.dtype
+        )
         return ops.cat(tape, (first, sized), 1)
 
     def embed(self, image: Tensor) -> Tensor:
