@@ -247,16 +247,8 @@ class MachineDrawing(QWidget):
             move = self._moves.get(box.place)
             if move is not None:
                 return QPen(tokens.color("fails" if move.problems else "fits"), 2.0)
-        line = (
-            "accent"
-            if chosen
-            else STATE_OF[box.state]
-            if box.state
-            else "line"
-            if box.empty
-            else "strong_line"
-        )
-        pen = QPen(tokens.color(line), 1.4 if chosen or box.state else 1.0)
+        width = 1.4 if chosen or box.state else 1.0
+        pen = QPen(tokens.color(_line_token(box, chosen)), width)
         if box.empty and not box.state:
             pen.setStyle(Qt.PenStyle.DashLine)
         return pen
@@ -269,17 +261,8 @@ class MachineDrawing(QWidget):
             and box.piece == self._piece
             and box.role in ("device", "loose", "socket")
         )
-        fill = (
-            "selection"
-            if chosen
-            else "window"
-            if box.empty
-            else "raised"
-            if box.role in ("socket", "hub", "fabric")
-            else "surface"
-        )
         painter.setPen(self._edge(box, chosen))
-        painter.setBrush(tokens.color(fill))
+        painter.setBrush(tokens.color(_fill_token(box, chosen)))
         painter.drawRect(area)
         if box.role in ("socket", "hub"):
             self._paint_tall(painter, box, area)
@@ -352,6 +335,24 @@ class MachineDrawing(QWidget):
         painter.setFont(sized_font(1.0))
         painter.drawText(area.adjusted(8, 0, -8, 0), Qt.AlignmentFlag.AlignVCenter, box.text)
         painter.setOpacity(1.0)
+
+
+def _line_token(box: Box, chosen: bool) -> str:
+    """The colour of the line around a box that no dragged card may go to."""
+    if chosen:
+        return "accent"
+    if box.state:
+        return STATE_OF[box.state]
+    return "line" if box.empty else "strong_line"
+
+
+def _fill_token(box: Box, chosen: bool) -> str:
+    """The colour of a box."""
+    if chosen:
+        return "selection"
+    if box.empty:
+        return "window"
+    return "raised" if box.role in ("socket", "hub", "fabric") else "surface"
 
 
 def _reach(area: QRectF) -> QRect:

@@ -54,22 +54,8 @@ def gauge_text(limit: "Limit") -> str:
     """Return used and limit in words: "2 170 / 1 440 W"."""
     if limit.used is None:
         return tr("unknown")
-    if limit.axis == "price" and limit.partial and not limit.used:
-        return tr("no prices yet")
     if limit.axis == "price":
-        used = (
-            split_text(limit.used, limit.beside, limit.unit, whole=True)
-            if limit.beside
-            else money(limit.used, limit.unit, whole=True)
-        )
-        if limit.limit is None:
-            return listed(
-                [tr("from {price}", price=used) if limit.partial else used, ASKS["price"]]
-            )
-        return (
-            f"{tr('from {price}', price=used) if limit.partial else used} /"
-            f" {money(limit.limit, limit.unit, whole=True)}"
-        )
+        return _price_text(limit, limit.used)
     digits = 1 if limit.unit == "GiB" else 0
     used = number(limit.used, digits)
     used = tr("at least {value}", value=used) if limit.partial else used
@@ -78,6 +64,21 @@ def gauge_text(limit: "Limit") -> str:
         return listed([f"{used}{THIN}{limit.unit}" if limit.unit else used, tail])
     of = number(limit.limit, digits)
     return f"{used} / {of}{THIN}{limit.unit}" if limit.unit else f"{used} / {of}"
+
+
+def _price_text(limit: "Limit", used: float) -> str:
+    """Return the price, what of it stands beside the computer, and the budget."""
+    if limit.partial and not used:
+        return tr("no prices yet")
+    if limit.beside:
+        price = split_text(used, limit.beside, limit.unit, whole=True)
+    else:
+        price = money(used, limit.unit, whole=True)
+    if limit.partial:
+        price = tr("from {price}", price=price)
+    if limit.limit is None:
+        return listed([price, ASKS["price"]])
+    return f"{price} / {money(limit.limit, limit.unit, whole=True)}"
 
 
 class Gauge(QWidget):
@@ -171,8 +172,8 @@ class Gauge(QWidget):
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5), 4, 4)
 
     def _paint_bar(self, painter: QPainter, bar: QRectF, state: str) -> None:
-        """The track, the limit's mark at two thirds, the used part; beyond the scale the bar ends
-        in an arrow."""
+        """The track, the limit's mark at two thirds, and the used part, cut where the track
+        ends."""
         tokens, share = look.tokens, self.limit.share
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(tokens.color("raised"))
