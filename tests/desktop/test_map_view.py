@@ -75,6 +75,8 @@ def test_pictures_name_a_row_under_the_pointer_and_open_its_steps(qtbot, page) -
     QTest.mouseClick(page.scene, Qt.MouseButton.LeftButton, pos=middle)
     dialog = next(each for each in page.findChildren(QDialog) if each.isVisible())
     assert dialog.windowTitle() == "Speed"
+    steps = dialog.findChild(QTableWidget).model()
+    assert "measured" in {steps.index(n, 0).data() for n in range(steps.rowCount())}
     dialog.close()
     QToolTip.hideText()
 

@@ -63,7 +63,7 @@ def test_numbers_and_units_stand_in_the_sentence() -> None:
     (finding,) = found(judge(bench_rig(), catalog), "SPC001")
     assert (
         words.finding_text(finding, bench_rig(), catalog)
-        == "gpu.card is 390.5\u202fmm long, case.tower takes 322\u202fmm."
+        == "gpu.card is 390.5\u202fmm long; case.tower takes 322\u202fmm."
     )
 
 

@@ -367,7 +367,7 @@ class CardsPage(QWidget):
         if answer is None or answer.speed is None:
             self._session.tell(f"{title_of(asked)}: {self.model.tip(at)}", "info")
             return
-        show_breakdown(self, estimate_reason(answer.speed, title_of(asked)))
+        show_breakdown(self, estimate_reason(answer.speed, title_of(asked), self._session.catalog))
 
     def _open_figures(self) -> None:
         """Show the figures behind the advice on the chosen card."""

@@ -257,7 +257,7 @@ class ModelsPage(QWidget):
     def _open(self, index: QModelIndex) -> None:
         line = self.model.lines[index.row()]
         if isinstance(line, Run) and line.speed is not None:
-            show_breakdown(self, estimate_reason(line.speed, line.name))
+            show_breakdown(self, estimate_reason(line.speed, line.name, self._session.catalog))
 
     def _open_chosen(self) -> None:
         self._open(self.table.selectionModel().selectedRows()[0])

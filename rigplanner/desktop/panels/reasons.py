@@ -17,12 +17,13 @@ from rigplanner.machine.model import Machine, PowerTree
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.planning.limits import Limit
-from rigplanner.report.format import unit_text
+from rigplanner.report.format import percent, unit_text
 from rigplanner.report.language import Words, listed, tr
 from rigplanner.report.quote.jobs import workload_title
 from rigplanner.report.words.faults import fault_text
 from rigplanner.report.words.hire import provider_text
 from rigplanner.report.words.rates import prices_today_text
+from rigplanner.report.words.speed import leading_anchors
 from rigplanner.report.words.workloads import assumed_text
 from rigplanner.rig.document import Site
 from rigplanner.rules.assess import Assessment, Job
@@ -112,12 +113,22 @@ def speed_reason(job: Job) -> Reason:
     return estimate_reason(speed)
 
 
-def estimate_reason(speed: SpeedEstimate, of: str = "") -> Reason:
-    """Return what a speed rests on; `of` names what it is the speed of."""
+def estimate_reason(speed: SpeedEstimate, of: str = "", catalog: Catalog | None = None) -> Reason:
+    """Return what a speed rests on; `of` names what it is the speed of. With a `catalog`, whose
+    names they have, the measured rows that carry it most come after the steps."""
     value = quantity(speed.value, speed.metric)
     headline = f"{value}, {interval(speed.low, speed.high, speed.metric)}"
     note = f"{tr('Software: {stack}.', stack=speed.stack)} {assumed_text(speed.assumed)}".strip()
-    return Reason(tr("Speed"), f"{of}: {headline}" if of else headline, speed.steps, note)
+    steps = (*speed.steps, *(_measured(speed, catalog) if catalog else ()))
+    return Reason(tr("Speed"), f"{of}: {headline}" if of else headline, steps, note)
+
+
+def _measured(speed: SpeedEstimate, catalog: Catalog) -> Iterator[Step]:
+    for anchor in leading_anchors(speed):
+        gpu = catalog.get(anchor.gpu)
+        machine = listed([gpu.name if gpu else anchor.gpu, anchor.model, anchor.stack])
+        inputs: Inputs = {tr("weight"): percent(anchor.weight)}
+        yield Step(tr("measured"), machine, inputs, anchor.value, anchor.metric, anchor.source)
 
 
 def price_reason(assessment: Assessment) -> Reason:
