@@ -95,6 +95,7 @@ def test_a_card_is_put_into_the_rig_and_comes_out_again(qtbot, page) -> None:
 def test_several_cards_stand_beside_the_rig_in_compare(qtbot, window, page) -> None:
     names = ["GeForce RTX 3090", "GeForce RTX 3080 12GB", "GeForce RTX 3060 12GB",
              "GeForce RTX 3090 Ti", "NVIDIA RTX A2000 12GB"][:4]  # fmt: skip
+    at_first = window.minimumSizeHint().width()
     choose(page, *names)
     page.compare.click()
     settled_session(qtbot, window.session)
@@ -102,6 +103,7 @@ def test_several_cards_stand_beside_the_rig_in_compare(qtbot, window, page) -> N
     assert compare.isVisible()
     assert {f"2 × {name}" for name in names} <= set(compare.model.names)
     assert compare.table.horizontalHeader().sectionSize(1) >= 60
+    assert window.minimumSizeHint().width() <= max(at_first, 1000), "the window keeps its screen"
 
 
 def test_work_that_nothing_runs_says_what_is_missing(qtbot, page) -> None:

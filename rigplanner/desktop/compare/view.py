@@ -30,7 +30,7 @@ from rigplanner.data import sample_files
 from rigplanner.desktop.compare.charts import CompareCharts
 from rigplanner.desktop.compare.hires import HireShelf
 from rigplanner.desktop.compare.model import CompareModel, DeltaCells
-from rigplanner.desktop.controls.flow_row import flow_strip
+from rigplanner.desktop.controls.flow_row import FlowRow, flow_strip
 from rigplanner.desktop.controls.widgets import (
     button,
     clear,
@@ -153,7 +153,7 @@ class CompareView(QWidget):
         self._compared: list[Assessment] = []
         self._hires = HireShelf(session, self._show)
         self.setAcceptDrops(True)
-        self._chips = row(spacing=4)
+        self._chips = FlowRow()
         self.model = CompareModel(self)
         self.table = self._make_table()
         head = self._make_head()
@@ -311,15 +311,10 @@ class CompareView(QWidget):
         clear(self._chips)
         for rig in self._columns[1:]:
             if rig.path is not None or rig.variant is not None or rig.made is not None:
-                self._chips.addWidget(label(shortened(rig.name, 24), "small"))
-                self._chips.addWidget(
-                    icon_button(
-                        "cross",
-                        tr("Remove {name}", name=rig.name),
-                        partial(self._drop, rig),
-                    )
-                )
-        self._chips.addStretch(1)
+                name = label(shortened(rig.name, 24), "small")
+                words = tr("Remove {name}", name=rig.name)
+                away = icon_button("cross", words, partial(self._drop, rig))
+                self._chips.addWidget(panel(row(name, away, spacing=4)))
 
     def _rig_changed(self, change: Change) -> None:
         if change.another:
