@@ -48,6 +48,7 @@ TABLES = {
     "rigplanner.report.words.fields": ("VALUE_WORDS", "FIELD_WORDS"),
     "rigplanner.report.words.finding_texts": ("FINDING_TEXTS", "FACT_FAULTS", "FIX_TEXTS"),
     "rigplanner.report.words.best": (
+        "INSTEAD",
         "OBJECTIVES",
         "WHY",
         "STRICTNESS",

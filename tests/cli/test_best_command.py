@@ -187,3 +187,12 @@ def test_a_table_of_budgets_marks_rigs_that_are_not_sound() -> None:
     assert best._line(answer, seekers[-1], False).endswith(" *")
     few = best._laddered(10.0, seekers, TODAY)
     assert few.best is None and len(seekers) == 3
+
+
+def test_a_surely_faster_rig_of_tight_memory_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["best", WORK, "--budget", "2500", "--used"]
+    assert main(asked) == 0
+    said = capsys.readouterr().out
+    assert "Where memory may be tight (--tight): " in said and "RTX 5070 Ti" in said
+    main([*asked, "--tight"])
+    assert "Where memory may be tight" not in capsys.readouterr().out

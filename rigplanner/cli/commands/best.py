@@ -25,7 +25,7 @@ from rigplanner.planning.aims import AIMS, aim_of
 from rigplanner.planning.best.answer import Answer, Seeker
 from rigplanner.planning.best.answer import answers as asked
 from rigplanner.planning.best.certificate import as_json
-from rigplanner.planning.best.choices import from_abroad, front, knee, rivals
+from rigplanner.planning.best.choices import front, knee, rivals
 from rigplanner.planning.best.hire import hired
 from rigplanner.planning.best.named import UnknownPart, circuit_named, part_named
 from rigplanner.planning.best.nearest import changes
@@ -373,7 +373,7 @@ def _tell(answer: Answer, seeker: Seeker, question: Question) -> None:
         tell(f"\n{tr('Why not the others')}")
         for rival in rivals(seeker, answer):
             tell(f"  {words.rival_text(rival, answer, seeker.catalog)}")
-        if text := words.abroad_text(from_abroad(seeker, answer), seeker.catalog):
+        for text in words.instead_texts(seeker, answer):
             tell(f"  {text}")
         for line in words.hire_texts(hired(question, seeker.catalog, shipped_cloud()), answer.best):
             tell(f"  {line}")

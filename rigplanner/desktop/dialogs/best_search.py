@@ -8,7 +8,7 @@ from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.catalog.load import Catalog
 from rigplanner.planning.aims import Aim
 from rigplanner.planning.best.answer import Answer, Seeker, answers
-from rigplanner.planning.best.choices import from_abroad, front, rivals
+from rigplanner.planning.best.choices import front, rivals
 from rigplanner.planning.best.hire import hired
 from rigplanner.planning.best.nearest import changes
 from rigplanner.planning.best.question import Question
@@ -56,8 +56,7 @@ def finding(
             points.append(point.best)
             yield Found(answer, seeker, tuple(points))
     why = [words.rival_text(each, answer, catalog) for each in rivals(seeker, answer)]
-    if text := words.abroad_text(from_abroad(seeker, answer), catalog):
-        why.append(text)
+    why += words.instead_texts(seeker, answer)
     why += words.hire_texts(hired(question, catalog, shipped_cloud()), answer.best)
     also = tuple(words.also_texts(answer.best, aims, seeker))
     yield Found(answer, seeker, tuple(points), also, tuple(why), True)

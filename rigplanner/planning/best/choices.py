@@ -13,6 +13,7 @@ from rigplanner.memory.usable_memory import unified
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.planning.best.answer import Answer, Seeker
 from rigplanner.planning.best.goals import NEAR, Least
+from rigplanner.planning.best.question import Question
 from rigplanner.planning.best.score import Score, score_of
 from rigplanner.planning.best.search import Candidate, NoLedger, Stopped
 from rigplanner.planning.best.space import CardSet
@@ -102,9 +103,23 @@ def rivals(seeker: Seeker, answer: Answer) -> list[Rival]:
 def from_abroad(seeker: Seeker, answer: Answer) -> Answer | None:
     """Return the best rig at prices of other markets, where nobody could take it for as good as the
     answer; None where it is not better, or these prices count already."""
-    if seeker.question.abroad or not seeker.market.home or answer.best is None:
+    if seeker.question.abroad or not seeker.market.home:
         return None
-    asked = replace(seeker.question, abroad=True)
+    return _better(seeker, answer, replace(seeker.question, abroad=True))
+
+
+def with_tight_memory(seeker: Seeker, answer: Answer) -> Answer | None:
+    """Return the best rig whose memory may not hold the job, where nobody could take it for as good
+    as the answer; None where it is not better, or such rigs count already."""
+    if seeker.question.tight:
+        return None
+    return _better(seeker, answer, replace(seeker.question, tight=True))
+
+
+def _better(seeker: Seeker, answer: Answer, asked: Question) -> Answer | None:
+    """The best rig of a question with a limit less, where it is surely better."""
+    if answer.best is None:
+        return None
     other = Seeker(asked, seeker.catalog, seeker.today, seeker.strictness, seeker.go_on)
     *_, found = other.answers(answer.question.budget)
     if found.best is None or found.gap is not None:

@@ -13,7 +13,7 @@ from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.usable_memory import usable_gib
 from rigplanner.planning.aims import Aim
 from rigplanner.planning.best.answer import Answer, Seeker
-from rigplanner.planning.best.choices import Rival
+from rigplanner.planning.best.choices import Rival, from_abroad, with_tight_memory
 from rigplanner.planning.best.goals import near
 from rigplanner.planning.best.hire import Rented, hours_for
 from rigplanner.planning.best.market import Market, Offer
@@ -133,6 +133,11 @@ PRICED = {
     "both": "{price} today, converted and by the price index ({one} each on {day})",
 }
 """What is said of a price that nobody asks in this market today."""
+INSTEAD = {
+    "abroad": "At prices of other markets, converted (--abroad): {cards}, {price}, {speed}.",
+    "tight": "Where memory may be tight (--tight): {cards}, {price}, {speed}.",
+}
+"""What would be possible with a limit less."""
 UNPROVEN = (
     "No rig of which the speed was measured on cards of the same maker does it: look at the speed"
     " first."
@@ -464,17 +469,17 @@ def cards_text(best: Candidate, catalog: Catalog) -> str:
     return " + ".join(named) or tr("no card")
 
 
-def abroad_text(other: Answer | None, catalog: Catalog) -> str:
-    """Return what prices of other markets would make possible, "" where they make nothing so."""
-    if other is None or other.best is None:
-        return ""
-    best = other.best
-    return tr(
-        "At prices of other markets, converted (--abroad): {cards}, {price}, {speed}.",
-        cards=cards_text(best, catalog),
-        price=money(best.price, other.question.currency),
-        speed=speed_text(best),
-    )
+def instead_texts(seeker: Seeker, answer: Answer) -> Iterable[str]:
+    """Yield what prices of other markets and tight memory would make possible, where they do."""
+    others = {"abroad": from_abroad(seeker, answer), "tight": with_tight_memory(seeker, answer)}
+    for limit, other in others.items():
+        if other is not None and other.best is not None:
+            yield tr(
+                INSTEAD[limit],
+                cards=cards_text(other.best, seeker.catalog),
+                price=money(other.best.price, other.question.currency),
+                speed=speed_text(other.best),
+            )
 
 
 def left_out_texts(answer: Answer) -> list[str]:
