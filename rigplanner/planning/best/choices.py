@@ -2,6 +2,7 @@
 rivals and why they lost, and the price at which one would win."""
 
 import math
+import time
 from collections.abc import Container, Iterator
 
 from msgspec import Struct
@@ -116,11 +117,21 @@ def with_tight_memory(seeker: Seeker, answer: Answer) -> Answer | None:
     return _better(seeker, answer, replace(seeker.question, tight=True))
 
 
+ASIDE_S = 5.0
+"""Processor time after which a question that nobody asked is left without an answer."""
+
+
 def _better(seeker: Seeker, answer: Answer, asked: Question) -> Answer | None:
-    """The best rig of a question with a limit less, where it is surely better."""
+    """The best rig of a question with a limit less, where it is surely better; None, too, where it
+    cannot be told soon."""
     if answer.best is None:
         return None
-    other = Seeker(asked, seeker.catalog, seeker.today, seeker.strictness, seeker.go_on)
+    ends = time.process_time() + ASIDE_S
+
+    def go_on() -> bool:
+        return time.process_time() < ends and seeker.go_on()
+
+    other = Seeker(asked, seeker.catalog, seeker.today, seeker.strictness, go_on)
     *_, found = other.answers(answer.question.budget)
     if found.best is None or found.gap is not None:
         return None
