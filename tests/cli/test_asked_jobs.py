@@ -124,7 +124,7 @@ def test_speed_without_gpus_asks_for_them(capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ("batch=4", ("'batch'", "batch_per_gpu")),
+        ("batches=4", ("'batches'", "batch_per_gpu")),
         ("batch_per_gpu=abc", ("batch_per_gpu", "a whole number", "'abc'")),
         ("stack=vlm", ("'vlm'", "vllm")),
         ("parallelism.tensro=2", ("'tensro'", "parallelism.tensor")),

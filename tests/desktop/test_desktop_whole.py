@@ -45,7 +45,7 @@ def pick(qtbot, window, kind: str, words: str) -> None:
     window.parts.words.setFocus()
     window.parts.words.selectAll()
     qtbot.keyClicks(window.parts.words, words)
-    qtbot.waitUntil(lambda: 0 < window.parts.model.rowCount() < 40, timeout=10_000)
+    qtbot.waitUntil(lambda: 0 < window.parts.model.rowCount() < 200, timeout=10_000)
     table = window.parts.table
     at = table.visualRect(window.parts.model.index(0, NAME)).center()
     qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=at)

@@ -120,7 +120,7 @@ def test_work_is_compared_with_the_least_expensive_hire(
     assert after.values[1] == pytest.approx(3 * after.values[0])  # type: ignore[operator]
     text = FORMATS["table"](comparison(["one", "two"], rows))
     assert "RunPod fast" in text
-    assert "$" in next(line for line in text.splitlines() if "Same work by hire" in line)
+    assert "$" in next(line for line in text.splitlines() if "Same work rented" in line)
     assert "1 Jun 2026" in next(line for line in text.splitlines() if "at its spot price" in line)
     without = compare(
         [replace(pair[0], totals=whole), dear],

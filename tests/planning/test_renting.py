@@ -260,10 +260,10 @@ def test_the_quote_says_both_hires(priced: Rig, catalog: Catalog) -> None:
         hire_per_month=replace(RENT, amount=70.0),
     )
     hour, month = renting_rows(assess(replace(rig, workloads=()), catalog), catalog)
-    assert hour[2] == "$3.60 an hour"
+    assert hour[2] == "$3.60 per hour"
     assert hour[4] == "2,361\u202fh of work, a rule of thumb of 2015 says 1,500\u202fh"
     assert month[2:] == (
-        "$70.00 a month, $1,680.00 over 24 months",
+        "$70.00 per month, $1,680.00 over 24 months",
         "not compared",
         "121 months",
     )

@@ -122,7 +122,7 @@ def test_brackets_hold_together() -> None:
                 "**Video Card** | [Zotac - GeForce GTX 1060 6GB AMP!"
                 ' **(X6)**](https://x.test/){:target="_blank"} | ₹1,51,200.00'
             ),
-            [(6, "nvidia.geforce.gtx-1060-6gb")],
+            [(6, "zotac.amp.gtx-1060-6gb-amp")],
         ),
         (
             "Storage: Samsung 970 Evo Plus 1 TB M.2-2280 NVME Solid State Drive",
@@ -133,7 +133,7 @@ def test_brackets_hold_together() -> None:
             "Corsair RMx 850W 80+ Gold Certified Fully-Modular ATX Power Supply",
             [(1, "corsair.rmx.rm850x-2021")],
         ),
-        ("ASUS Strix 980 Ti GTX", [(1, "nvidia.geforce.gtx-980-ti")]),
+        ("ASUS Strix 980 Ti GTX", [(1, "asus.strix.gtx-980-ti-strix-gaming-oc")]),
         (
             "Case: Phanteks Enthoo Pro 2, Corsair 7000D Airflow, or Fractal Define 7 XL",
             [(1, "phanteks.enthoo.enthoo-pro-2")],

@@ -423,7 +423,7 @@ def names_software(context: Context) -> bool:
     """Say whether the rig has a job, or names software other than drivers and firmware: much else
     runs through Vulkan."""
     return bool(context.jobs) or bool(
-        set(context.rig.settings.software) - {"driver", "kernel", "bios"}
+        set(context.rig.settings.software) - {"driver", "kernel", "bios", "iommu"}
     )
 
 
