@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from rigplanner.cli.main import main
 from rigplanner.desktop import documents
 from rigplanner.desktop.actions import COMMANDS, MENUS
 from rigplanner.desktop.document import exports
@@ -131,6 +132,27 @@ def test_a_fix_button_applies_its_edits_and_undo_takes_them_back(qtbot, window, 
     assert "PWR012" not in [card.finding.code for card in window.findings.cards()]
     window.session.undo()
     assert "PWR012" in [card.finding.code for card in window.findings.cards()]
+
+
+def test_a_click_packs_the_data_set(qtbot, window, tmp_path):
+    parts = ["Titan X Pascal", "Core i7-7700K", "ASUS Z270-WS", "WD1003FZEX", "2x 8GB DDR4-2400"]
+    work = "alexnet task=train precision=fp32 batch_per_gpu=64 dataset_gb=250"
+    work += " dataset_samples=14000000 dataset_format=files"
+    assert main(["new", *parts, "--workload", work, "-o", str(tmp_path / "files.rig")]) == 0
+    documents.open_file(window, tmp_path / "files.rig")
+    settled_session(qtbot, window.session)
+    card = next(card for card in window.findings.cards() if card.finding.code == "DSK009")
+    pack = next(
+        button
+        for button in card.findChildren(QAbstractButton)
+        if button.accessibleName().startswith("Pack the data set")
+    )
+    qtbot.mouseClick(pack, Qt.MouseButton.LeftButton)
+    settled_session(qtbot, window.session)
+    assert window.session.rig.workloads[0].dataset_format == "packed"
+    assert "DSK009" not in [card.finding.code for card in window.findings.cards()]
+    window.session.undo()
+    assert window.session.rig.workloads[0].dataset_format == "files"
 
 
 def test_waive_ignore_and_severity(qtbot, window, sample_folder):
