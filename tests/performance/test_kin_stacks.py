@@ -83,8 +83,8 @@ def test_a_stack_is_its_kin_times_the_ratio_within_a_wider_interval(
 def test_products_of_fp32_run_in_tf32_where_the_framework_says_so(
     stack: str, gpu: str, link: str, told: str
 ) -> None:
-    """DeiT-B in fp32 on eight A100 trains 2,780 images/s in PaddlePaddle (PLSC, README of DeiT), 3.4
-    times what their shaders do."""
+    """DeiT-B in fp32 on eight A100 trains 2,780 images/s in PaddlePaddle (PLSC, README of DeiT):
+    3.4 times what their shaders do."""
     asked = Workload(model="deit_base_patch16_224", task="train", precision="fp32", stack=stack,
                      batch_per_gpu=128)  # fmt: skip
     found = predict_speed(asked, find_gpu(gpu), 8, 1, link, shipped_zoo())

@@ -72,7 +72,8 @@ def predict_edge(workload: Workload, gpu: GPU, zoo: Zoo | None) -> SpeedEstimate
     chip = edge_chips().get(gpu.architecture or "")
     if chip is None:
         raise WorkloadFault(f"hardware.gpu: how {gpu.name} runs networks is not known.")
-    tops = gpu.dense_tflops.int8 or 1.0
+    tops = gpu.dense_tflops.int8
+    assert tops  # such a device has no other rate
     batch = workload.batch_per_gpu or 1
     arithmetic_s = shape.gflop / 1e3 / (tops * chip.share)
     load_s = _load_s(shape.params_m, tops, gpu, chip) / batch
@@ -99,4 +100,5 @@ def _load_s(weights_mb: float, tops: float, gpu: GPU, chip: EdgeChip) -> float:
     rate_gbs = chip.load_gbs
     if gpu.memory_gib:
         rate_gbs = gpu.bandwidth_gbs or chip.own_memory_gbs or rate_gbs
-    return (weights_mb - held_mb * chip.keeps) / 1e3 / rate_gbs
+    kept_mb = held_mb if chip.keeps else 0.0
+    return (weights_mb - kept_mb) / 1e3 / rate_gbs

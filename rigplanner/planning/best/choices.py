@@ -118,7 +118,9 @@ def with_tight_memory(seeker: Seeker, answer: Answer) -> Answer | None:
 
 
 ASIDE_S = 5.0
-"""Processor time after which a question that nobody asked is left without an answer."""
+"""Processor time after which a question that nobody asked is left without an answer: some take
+minutes after the asked one is proven. It costs that a slow machine may tell less beside the answer,
+which itself is the same everywhere."""
 
 
 def _better(seeker: Seeker, answer: Answer, asked: Question) -> Answer | None:

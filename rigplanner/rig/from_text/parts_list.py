@@ -83,7 +83,8 @@ _OWN_ROW = re.compile(r"^ *(\d{1,9}) {2,}(\S.*?)(?: {2,}(\S.*))?$")
 _SPACE_IN_NUMBER = re.compile(r"(?<=\d)\s(?=\d)")
 _REMARK = re.compile(
     r"^[^:]*\b(?:built-?in|on-?board|integrated)\)?\W*$"
-    r"|^(?:the|this|these|it|they)\b.*\b(?:is|are|has|have|supports?|includes?|provides?|requires?)\b",
+    r"|^(?:the|this|these|it|they)\b.*"
+    r"\b(?:is|are|has|have|supports?|includes?|provides?|requires?)\b",
     re.IGNORECASE,
 )
 """What stands behind a label without a kind and is no part that is bought: what a board has itself,
