@@ -121,7 +121,7 @@ def _line(rig: Rig, item: Item, catalog: Catalog, day: str | None) -> Line:
     part = catalog.get(item.part) or rig.snapshot.get(item.part)
     if price is None or amount is None or day is None or part is None:
         return Line(uid=item.uid, quantity=item.quantity, unit=price, amount=amount, own=own)
-    fresh = own or (price.condition != "launch" and not _is_old(price, day))
+    fresh = own or (price.condition != "launch" and not is_old(price, day))
     sure = fresh and (own or price in part.prices)
     return Line(
         uid=item.uid,
@@ -134,7 +134,8 @@ def _line(rig: Rig, item: Item, catalog: Catalog, day: str | None) -> Line:
     )
 
 
-def _is_old(price: Price, day: str) -> bool:
+def is_old(price: Price, day: str) -> bool:
+    """Return whether a price is older than half a year on `day`, or nobody knows its day."""
     try:
         return (date.fromisoformat(day) - date.fromisoformat(price.day)).days > FRESH_DAYS
     except ValueError:

@@ -11,14 +11,15 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.schema.parts import GPU
+from rigplanner.catalog.prices.index import carried_to
+from rigplanner.catalog.schema.parts import GPU, Price
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.planning.map.cards import Card, Money, cards, everything
 from rigplanner.planning.map.money import Terms
 from rigplanner.planning.map.nearest import like, shortages
-from rigplanner.planning.map.order import ranked
+from rigplanner.planning.map.order import ranked, within
 from rigplanner.planning.map.rank import Answer, Row, answer, rows
 from rigplanner.planning.map.runs import Run, marked, newest_first, opened, run_of
 from rigplanner.report.map import models, table
@@ -77,6 +78,40 @@ def test_money_sorts_by_speed_per_price_and_leaves_what_has_none_behind() -> Non
     assert [each.name for each in ranked(made, [1.0], "money")] == ["cheap", "dear", "priceless"]
 
 
+def test_speed_of_the_host_does_not_count_as_that_of_a_cheap_card() -> None:
+    made = [row("holds it", 50, cost=1000), row("in RAM", 40, cost=100, fit="host")]
+    assert [each.name for each in ranked(made, [1.0], "money")] == ["holds it", "in RAM"]
+    assert [each.name for each in ranked([*made, row("fast", 60, fit="host")], [1.0])] == [
+        "fast",
+        "holds it",
+        "in RAM",
+    ]
+
+
+def test_a_budget_leaves_what_it_pays_and_counts_places_anew() -> None:
+    best = ranked([row("dear", 9, cost=900), row("cheap", 5, cost=100), row("no price", 7)], [1.0])
+    assert [(each.name, each.place) for each in within(best, 100, "speed")] == [("cheap", 1)]
+    assert within(best, None, "speed") == best
+
+
+def test_a_price_of_the_start_counts_only_while_the_part_is_sold_and_old_ones_are_carried(
+    catalog: Catalog,
+) -> None:
+    money = Money(today="2026-11-23")
+    gpu = catalog.parts["nvidia.geforce.rtx-3090"]
+    start = Price(amount=1000, currency="USD", day="2025-01-10", source="maker", condition="launch")
+    sold, gone = (
+        list(money.asked(replace(gpu, status=status, prices=(start,))))
+        for status in ("current", "classic")
+    )
+    assert [price.day for price, _ in sold] == ["2025-01-10"] and not gone
+    assert carried_to(sold[0][0]) == "2026-11-23" and sold[0][1] != 1000
+    young = replace(start, day="2026-10-01", condition="used")
+    assert list(money.asked(replace(gpu, prices=(young,)))) == [(young, 1000)]
+    then = replace(money, day="2025-06-01")
+    assert list(then.asked(replace(gpu, status="classic", prices=(start,)))) == [(start, 1000)]
+
+
 def test_several_works_count_by_their_weights_as_shares_of_the_fastest() -> None:
     made = [row("reader", 100, 10), row("writer", 25, 40)]
     assert ranked(made, [1.0, 1.0])[0].score == pytest.approx((1.0 * 0.25) ** 0.5)
@@ -125,7 +160,7 @@ def test_machines_and_hires_stand_beside_the_cards(catalog: Catalog) -> None:
 def test_new_and_used_prices_are_told_apart(catalog: Catalog) -> None:
     used = {c.id: c for c in cards(catalog, "", Money(condition="used")) if c.price}
     new = {c.id: c for c in cards(catalog, "", Money(condition="new")) if c.price}
-    assert len(used) >= 5 and len(new) > 100
+    assert len(used) >= 5 and len(new) > 50
     assert all(card.price.used for card in used.values() if card.price)
     assert not any(card.price.used for card in new.values() if card.price)
     both = set(used) & set(new)

@@ -19,10 +19,10 @@ from rigplanner.cli.terminal import tell_columns, width
 from rigplanner.cli.written import written
 from rigplanner.machine.displays import display_gib
 from rigplanner.planning.map.advice import advice
-from rigplanner.planning.map.cards import Card, Money, cards, everything, with_monitors
+from rigplanner.planning.map.cards import Card, Condition, Money, cards, everything, with_monitors
 from rigplanner.planning.map.money import Terms
 from rigplanner.planning.map.nearest import cheapest, like, shortages
-from rigplanner.planning.map.order import ranked
+from rigplanner.planning.map.order import ranked, within
 from rigplanner.planning.map.rank import Row, rows
 from rigplanner.report import format as fmt
 from rigplanner.report.map import advice as in_words
@@ -152,11 +152,17 @@ def _asked(args: argparse.Namespace) -> Asked:
         raise InputFault(f"--kind: expected {', '.join(KINDS)}, found {args.kind!r}.")
     if args.day and not (is_day(args.day) and args.day <= date.today().isoformat()):
         raise InputFault(f"--day: expected a day up to today, as 2017-04-09, found {args.day!r}.")
-    state = "new" if args.new else "used" if args.used else "any"
+    state: Condition = "new" if args.new else "used" if args.used else "any"
     return Asked(
         counts=counts_of(args.count, "--count", MOST_COUNT),
         kinds=kinds,
-        money=Money(args.currency.upper(), newest_rates(), state, args.day),  # type: ignore[arg-type]
+        money=Money(
+            currency=args.currency.upper(),
+            rates=newest_rates(),
+            condition=state,
+            day=args.day,
+            today=date.today().isoformat(),
+        ),
         terms=Terms(args.kwh, args.hours),
     )
 
@@ -201,13 +207,7 @@ def _within(args: argparse.Namespace, asked: Asked, best: list[Row]) -> list[Row
             f"--kind: no {args.kind} of {args.count} GPUs is called {args.only!r}; leave out --kind"
             " or name other numbers with --count."
         )
-    if args.budget is None:
-        return best
-    paid = [
-        row
-        for row in best
-        if row.kind != "hire" and row.cost is not None and row.cost <= args.budget
-    ]
+    paid = within(best, args.budget, args.sort)
     if not paid and (nearest := cheapest(best)) is not None:
         told = fmt.money(nearest.cost, asked.money.currency, whole=True)
         raise InputFault(
@@ -235,6 +235,8 @@ def _content(
         return table.json_text(best, names, currency).encode()
     room = width() if args.output is None and args.format == "text" else None
     lines = table.text(best, names, currency, args.most, args.sort, room)
+    if args.budget is not None:
+        lines += table.unpriced(every)
     lines += want.told(shortages(best), names)
     if money.day:
         lines.append(table.market(money.day))

@@ -45,11 +45,11 @@ HOURS_PER_DAY = 8.0
 """Of a site that does not say for how long it works."""
 
 
-def money_of(rig: Rig, condition: Condition = "any") -> Money:
+def money_of(rig: Rig, today: str, condition: Condition = "any") -> Money:
     """Return in what the map counts: the rig's money, US dollars where no rate reaches that."""
     rates = rig.exchange or newest_rates()
     known = convert(1.0, "USD", rig.currency, rates) is not None
-    return Money(rig.currency if known else "USD", rates, condition)
+    return Money(rig.currency if known else "USD", rates, condition, today=today)
 
 
 class Filters(QWidget):
@@ -129,7 +129,7 @@ class Filters(QWidget):
         is none, or is to come, leaves the market of today."""
         day = self.day.text().strip()
         known = is_day(day) and day <= self._session.today
-        money = money_of(self._session.rig, self.condition.currentData())
+        money = money_of(self._session.rig, self._session.today, self.condition.currentData())
         return replace(money, day=day if known else "")
 
     def _monitors_gib(self) -> float:

@@ -20,15 +20,15 @@ USUAL_PACE = 0.7
 DESKTOP_RAM_GBS, DESKTOP_CORES = 83.2, 8
 SERVER_RAM_GBS, SERVER_CORES = 307.2, 32
 DESKTOP_CHANNELS, SERVER_CHANNELS = 2, 8
-"""What is assumed of a host that nobody names: two channels of DDR5-5200 and eight cores beside a
-GeForce, Radeon or Arc card, eight channels of DDR5-4800 and 32 cores beside others."""
+"""What is assumed of a host that nobody names: eight channels of DDR5-4800 and 32 cores around
+cards that a server's fans cool or that lie on a carrier, two channels of DDR5-5200 and eight cores
+around cards with fans of their own: any desktop takes an RTX A400 or a Quadro P600."""
 OLDER_RAM_GBS, SINCE_DDR5 = 51.2, "2022-10"
 """Two channels of DDR4-3200, assumed beside a card for desktops that was sold before the first
 platform with DDR5 alone (AMD's AM5, September 2022)."""
 MOST_OF_DESKTOP_GIB = 192.0
 """Memory that desktops hold in four modules of 48 GB: weights beyond it lie in a server's."""
 USUAL_DRIVE_GBS = 3.0
-CONSUMER = ("geforce", "radeon rx", "arc ", "titan")
 
 
 class Host(Struct, frozen=True, kw_only=True):
@@ -62,8 +62,7 @@ def host_of(machine: Machine | None, gpu: GPU | None, held_gib: float = 0.0) -> 
     found = machine and _read(machine)
     if found:
         return found
-    small = gpu is None or any(word in gpu.name.casefold() for word in CONSUMER)
-    desktop = small and held_gib <= MOST_OF_DESKTOP_GIB
+    desktop = not (gpu and _in_a_server(gpu)) and held_gib <= MOST_OF_DESKTOP_GIB
     older = desktop and gpu is not None and (gpu.released or SINCE_DDR5) < SINCE_DDR5
     return Host(
         ram_gbs=SERVER_RAM_GBS if not desktop else OLDER_RAM_GBS if older else DESKTOP_RAM_GBS,
@@ -75,6 +74,12 @@ def host_of(machine: Machine | None, gpu: GPU | None, held_gib: float = 0.0) -> 
         channels=DESKTOP_CHANNELS if desktop else SERVER_CHANNELS,
         ddr4=older,
     )
+
+
+def _in_a_server(gpu: GPU) -> bool:
+    if gpu.form_factor == "pcie":
+        return gpu.cooling == "passive"
+    return (gpu.form_factor or "").startswith(("sxm", "oam", "superchip", "chip"))
 
 
 def _read(machine: Machine) -> Host | None:

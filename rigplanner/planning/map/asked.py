@@ -10,7 +10,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.planning.map.cards import Kind, Money, everything, with_monitors
 from rigplanner.planning.map.money import Terms
-from rigplanner.planning.map.order import ranked
+from rigplanner.planning.map.order import ranked, within
 from rigplanner.planning.map.rank import Answer, Key, Row, Sort, rows
 from rigplanner.rig.workload import Workload
 
@@ -82,12 +82,5 @@ def growing(
 def shown(question: Question, made: Sequence[Row]) -> list[Row]:
     """Return the rows in their order, but for those of other kinds and those that cost too much."""
     best = ranked(made, question.weights, question.sort, question.terms)
-    return [
-        row
-        for row in best
-        if row.kind in question.kinds
-        and (
-            question.budget is None
-            or (row.kind != "hire" and row.cost is not None and row.cost <= question.budget)
-        )
-    ]
+    asked = [row for row in best if row.kind in question.kinds]
+    return within(asked, question.budget, question.sort)

@@ -12,7 +12,9 @@ from rigplanner.catalog.cloud import Cloud, CloudInstance, newest
 from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.prices.exchange import ExchangeRates, convert
-from rigplanner.catalog.schema.parts import GPU, Part, Price, System
+from rigplanner.catalog.prices.index import as_of_today, carried, shipped_index
+from rigplanner.catalog.schema.parts import GPU, AnyPart, Part, Price, System
+from rigplanner.economics.totals import asked_today, is_old
 from rigplanner.machine.displays import driving
 from rigplanner.memory.usable_memory import unified
 
@@ -51,13 +53,15 @@ class Card(Struct, frozen=True, kw_only=True):
 
 class Money(Struct, frozen=True):
     """In which currency prices count, by which rates, and of which parts: new or used. `day`: the
-    market of that day, what was out and what prices were known by then ("": of today); amounts in
-    other currencies are converted at the rates of today."""
+    market of that day, what was out and what prices were known by then ("": of now); amounts in
+    other currencies are converted at the rates of today. `today`: the day to which the price index
+    carries old prices of now, as in the total of a rig ("": they stay as they were asked)."""
 
     currency: str = "USD"
     rates: ExchangeRates | None = None
     condition: Condition = "any"
     day: str = ""
+    today: str = ""
 
     def of(self, price: Price) -> float | None:
         """The amount in the currency; None without a rate, for a part in another condition, or for
@@ -67,6 +71,21 @@ class Money(Struct, frozen=True):
         if self.condition != "any" and price.used != (self.condition == "used"):
             return None
         return convert(price.amount, price.currency, self.currency, self.rates)
+
+    def asked(self, part: AnyPart) -> Iterator[tuple[Price, float]]:
+        """Yield the prices of a part that count, each with its amount in the currency: a maker's
+        price of the start only while the part is sold, or of a past day."""
+        for price in part.prices if self.day else asked_today(part):
+            cost = self.of(price)
+            if cost is None:
+                continue
+            old = not self.day and self.today and is_old(price, self.today)
+            now = carried(part, price, self.today, shipped_index()) if old else None
+            if now is not None and price.amount:
+                cost *= now.value / price.amount
+                yield as_of_today(price, now.value, self.today), cost
+            else:
+                yield price, cost
 
     def sells(self, part: Part) -> bool:
         """Whether a part was out by the day; of a release known by its year or month alone, only
@@ -139,8 +158,7 @@ def machines(catalog: Catalog, words: str, money: Money) -> Iterator[Card]:
         priced = [
             (price, cost, system, gpu)
             for system, gpu in found
-            for price in system.prices
-            if (cost := money.of(price)) is not None
+            for price, cost in money.asked(system)
         ]
         best = max(priced, key=lambda row: (row[0].day, -row[1]), default=None)
         system, gpu = (best[2], best[3]) if best else min(found, key=lambda row: len(row[0].name))
@@ -244,12 +262,7 @@ def _card(alike: list[GPU], money: Money) -> Card:
 
 def _newest(alike: Iterable[GPU], money: Money) -> tuple[Price | None, float | None]:
     """The newest price of equal cards that counts in the currency; of one day the lowest."""
-    counted = [
-        (price, cost)
-        for gpu in alike
-        for price in gpu.prices
-        if (cost := money.of(price)) is not None
-    ]
+    counted = [pair for gpu in alike for pair in money.asked(gpu)]
     if not counted:
         return None, None
     day = max(price.day for price, _ in counted)

@@ -16,7 +16,9 @@ def ranked(
     """Return the rows that run all works, the best first by `sort`, with score and place; those
     that do not run follow in their order. Software counts: where nobody has published the stack on
     chips of the maker, the row stands behind all that are proven. A row without the figure of the
-    sort stands behind those that have it. With `terms` the rows say what they cost to run."""
+    sort stands behind those that have it, and by any figure but speed one whose model lies partly
+    in RAM behind those that hold it: its speed is the host's too, whose price, watts and slots do
+    not count. With `terms` the rows say what they cost to run."""
     scored = _scored([row for row in made if row.fit in RUNS], weights)
     if terms is not None:
         scored = with_costs(scored, terms)
@@ -26,9 +28,21 @@ def ranked(
 def ordered(scored: Sequence[Row], sort: Sort) -> list[Row]:
     """Return rows with a score in the order of a sort, with their places."""
     known = [row for row in scored if row.per(sort) is not None]
-    known.sort(key=lambda row: (not row.proven, -(row.per(sort) or 0.0)))
+    beside = {id(row) for row in known if row.fit == "host" and sort != "speed"}
+    known.sort(key=lambda row: (not row.proven, id(row) in beside, -(row.per(sort) or 0.0)))
     rest = [replace(row, place=None) for row in scored if row.per(sort) is None]
     return [*_placed(known, sort), *rest]
+
+
+def within(best: Sequence[Row], budget: float | None, sort: Sort) -> list[Row]:
+    """Return the rows that cost no more than a budget (None: all), their places counted anew; an
+    hour of hire is no price that a budget pays once."""
+    if budget is None:
+        return list(best)
+    paid = [row for row in best if row.kind != "hire" and row.cost is not None]
+    paid = [row for row in paid if (row.cost or 0.0) <= budget]
+    runs = ordered([row for row in paid if row.score is not None], sort)
+    return [*runs, *(row for row in paid if row.score is None)]
 
 
 def _scored(running: Sequence[Row], weights: Sequence[float]) -> list[Row]:

@@ -33,6 +33,7 @@ from rigplanner.report.map.scene import (
     shortened,
     wrapped,
 )
+from rigplanner.report.map.table import price_text
 
 Chart = Literal["bars", "price", "memory", "time"]
 CHARTS: tuple[Chart, ...] = ("bars", "price", "memory", "time")
@@ -148,7 +149,7 @@ def said(row: Row, sort: Sort, currency: str) -> str:
     if row.cost is not None:
         money = fmt.money(row.cost, currency, whole=row.kind != "hire")
         parts.append(tr("{money} per hour", money=money) if row.kind == "hire" else money)
-        parts.append(fmt.day(row.price.day) if row.price else "")
+        parts.append(price_text(row))
     return ", ".join(part for part in parts if part)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from rigplanner import __version__
+from rigplanner.catalog.prices.index import carried_to
 from rigplanner.performance.answer import TIME_METRICS
 from rigplanner.planning.map.rank import Answer, Row, Sort
 from rigplanner.report import format as fmt
@@ -77,6 +78,7 @@ def record(row: Row, works: Sequence[str], currency: str) -> dict[str, Any]:
         "price_day": row.price.day if row.price else None,
         "price_source": row.price.source if row.price else None,
         "price_used": row.price.used if row.price else None,
+        "price_carried_to": carried_to(row.price) or None if row.price else None,
         "watts": row.watts,
         "slots": row.slots,
         "memory_left_gib": row.left_gib,
@@ -192,11 +194,12 @@ def cost_text(row: Row, currency: str) -> str:
 
 
 def price_text(row: Row) -> str:
-    """Return the day and the condition of a price in words."""
+    """Return the day and the condition of a price in words, and whether the index carried it."""
     if row.price is None:
         return ""
     day = fmt.day(row.price.day)
-    return tr("{day}, used", day=day) if row.price.used else day
+    asked = tr("{day}, used", day=day) if row.price.used else day
+    return tr("{day}, carried to today", day=asked) if carried_to(row.price) else asked
 
 
 def evidence_text(row: Row) -> str:
@@ -236,6 +239,13 @@ def _left_out(rows: Sequence[Row], shown: int) -> list[str]:
     if any(a.place == b.place for a, b in pairwise(rows) if a.place):
         lines.append(tr("Rows of one number: their intervals overlap, either may be faster."))
     return lines
+
+
+def unpriced(rows: Sequence[Row]) -> list[str]:
+    """Return the line that counts what runs the work but is not for sale at a price of today."""
+    count = sum(row.score is not None and row.kind != "hire" and row.cost is None for row in rows)
+    told = tr("{count} more run it; no price of today is known for them.", count=count)
+    return [told] if count else []
 
 
 def market(day: str) -> str:

@@ -200,4 +200,6 @@ def test_a_host_that_nobody_names_is_of_its_cards_time_and_holds_the_weights() -
 
     assert rate("RTX 3070") == 51.2 < rate("RTX 4090") == rate("RTX 5090") == 83.2
     assert rate("RTX 5090", 230) == rate("RTX 3090", 230) == rate("A100 PCIe 80GB") == 307.2
+    assert rate("RTX A400") == 83.2 and rate("Quadro P600") == 51.2, "any desktop takes them"
+    assert rate("A100 SXM4 80GB") == rate("Tesla T4") == 307.2
     assert not host_of(None, find_gpu("RTX 3070"), 20.0).told
