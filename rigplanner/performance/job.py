@@ -598,18 +598,19 @@ def _batch(
         batch, given = float(workload.batch_per_gpu), True
     elif together:
         batch, given = float(together) / count, True
-    elif task in ("decode", "prefill") or _draws_one(workload, shape, task):
+    elif task in ("decode", "prefill") or _takes_one(workload, shape, task):
         batch, given = 1.0, False
     else:
         batch, given = _usual_batch(shape, task, silicon, precision), False
     return batch * shape.batch_tokens, given
 
 
-def _draws_one(workload: Workload, shape: Shape, task: str) -> bool:
+def _takes_one(workload: Workload, shape: Shape, task: str) -> bool:
     """Whether a job draws picture after picture, as people do (92 of the 177 measured rows that
-    tell a batch); benchmarks that ask for the most a card does name their scenario."""
-    drawn = shape.kind in ("diffusion", "dit") and task == "inference"
-    return drawn and "scenario" not in workload.variant
+    tell a batch), or hears recording after recording (the default of every program for it);
+    benchmarks that ask for the most a card does name their scenario."""
+    single = shape.kind in ("diffusion", "dit", "asr") and task == "inference"
+    return single and "scenario" not in workload.variant
 
 
 def _usual_batch(shape: Shape, task: str, silicon: Silicon, precision: str) -> float:

@@ -74,15 +74,16 @@ class Halves(Struct, frozen=True, kw_only=True):
     told: bool
     beams: int = 1
     beams_told: bool = False
+    batch_told: bool = True
     longest: float = 1.0
     prepared_s: float = 0.0
 
 
 def halves(workload: Workload, metric: str | None, zoo: Zoo | None) -> Halves | None:
-    """Return both halves of an inference that writes; None for other work, metrics and networks,
-    where no length is given (speech has a usual one), and for stacks that do not write token by
-    token."""
-    if TASKS.get(workload.task or "") != "inference" or metric not in (None, *PER_SECOND):
+    """Return both halves of an inference that writes, of one sample at a time where no batch is
+    given; None for other work, metrics and networks, where no length is given (speech has a usual
+    one), and for stacks that do not write token by token."""
+    if TASKS.get(workload.task or "inference") != "inference" or metric not in (None, *PER_SECOND):
         return None
     model = (shipped_zoo() if zoo is None else zoo).get(workload.model or "")
     config = workload.config or (model.config if model else None) or {}
@@ -94,6 +95,7 @@ def halves(workload: Workload, metric: str | None, zoo: Zoo | None) -> Halves | 
     asked, batch = _beams(workload), workload.batch_per_gpu or 1
     beams = asked or USUAL_BEAMS.get(find_stack(stack, "inference").slug, 1)
     reading, writing = _parts(replace(workload, stack=stack), config, tokens)
+    reading = replace(reading, batch_per_gpu=batch)
     if workload.batch_per_gpu or beams > 1 or asked:
         writing = replace(writing, batch_per_gpu=batch * beams)
     untold = workload.output_tokens is None
@@ -104,6 +106,7 @@ def halves(workload: Workload, metric: str | None, zoo: Zoo | None) -> Halves | 
         told=not untold,
         beams=beams,
         beams_told=asked > 0,
+        batch_told=workload.batch_per_gpu is not None,
         prepared_s=PREPARED_S if family in SPEECH else 0.0,
         longest=1 + SPREAD_OF_LENGTHS * math.sqrt(2 * math.log(batch)) if untold else 1.0,
     )
@@ -231,6 +234,7 @@ def joined(pair: Halves, reading: SpeedEstimate, writing: SpeedEstimate) -> Spee
         **reading.assumed,
         **writing.assumed,
         **({} if pair.beams_told else {"beams": str(pair.beams)}),
+        **({} if pair.batch_told else {"batch_per_gpu": "1"}),
     }
     return replace(
         slower,

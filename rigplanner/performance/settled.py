@@ -10,7 +10,7 @@ from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.capacity.host_fit import FITS_BY_ITSELF
 from rigplanner.memory.usable_memory import usable_gib
-from rigplanner.performance.job import Job, read_alike, read_job
+from rigplanner.performance.job import TASKS, Job, read_alike, read_job
 from rigplanner.performance.sequence_to_sequence import halves
 from rigplanner.performance.software.stacks import shipped_stacks
 from rigplanner.rig.workload import Workload
@@ -59,14 +59,45 @@ def settle(
         elif made.workload != work:
             read_alike(work, made.workload, gpu, count, nodes, link, zoo)
     except WorkloadFault as fault:
+        other = _in_another_format(workload, str(fault), gpu, count, nodes, link, zoo)
+        if other is not None:
+            return other
         if str(fault).startswith(REFUSED) and (work.stack or "").casefold() not in _of_memory():
             raise
         return Settled(work, assumed)
-    return _overflowing(workload, made, job, gpu, nodes, link, zoo) or made
+    overflowing = None if pair else _overflowing(workload, made, job, gpu, nodes, link, zoo)
+    return overflowing or made
 
 
 KEEPS_THE_REST = "llama.cpp"
-"""The stack that people run what their cards do not hold with: it leaves the rest in RAM."""
+"""The stack that people run what their cards do not hold with: it leaves the rest in RAM. Its files
+are made of any model, in formats that every GPU multiplies."""
+
+
+def _in_another_format(
+    workload: Workload, fault: str, gpu: GPU, count: int, nodes: int, link: str, zoo: Zoo | None
+) -> Settled | None:
+    """Return the same job of a file for llama.cpp, where nobody asked for a stack or a format and
+    the GPU does not multiply in the one that the model is published in: DeepSeek-R1 is stored in
+    FP8, and an Apple chip runs it in four bits; None otherwise."""
+    said = workload.stack or workload.precision or workload.quant
+    runs = TASKS.get(workload.task or "inference") in ("inference", "serve")
+    if said or not runs or not fault.startswith("precision: "):
+        return None
+    return _as_a_file(workload, gpu, count, nodes, link, zoo)
+
+
+def _as_a_file(
+    workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Zoo | None
+) -> Settled | None:
+    """The job on the stack that keeps the rest; None where that does not run it."""
+    local = replace(workload, stack=KEEPS_THE_REST)
+    try:
+        found = settle(local, gpu, count, nodes, link, zoo)
+        read_job(found.workload, gpu, count, nodes, link, zoo)
+    except WorkloadFault:
+        return None
+    return replace(found, assumed={**found.assumed, "stack": KEEPS_THE_REST})
 
 
 def _overflowing(
@@ -82,13 +113,7 @@ def _overflowing(
     room, weights = usable_gib(gpu), job.shape.params_m * 1e6 * job.weight_bits / 8 / GIB
     if made.workload.stack in FITS_BY_ITSELF or room is None or weights <= room * job.count:
         return None
-    local = replace(workload, stack=KEEPS_THE_REST)
-    try:
-        found = settle(local, gpu, job.count, nodes, link, zoo)
-        read_job(found.workload, gpu, job.count, nodes, link, zoo)
-    except WorkloadFault:
-        return None
-    return replace(found, assumed={**found.assumed, "stack": KEEPS_THE_REST})
+    return _as_a_file(workload, gpu, job.count, nodes, link, zoo)
 
 
 def _said(work: Workload, job: Job, assumed: dict[str, str]) -> Settled:

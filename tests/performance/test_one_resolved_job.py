@@ -73,6 +73,18 @@ def test_memory_and_speed_do_not_contradict_each_other() -> None:
         assert speed.fits != "no" or room is None or need.low_gib > room, where
 
 
+def test_a_model_whose_published_format_the_gpu_lacks_runs_from_a_file() -> None:
+    """DeepSeek-R1 is published in FP8, which Apple's and older chips do not multiply."""
+    asked, zoo = Workload(model="deepseek-r1"), shipped_zoo()
+    for name in ("Apple M3 Ultra 80-core GPU 512GB", "MI100", "Arc Pro B60"):
+        made = settle(asked, find_gpu(name), 1, 1, "none", zoo)
+        assert (made.workload.stack, made.workload.precision) == ("llama.cpp", "q4_k_m")
+        assert made.assumed["stack"] == "llama.cpp" and made.assumed["precision"] == "q4_k_m"
+        with pytest.raises(WorkloadFault, match="fp8"):
+            settle(replace(asked, precision="fp8"), find_gpu(name), 1, 1, "none", zoo)
+    assert settle(asked, find_gpu("H200 SXM"), 1, 1, "none", zoo).workload.precision == "fp8"
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_a_settled_job_is_settled(model: str) -> None:
     gpu = find_gpu("RTX 3090")

@@ -7,12 +7,15 @@ from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
+from rigplanner.memory.estimate import estimate_memory
+from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.evidence import Evidence, placed_evidence
 from rigplanner.performance.anchors.own import current_evidence, with_own
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.sequence_to_sequence import LOOKING, PREPARED_S, SPOKEN_TOKENS, halves
+from rigplanner.performance.settled import settled
 from rigplanner.rig.workload import Workload
 
 WINDOWS = 13 * 60 / 30
@@ -53,6 +56,19 @@ def test_a_batch_of_speech_waits_for_its_longest_window() -> None:
     told, untold = _speed(same), _speed(replace(same, output_tokens=None))
     assert 1.1 < told.value / untold.value < 2
     assert untold.high / untold.low > told.high / told.low
+
+
+def test_speech_of_which_nothing_is_said_is_heard_recording_after_recording() -> None:
+    """As every program for it does; batches of 16 were said to need 20 GiB on any card."""
+    bare = Workload(model="whisper-large-v3")
+    named, untold = _speed(replace(bare, task="inference")), _speed(bare)
+    assert (untold.value, untold.stack) == (named.value, "hf-transformers")
+    assert untold.assumed["batch_per_gpu"] == "1"
+    for stack in ("hf-transformers", "faster-whisper", "openai-whisper"):
+        card = find_gpu("RTX 3060")
+        asked = settled(replace(bare, stack=stack), card, 1, 1, "none", shipped_zoo())
+        need = estimate_memory(asked, card, 1, shipped_zoo(), explained=False)
+        assert asked.batch_per_gpu == 1 and need.high_gib < 11.5
 
 
 @pytest.mark.parametrize("beams", [-1, 65, 2.5, "five", True])

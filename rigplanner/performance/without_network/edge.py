@@ -67,8 +67,8 @@ def predict_edge(workload: Workload, gpu: GPU, zoo: Zoo | None) -> SpeedEstimate
             " the network is converted beforehand."
         )
     shape = resolve_shape(workload, zoo)
-    if shape.kind in ("llm", "moe"):
-        raise WorkloadFault(f"model: {gpu.name} holds no language model; take a vision network.")
+    if shape.unit != "image":
+        raise WorkloadFault(f"model: {gpu.name} runs networks of pictures; take a vision network.")
     chip = edge_chips().get(gpu.architecture or "")
     if chip is None:
         raise WorkloadFault(f"hardware.gpu: how {gpu.name} runs networks is not known.")

@@ -186,7 +186,8 @@ def _enough(made: Answer, least: float | None) -> Answer:
 
 
 def answer(work: Workload, gpu: GPU, count: int, zoo: Zoo, link: str | None = None) -> Answer:
-    """Return how one work does on `count` equal cards in a computer that holds nothing back."""
+    """Return how one work does on `count` equal cards in a computer that holds nothing back. Cards
+    that take no layer of a model do not run it: all of it would lie in RAM."""
     link = link or usual_link(gpu, count)
     try:
         speed = predict_speed(work, gpu, count, 1, link, zoo)
@@ -198,12 +199,14 @@ def answer(work: Workload, gpu: GPU, count: int, zoo: Zoo, link: str | None = No
         state = ready(speed.stack, gpu, asked.precision, asked.quant)
         if state is not None and state.how == "none":
             return Answer(fit="no", room_gib=room, fault=f"stack: {speed.stack} does not run it.")
-        low, high, hosted = _need(asked, gpu, count, zoo)
+        placed = fitted(asked, [gpu] * count, zoo)
+        low, high = _need(placed, gpu, count, zoo)
     except WorkloadFault as fault:
         return Answer(fit="unknown", room_gib=room, speed=speed, known=known, fault=str(fault))
+    hosted, bare = placed is not asked, placed is not asked and placed.gpu_layers == 0
     fit: Fit = "unknown"
     if room is not None:
-        fit = "no" if low > room else "tight" if high > room else "fits"
+        fit = "no" if low > room or bare else "tight" if high > room else "fits"
     return Answer(
         fit="host" if hosted and fit != "no" else fit,
         need_gib=(low + high) / 2,
@@ -249,13 +252,12 @@ def _same_chip(name: str, gpu: GPU) -> bool:
     return (other.chip, other.memory_gib, other.sms) == (gpu.chip, gpu.memory_gib, gpu.sms)
 
 
-def _need(asked: Workload, gpu: GPU, count: int, zoo: Zoo) -> tuple[float, float, bool]:
-    """The interval of memory on the fullest card in GiB, and whether a part stays in RAM."""
-    placed = fitted(asked, [gpu] * count, zoo)
+def _need(placed: Workload, gpu: GPU, count: int, zoo: Zoo) -> tuple[float, float]:
+    """The interval of memory on the fullest card in GiB."""
     need = estimate_memory(placed, gpu, count, zoo, explained=False)
     if count > 1 and deals_layers(placed, need.stack):
         need = card_plan(placed, [gpu] * count, zoo).fullest.need
-    return need.low_gib, need.high_gib, placed is not asked
+    return need.low_gib, need.high_gib
 
 
 def usual_link(gpu: GPU, count: int) -> str:
