@@ -106,6 +106,47 @@ from rigplanner.rig.from_text.parts_list import by_figures, read_parts_list
             "Seagate ST2000DM008-2FR102 2TB SATA HDD",
             [(1, "seagate.barracuda.st2000dm008-2-tb")],
         ),
+        (
+            "### Memory\n- **Model**: Corsair Vengeance LPX\n- **Capacity**: 64GB (2x32GB)\n"
+            "- **Speed**: 3200MHz DDR4\n- **Latency**: CL16\n\n### Cooling & Power\n"
+            "- **PSU**: Corsair SF750",
+            [
+                (1, "corsair.vengeance-lpx.cmk64gx4m2e3200c16"),
+                (1, "corsair.sf.sf750"),
+            ],
+        ),
+        (
+            "Процессор: i7-13700K, Материнская плата: ASUS Prime Z790-P, Корпус: NZXT H7 Flow",
+            [
+                (1, "intel.core.i7-13700k"),
+                (1, "asus.z790.prime-z790-p"),
+                (1, "nzxt.h7.h7-flow"),
+            ],
+        ),
+        (
+            "AMD Ryzen 7 7700X\nhttps://shop.test/amd-ryzen-7-7700x.html\nCrucial P3 Plus 2TB",
+            [(1, "amd.ryzen.7-7700x"), (1, "crucial.p3-plus.2-tb")],
+        ),
+        ("https://shop.test/amd-ryzen-7-7700x/", [(1, "amd.ryzen.7-7700x")]),
+        ("| GPU (x3) | RTX 3090 |", [(3, "nvidia.geforce.rtx-3090")]),
+        ("OS disk: Crucial MX500 250GB ×2 → mirror", [(2, "crucial.mx500.250-gb")]),
+        ("Obudowa: brak\nZasilacz: Corsair AX1600i", [(1, "corsair.axi.ax1600i")]),
+        ("散热：大镰刀千石船单风扇版本", [(1, "?")]),
+        ("Memory Support: DDR4, up to 128GB", [(1, "?")]),
+        ("GPU: GTX1660S", [(1, "nvidia.geforce.gtx-1660-super")]),
+        (
+            "7 PCIe 4.0 ports x16 (ROMED8-2T)",
+            [(1, "asrock-rack.romed8.romed8-2t")],
+        ),
+        (
+            "Ryzen 7 5800X3D auf MSI B550 Tomahawk, 32 GB Ballistix 3600, 6800 XT von XFX",
+            [
+                (1, "amd.ryzen.7-5800x3d"),
+                (1, "msi.mag.mag-b550-tomahawk"),
+                (1, "crucial.ballistix.bl32g36c16u4b"),
+                (1, "amd.radeon.rx-6800-xt"),
+            ],
+        ),
         ("4x L4\nNVIDIA L4 24GB PCIe", [(4, "nvidia.datacenter.l4"), (1, "nvidia.datacenter.l4")]),
     ],
 )
@@ -150,6 +191,21 @@ def test_what_names_another_part_takes_none(line: str) -> None:
         ("ASUS B660M Wifi Plus", True),
         ("华硕 B550m TUF PLUS WIFI Ⅱ", False),
         ("Corsair Vengeance LPX 32 GB (4 x 8 GB) DDR4-3200", False),
+        ("GPU: RTX 4090", False),
+        ("显卡：影驰 RTX5080-16G 魔刃", True),
+        ("GPU: PowerColor RX 6700 XT", True),
+        ("Mobo: Gigabyte X570 Arous Eltie WiFi", True),
+        ("Board: Asus Rog Strix B650E-E Gmaing Wifi", True),
+        ("Board: MSI B550M PRO", True),
+        ("Board: MSI B550M PRO-VDH", False),
+        ("PSU: Seasonic Focus 850W", True),
+        ("PSU: Seasonic Focus GX-850", False),
+        ("PSU: Corsair HX1200i", True),
+        ("SSD: Samsung 980 Pro", True),
+        ("2 × Kingston FURY Beast 64 GB DDR5-5600, single modules (KF556C40BB-64)", True),
+        ("RAM: Kingston Fury 32GB DDR4-3600", True),
+        ("M.2 → SFP+ card (Intel X520-DA1)", True),
+        ("Storage: 2x Seagate Exos - 1x 24TB", True),
     ],
 )
 def test_another_series_or_model_is_told_as_a_stand_in(line: str, stands_in: bool) -> None:

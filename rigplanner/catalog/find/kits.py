@@ -9,13 +9,13 @@ from rigplanner.catalog.schema.parts import MemoryKit, Part
 
 _MODULES = re.compile(
     r"\b(?P<n>\d{1,2})\s*[x×*]\s*(?P<gib>\d{1,3})\s*G[Bo]?\b|\((?P<n2>\d{1,2})\s*[x×*]\s*(?P<gib2>\d{1,3})\)"
-    r"|\b(?P<gib3>\d{1,3})\s*G[Bo]?\s*[x×*]\s*(?P<n3>\d{1,2})\b|\b(?P<gib4>8|16|24|32|48|64)\s?[x×*]\s?(?P<n4>[248])\b",
+    r"|\b(?P<gib3>\d{1,3})\s*G[Bo]?\s*[x×*]\s*(?P<n3>\d{1,2})(?![\dA-Z])|\b(?P<gib4>8|16|24|32|48|64)\s?[x×*]\s?(?P<n4>[248])\b",
     re.IGNORECASE,
 )
 _STICKS = re.compile(
     r"\b(\d{2,4})\s?G[Bo]\b.*?\b(\d{1,3})\s?G[Bo] (?:sticks|modules|dimms)\b", re.IGNORECASE
 )
-_ONE = re.compile(
+ONE_MODULE = re.compile(
     r"\b(?:stick|module|modul|1 ?x|single|[lmr]*r-?dimm|so-?dimm|ecc)\b|\bsize:", re.IGNORECASE
 )
 SHARED_GIB = 16.0
@@ -115,7 +115,7 @@ def _kits_of(
     else:
         kits = [kit for kit in kits if speed in (None, kit.speed_mts)]
     fits = [kit for kit in kits if kit.module_gib == gib and wanted % kit.modules == 0]
-    if counted is None and told == 1 and gib >= SHARED_GIB and not _ONE.search(text):
+    if counted is None and told == 1 and gib >= SHARED_GIB and not ONE_MODULE.search(text):
         made = any(set(shop_words(kit.vendor)) <= words for kit in kits)
         made = made and not any(_names_series(kit, words) for kit in kits)
         fits = fits if made else [kit for kit in fits if kit.module not in ("udimm", "cudimm")]

@@ -295,6 +295,8 @@ def _is_introduced(part: Part, words: list[str]) -> bool:
 
 _GLUED = re.compile(r"\b(AMD|Intel)(?=\d{4})", re.IGNORECASE)
 """A maker written to his model: "AMD5800X3D"."""
+_SUPER = re.compile(r"(?<![\w-])((?:[GR]TX ?)?(?:16[56]0|20[678]0|40[78]0)(?: ?Ti)?)S\b")
+"""A card's number with the letter by which lists write SUPER: "2070S"; a small one is a plural."""
 _PLUS = re.compile(r"(?<=[^\W\d_]{3})\+(?=\s|$)")
 """A plus after a word of letters: "WD Red+"."""
 
@@ -302,7 +304,7 @@ _PLUS = re.compile(r"(?<=[^\W\d_]{3})\+(?=\s|$)")
 def in_latin(text: str) -> str:
     """Return a text with the Chinese names of makers and families in Latin letters, and what is
     written together parted."""
-    text = _GLUED.sub(r"\1 ", _PLUS.sub(" Plus", text))
+    text = _SUPER.sub(r"\1 Super", _GLUED.sub(r"\1 ", _PLUS.sub(" Plus", text)))
     if text.isascii():
         return text
     for chinese, latin in MAKER_WORDS.items():

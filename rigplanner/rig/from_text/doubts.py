@@ -5,6 +5,8 @@ import re
 from functools import lru_cache
 
 from rigplanner.catalog.find.find import PartIndex, words_of
+from rigplanner.catalog.find.kits import ONE_MODULE, SHARED_GIB, counted_modules
+from rigplanner.catalog.find.naming import in_latin, phrases_in, shop_words
 from rigplanner.catalog.schema.parts import (
     CPU,
     GPU,
@@ -12,11 +14,14 @@ from rigplanner.catalog.schema.parts import (
     Cooler,
     MemoryKit,
     Motherboard,
+    NetworkCard,
     Part,
     PowerSupply,
+    Riser,
     Storage,
     kind_of,
 )
+from rigplanner.rig.from_text.from_words import counted
 from rigplanner.rig.from_text.variants import squeezed_names
 
 _CAPACITY = re.compile(r"(?<![\d.,-])(\d{1,5}(?:\.\d+)?)\s?([TG])[Bo]?\b(?!\s?/|ps|it)", re.I)
@@ -79,8 +84,12 @@ def is_guess(part: Part, text: str, others: tuple[Part, ...], index: PartIndex) 
         kinds = {(a or f"ddr{b}").casefold() for a, b in _MEMORY_TYPE.findall(text)}
         if kinds and part.layout.memory_type and part.layout.memory_type.casefold() not in kinds:
             return True
+        if all(_goes_on_untold(words_of(name), told) for name in (part.name, *part.aliases)):
+            return True
         more = (told - _own_words(part) - _PLAIN) & (_board_words(index) | _VARIANTS)
         names = (part.name, *part.aliases)
+        if any(len(word) == 1 and word.isalpha() for word in told - _own_words(part)):
+            return True
         if _is_one_of_lines(part, told, others) or all(_RADIOS & _letters(n) - told for n in names):
             return True
         if all(any(len(word) == 1 for word in _letters(name) - told - _NUMERALS) for name in names):
@@ -88,13 +97,20 @@ def is_guess(part: Part, text: str, others: tuple[Part, ...], index: PartIndex) 
         return bool(more) or all(_VARIANTS & _letters(name) - told for name in names)
     if isinstance(part, CPU):
         return _is_of_two_families(part, told, others)
-    if isinstance(part, MemoryKit) and not capacities_gb(text):
-        return not any(number and number in text for number in part.aliases)
+    if isinstance(part, MemoryKit):
+        if any(number and number in text for number in part.aliases):
+            return False
+        open_figures = not capacities_gb(text) or not _RATE.search(text)
+        return open_figures or _is_of_open_count(part, text) or _has_kindred_number(part, text)
+    if isinstance(part, Storage):
+        return _is_of_open_size(part, text, others)
+    if isinstance(part, NetworkCard | Riser):
+        return _is_of_other_edge(part, text)
     if isinstance(part, Chassis | Cooler):
         lit = isinstance(part, Chassis) and bool(_LIT & told) and not _LIT & _own_words(part)
         if lit or _goes_on(part, text):
             return True
-        if any(name in "".join(words_of(text)) for name in squeezed_names(part)):
+        if phrases_in(text) & set(squeezed_names(part)):
             return False
         least = min(
             (_letters(name) - _letters(text) - _PLAIN for name in (part.name, *part.aliases)),
@@ -102,10 +118,20 @@ def is_guess(part: Part, text: str, others: tuple[Part, ...], index: PartIndex) 
         )
         return bool(least)
     if isinstance(part, GPU):
-        return _is_one_of_partners(part, told, others)
+        return _is_one_of_partners(part, told, others) or _is_of_a_series(part, told, index)
     return isinstance(part, PowerSupply) and (
-        _has_editions(part, text, others) or _is_of_open_watts(part, text, others)
+        _has_editions(part, text, index)
+        or _is_of_open_watts(part, text, others)
+        or _is_of_open_family(part, text, index)
     )
+
+
+def _goes_on_untold(name: list[str], told: set[str]) -> bool:
+    """Say whether a name goes on after the last of its words that a text gives: a "B550M Pro" may
+    be no B550M PRO-VDH."""
+    places = [place for place, word in enumerate(name) if word in told]
+    rest = name[places[-1] + 1 :] if places else []
+    return any(word not in _PLAIN and word.isalpha() for word in rest)
 
 
 def nearest_boards(parts: tuple[Part, ...], text: str) -> tuple[Part, ...]:
@@ -142,24 +168,29 @@ there is no other."""
 _NUMERALS = frozenset("0123456789")
 _LIT = frozenset(("rgb", "argb"))
 """Words of cases that are other models of a name."""
+_CARDS = frozenset(words_of("nvidia amd geforce radeon rtx gtx rx oc ti super xt xtx gb"))
+"""Words of every card's name."""
 _LINES = frozenset(("prime", "tuf", "proart", "strix", "mag", "mpg", "meg"))
 """Words that begin the name of a maker's line of boards."""
 
 
 def _is_one_of_partners(part: GPU, told: set[str], others: tuple[Part, ...]) -> bool:
-    """Say whether words name a maker of cards and a chip alone, of which he sells several cards:
-    "PNY GeForce RTX 5090"."""
+    """Say whether words name a maker of cards and a chip alone, and not which of his cards: "PNY
+    GeForce RTX 5090"."""
+    if part.vendor == part.chip_maker:
+        return False
+    if any(_letters(name) <= told for name in (part.name, *part.aliases)):
+        return False
     alike = [
         other
         for other in others
         if isinstance(other, GPU) and (other.vendor, other.chip) == (part.vendor, part.chip)
     ]
-    if part.vendor == part.chip_maker or len(alike) < 2:
-        return False
-    if any(_letters(name) <= told for name in (part.name, *part.aliases)):
-        return False
-    shared = set.intersection(*(_letters(other.name) for other in alike))
-    return not (_own_words(part) - shared) & told
+    shared = set.intersection(_letters(part.name), *(_letters(other.name) for other in alike))
+    if len(alike) < 2:
+        shared = _letters(f"{part.vendor} {part.chip_maker} {part.chip or ''}") | _CARDS | _PLAIN
+    series = {word for word in _own_words(part) - shared if not word[0].isdigit()}
+    return not series & told and (len(alike) > 1 or bool(series))
 
 
 def _is_of_open_watts(part: PowerSupply, text: str, others: tuple[Part, ...]) -> bool:
@@ -170,6 +201,97 @@ def _is_of_open_watts(part: PowerSupply, text: str, others: tuple[Part, ...]) ->
         if isinstance(other, PowerSupply) and other.vendor == part.vendor
     }
     return len(watts) > 1 and not any(f"{own:.0f}" in text for own in watts)
+
+
+def _is_of_open_family(part: PowerSupply, text: str, index: PartIndex) -> bool:
+    """Say whether a text leaves open which supply of a maker and its watts is meant, for several
+    bear all that it names: a "Focus 850W" is a Focus GX and a Focus Plus."""
+    told = set(shop_words(text))
+    fully = phrases_in(text) & set(squeezed_names(part)) or set(words_of(part.name)) <= told
+    if fully or _EDITION.search(text):
+        return False
+    named = {word for word in told & _own_words(part) if not word[0].isdigit()}
+    watts = _watts_of(part)
+    return any(
+        other.vendor == part.vendor
+        and other.id != part.id
+        and isinstance(other, PowerSupply)
+        and _watts_of(other) == watts
+        and named <= _own_words(other)
+        for other in index.find("", "psu")
+    )
+
+
+def _watts_of(supply: PowerSupply) -> float:
+    return max((rating.watts for rating in supply.supply.ratings), default=0.0)
+
+
+def _is_of_a_series(part: GPU, told: set[str], index: PartIndex) -> bool:
+    """Say whether a word beside a chip names a line of cards that its makers sell, and the card
+    found is the chip's own: "RTX 4090 Suprim"."""
+    return part.vendor == part.chip_maker and bool(told & _series_of_cards(index))
+
+
+@lru_cache(maxsize=2)
+def _series_of_cards(index: PartIndex) -> frozenset[str]:
+    """Return the words by which the cards of a catalog are called that are no chip maker's own."""
+    cards = [card for card in index.find("", "gpu") if isinstance(card, GPU)]
+    chips = {word for card in cards if card.vendor == card.chip_maker for word in _own_words(card)}
+    series = {
+        word for card in cards if card.vendor != card.chip_maker for word in words_of(card.name)
+    }
+    return frozenset(
+        word for word in series - chips - _PLAIN if len(word) > 2 and not word[0].isdigit()
+    )
+
+
+_RATE = re.compile(r"\d{4}")
+_NUMBER_OF_KIT = re.compile(r"\b(?=\w*\d)(?=[\w/-]*[A-Z]{2})[A-Z0-9][A-Z0-9/-]{8,}\b")
+KINDRED = 5
+"""So many letters at their beginning numbers of one maker's series share."""
+
+
+def _is_of_open_count(part: MemoryKit, text: str) -> bool:
+    """Say whether a text leaves open how many modules make up a sum that is as well one's as two's:
+    "Fury 32GB DDR4-3600"."""
+    latin = in_latin(text)
+    if counted_modules(latin) is not None or counted(latin)[0] > 1 or ONE_MODULE.search(latin):
+        return False
+    return part.module in ("udimm", "cudimm") and part.modules * part.module_gib >= SHARED_GIB
+
+
+def _has_kindred_number(part: MemoryKit, text: str) -> bool:
+    """Say whether a text gives a number of the series that a kit's number is of, and not its own:
+    "KF556C40BB-64" is one module, KF556C40BBK2-64 a kit of two."""
+    given = ["".join(words_of(number)) for number in _NUMBER_OF_KIT.findall(text)]
+    own = ["".join(words_of(number)) for number in part.aliases]
+    return any(
+        number[:KINDRED] == mine[:KINDRED] and number not in mine and mine not in number
+        for number in given
+        for mine in own
+    )
+
+
+def _is_of_open_size(part: Storage, text: str, others: tuple[Part, ...]) -> bool:
+    """Say whether a text gives a drive no size, and others of its name have another: "980 Pro"."""
+    if capacities_gb(text) or any(number and number in text for number in part.aliases):
+        return False
+    return any(
+        isinstance(other, Storage) and other.capacity_gb != part.capacity_gb for other in others
+    )
+
+
+_M2 = re.compile(r"\bM\.2\b", re.IGNORECASE)
+
+
+def _is_of_other_edge(part: NetworkCard | Riser, text: str) -> bool:
+    """Say whether a text names a card for M.2 where the one that was found stands in a slot, or the
+    device's end of a link where it is the host's."""
+    told, own = set(words_of(text)), _own_words(part)
+    if isinstance(part, NetworkCard):
+        return part.form_factor == "pcie" and _M2.search(text) is not None and "m.2" not in own
+    ends = {"host", "device"}
+    return len(ends & told) == 1 == len(ends & own) and ends & told != ends & own
 
 
 def _is_of_two_families(part: CPU, told: set[str], others: tuple[Part, ...]) -> bool:
@@ -238,10 +360,22 @@ def _board_words(index: PartIndex) -> frozenset[str]:
     return frozenset(word for word in words - makers - _PLAIN if len(word) > 1)
 
 
-def _has_editions(part: Part, text: str, others: tuple[Part, ...]) -> bool:
+def _has_editions(part: PowerSupply, text: str, index: PartIndex) -> bool:
     """Say whether a supply's name bears a year or standard that the text leaves out, and another
     supply bears the same name without it or with another."""
-    bare = _EDITION.sub("", part.name)
-    if bare == part.name or _EDITION.search(text):
+    if _EDITION.search(text) or not _EDITION.search(part.name):
         return False
-    return any(_EDITION.sub("", other.name) == bare for other in others if other is not part)
+    own = _without_edition(part)
+    return any(
+        other.vendor == part.vendor and other.id != part.id and bool(own & _without_edition(other))
+        for other in index.find("", "psu")
+    )
+
+
+def _without_edition(part: Part) -> set[str]:
+    """Return the names of a part, its maker and its year left out."""
+    maker = words_of(part.vendor)
+    return {
+        " ".join(word for word in words_of(_EDITION.sub("", name)) if word not in maker)
+        for name in (part.name, *part.aliases)
+    }

@@ -28,16 +28,17 @@ _LEADING = re.compile(
     r"|[x×](\d{1,2})\s+(?=\S)"
     r"|(\d{1,6})[x×*](?=[^\d\s])"
     r"|(\d{1,2})[x×*](?=\d{3})"
-    r"|(\d{1,2})\s+(?=[a-z]{3})(?!gb|tb|core|slot|pin|inch)",
+    r"|(\d{1,2})\s+(?=[a-z]{3})"
+    r"(?!gb|tb|core|slot|pin|inch|pci|port|bay|lane|channel|thread|phase|way)",
     re.I,
 )
 _TRAILING = re.compile(
-    r"(?:\s+[xX×*]\s+|×)(\d{1,6})$|\s+[x×*](\d{1,2})$"
+    r"(?:\s+[xX×*]\s+|×)(\d{1,6})$|\s+[x×*](\d{1,2})$|\s*[x×](\d{1,2})(?=\s+→)"
     r"|\s+\((?:[xX×]\s*)?(\d{1,2})(?:\s*[xX×片张張颗顆块塊個个条條支])?\)\s*$"
 )
 """A capital X that stands against its number is a model's: "Kraken X73", "Exos X18"; a small one
 against three figures too: "华硕 x570"."""
-_LANES = re.compile(r"(?:pci-?e|gen)\s*[\d.]*\s+x\d{1,2}$", re.I)
+_LANES = re.compile(r"(?:pci-?e|gen)\s*[\d.]*\s+x\d{1,2}(?:$|\s+→)", re.I)
 """A width at the end of the words is no count: "RTX 5090, PCIe 5.0 x16"."""
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight")
 _WORD = re.compile(rf"({'|'.join(_NUMBERS)})\s+(?=\S)", re.I)
@@ -397,6 +398,7 @@ _BOARD_MAKERS = frozenset(
         "asus rog strix tuf dual turbo proart gigabyte aorus eagle windforce msi ventus suprim trio"
         " evga ftw ftw3 xc3 sc zotac palit gainward pny inno3d galax kfa2 colorful sapphire pulse"
         " nitro powercolor xfx gaming oc founders edition video graphics card"
+        " von from by"
     )
 )
 """What makers of cards add to the name of the GPU."""

@@ -12,7 +12,7 @@ from rigplanner.rig.from_text.doubts import is_contradicted
 from rigplanner.rig.from_text.from_words import Wish, counted, is_named, read_wish
 
 _BETWEEN = re.compile(
-    r"(?P<more>\s+(?:\+|&|(?-i:plus)|and|und|et|·|•)\s+|;\s+)|(?P<list>\s+[/|]\s+|,\s+(?!or\s|oder\s|ou\s)|\s+with\s+|\s+w/\s*|\s+on\s+)"
+    r"(?P<more>\s+(?:\+|&|(?-i:plus)|and|und|et|·|•)\s+|;\s+)|(?P<list>\s+[/|]\s+|,\s+(?!or\s|oder\s|ou\s)|\s+with\s+|\s+w/\s*|\s+on\s+|\s+auf\s+|\s+mit\s+|\s+im\s+|\s+sur\s+|\s+avec\s+)"
     r"|(?P<other>,?\s+(?:or|oder|ou|instead of)\s+)",
     re.IGNORECASE,
 )
@@ -28,14 +28,22 @@ _FEATURES = re.compile(
 _SUM = re.compile(r"\s+=\s.*$")
 """What the parts of a line come to: "... = 128GB total GPU memory"."""
 _ASIDE = re.compile(
-    r"\b(?:than|vs|for|like|as|compatible|supports?|up"
+    r"\b(?:than|vs|for|like|as|built-?in|included|integrated|compatible|supports?|up"
     r" to|upgrade|replac\w+|using|used (?:in|for|with|by|on)|until|need(?:s|ed)?|no|without|non)\b",
     re.IGNORECASE,
 )
 """Words with which a piece of a line speaks of a part that is not bought."""
 COUNTED = re.compile(r"\s*\d{1,3}\s*[x×*]\s", re.IGNORECASE)
 _SORTS = (
-    ("memory", re.compile(r"\b\d+\s?G[Bo]\b.*\b(?:ram|ddr\d)\b", re.IGNORECASE)),
+    (
+        "memory",
+        re.compile(
+            r"\b\d+\s?G[Bo]\b.*\b(?:ram|ddr\d)\b"
+            r"|\b(?:8|16|32|48|64|96|128|192|256)\s?G[Bo]\b.*"
+            r"\b(?:2133|2400|2666|2933|3000|3200|3600|4000|4800|5200|5600|6000|6400)\b",
+            re.IGNORECASE,
+        ),
+    ),
     (
         "storage",
         re.compile(r"\b[\d.]+\s?[TG][Bo]\b.*\b(?:ssds?|hdds?|nvme|m\.2|drives?)\b", re.IGNORECASE),
@@ -121,7 +129,7 @@ def _parted_by_dash(text: str, index: PartIndex, kind: str | None) -> list[Wish]
     """Return the parts of different kinds between which a dash stands: "Ryzen 5 5600X - Noctua
     NH-U12S"; none where it parts a part from a remark."""
     pieces = _DASH.split(text)
-    if len(pieces) < 2:
+    if len(pieces) < 2 or any(_is_inside_brackets(text, m.start()) for m in _DASH.finditer(text)):
         return []
     found = [read_wish(pieces[0], index, kind), *(read_wish(piece, index) for piece in pieces[1:])]
     sure = all(

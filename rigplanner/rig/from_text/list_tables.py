@@ -18,6 +18,11 @@ WORDS_OF_KIND = {
         "处理器",
         "cpus",
         "central processing unit",
+        "procesador",
+        "processador",
+        "processore",
+        "процессор",
+        "芯片",
     ),
     "cooler": (
         "cpu cooler",
@@ -40,6 +45,18 @@ WORDS_OF_KIND = {
         "散熱器",
         "散热器",
         "散热",
+        "chłodzenie",
+        "chłodzenie procesora",
+        "chłodzenie cpu",
+        "disipador",
+        "dissipatore",
+        "koeler",
+        "кулер",
+        "охлаждение",
+        "охлаждение процессора",
+        "cpuクーラー",
+        "水冷",
+        "散热系统",
     ),
     "motherboard": (
         "motherboard",
@@ -52,6 +69,15 @@ WORDS_OF_KIND = {
         "základní deska",
         "主機板",
         "主板",
+        "płyta główna",
+        "placa base",
+        "placa madre",
+        "placa-mãe",
+        "placa mãe",
+        "scheda madre",
+        "moederbord",
+        "материнская плата",
+        "マザーボード",
     ),
     "memory": (
         "memory",
@@ -63,6 +89,17 @@ WORDS_OF_KIND = {
         "operační paměť",
         "記憶體",
         "内存",
+        "pamięć",
+        "pamięć ram",
+        "memoria",
+        "memoria ram",
+        "memória",
+        "memória ram",
+        "geheugen",
+        "оперативная память",
+        "память",
+        "メモリ",
+        "メモリー",
     ),
     "storage": (
         "storage",
@@ -101,6 +138,19 @@ WORDS_OF_KIND = {
         "data drive",
         "data",
         "sata",
+        "dysk",
+        "dysk ssd",
+        "dysk twardy",
+        "disco",
+        "disco duro",
+        "disco ssd",
+        "almacenamiento",
+        "armazenamento",
+        "накопитель",
+        "накопители",
+        "жесткий диск",
+        "ストレージ",
+        "存储",
     ),
     "gpu": (
         "video card",
@@ -117,6 +167,17 @@ WORDS_OF_KIND = {
         "顯示卡",
         "顯卡",
         "显卡",
+        "karta graficzna",
+        "tarjeta gráfica",
+        "tarjeta de video",
+        "placa de vídeo",
+        "placa de video",
+        "scheda video",
+        "scheda grafica",
+        "videokaart",
+        "видеокарта",
+        "グラフィックボード",
+        "グラボ",
     ),
     "chassis": (
         "case",
@@ -131,6 +192,13 @@ WORDS_OF_KIND = {
         "機殼",
         "機箱",
         "机箱",
+        "obudowa",
+        "gabinete",
+        "behuizing",
+        "корпус",
+        "ケース",
+        "pcケース",
+        "case/fan",
     ),
     "psu": (
         "power supply",
@@ -144,6 +212,15 @@ WORDS_OF_KIND = {
         "電源供應器",
         "電源",
         "电源",
+        "zasilacz",
+        "fuente",
+        "fuente de alimentación",
+        "fuente de poder",
+        "fonte",
+        "alimentatore",
+        "voeding",
+        "блок питания",
+        "電源ユニット",
     ),
     "nic": (
         "wired network adapter",
@@ -191,14 +268,34 @@ OTHER_LABELS = (
     "headset",
     "wlan",
     "wifi",
+    "风扇",
+    "風扇",
+    "系统",
+    "系統",
+    "napęd optyczny",
+    "klawiatura",
+    "mysz",
+    "myš",
+    "klávesnice",
+    "tastatur",
+    "maus",
+    "betriebssystem",
+    "system operacyjny",
+    "operační systém",
+    "windows edition",
 )
 """Labels of what the catalog has no kind for, or that may be anything."""
 KIND_OF_WORD = {word: kind for kind, words in WORDS_OF_KIND.items() for word in words}
 _WORDS = sorted(map(re.escape, (*KIND_OF_WORD, *OTHER_LABELS)), key=len, reverse=True)
+_USES = (
+    "primary|secondary|first|second|third|main|boot|system|os|model|fast|slow|data|datastore|scratch"
+    "|bulk|cache|cold|hot|vm|vms|backup|archive|media|home|root|swap|games?|docker|work|results"
+    "|internal|external|tiering|sata|nvme|m\\.2|ssd|hdd"
+)
 _LABEL = re.compile(
-    r"(?:(?:primary|secondary|main|boot|system|model|fast|data|scratch|bulk|cache) )?"
+    rf"(?:(?:{_USES})(?: |\s?[/+&]\s?)){{0,4}}"
     rf"({'|'.join(_WORDS)})s?"
-    r"(?: (?:primary|secondary|main|boot|os|data|models?|bulk|cache)|\s?\d)?"
+    rf"(?: (?:primary|secondary|main|boot|os|data|models?|bulk|cache|backup|tank)|\s?#?\d)?"
 )
 
 _HEADINGS = (
@@ -234,7 +331,10 @@ _HEADINGS = (
 _CURRENCY = re.compile(r"\(\s*(?:(?P<code>[A-Z]{3})|(?P<sign>NT\$|US\$|[$€£₪]|Kč))\s*\)")
 """A heading's currency: "Price (CHF)"; a yen sign alone may mean either country's money."""
 _PICTURES = re.compile("[\u2190-\u2bff\ufe0e\ufe0f\U0001f000-\U0001faff]")
-_COUNT_OF_LABEL = re.compile(r"\s*[x×]\s?(\d{1,2})\s*$|^\s*(\d{1,2})\s?[x×]\s*", re.IGNORECASE)
+_COUNT_OF_LABEL = re.compile(
+    r"\s*\(?[x×]\s?(\d{1,2})\)?\s*$|^\s*(\d{1,2})\s?[x×]\s*|\s*\((\d{1,2})\s?[x×]\)\s*$",
+    re.IGNORECASE,
+)
 _EACH = re.compile(r"unit|each|/", re.IGNORECASE)
 MOST_HEADING_LETTERS = 40
 
@@ -298,7 +398,9 @@ def counted_label(label: str) -> tuple[int, str]:
     it."""
     found = _COUNT_OF_LABEL.search(label)
     rest = _COUNT_OF_LABEL.sub("", label)
-    return (int(found[1] or found[2]), rest) if found and is_label(rest) else (1, label)
+    if found is None or not is_label(rest):
+        return 1, label
+    return int(next(filter(None, found.groups()))), rest
 
 
 def kind_of_label(text: str) -> str | None:

@@ -14,7 +14,7 @@ from msgspec.structs import replace as struct_replace
 
 from rigplanner.catalog.find.find import PartIndex, words_of
 from rigplanner.catalog.find.kits import is_very_kit, nearest_kits, of_another_rate
-from rigplanner.catalog.find.naming import LONGEST_LINE, in_latin
+from rigplanner.catalog.find.naming import LONGEST_LINE, in_latin, shop_words
 from rigplanner.catalog.prices.money import CURRENCY_OF_SIGN, read_amount
 from rigplanner.catalog.schema.parts import (
     GPU,
@@ -49,6 +49,8 @@ from rigplanner.rig.from_text.list_tables import (
     row_of,
     split_label,
 )
+from rigplanner.rig.from_text.mistyped import mended
+from rigplanner.rig.from_text.sections import joined_sections
 from rigplanner.rig.from_text.stand_ins import stand_ins
 from rigplanner.rig.from_text.variants import squeezed_names
 from rigplanner.rig.one_line import parts_of_line
@@ -89,6 +91,10 @@ _REMARK = re.compile(
 )
 """What stands behind a label without a kind and is no part that is bought: what a board has itself,
 a sentence about parts."""
+_NONE = re.compile(
+    r"\W*(?:n/?a|none|no|brak|keine?r?|žádn[áýé]|ninguna?|aucune?|нет|无|無|なし)\W*", re.IGNORECASE
+)
+"""What stands behind the label of a part that is not there."""
 _LONG_LABEL = re.compile(r"(?=.*\d)\S+(?:\s+\S+){2,}")
 """Three words with a number before a colon name a part that a remark follows."""
 _BEYOND_COUNT = re.compile(r"\s*\d{7,}\s*[x×*]\s")
@@ -115,6 +121,8 @@ _LABEL_MARK = re.compile(r"\s*:\s*|\s+[-–—=]\s+")
 """What parts a label from what it names: "CPU: ...", "CPU - ..."."""
 _RANGE = re.compile(r"\d\s*[-–]\s*(?:NT\$|US\$|[$€£¥₹])\s?\d|[$€£¥₹]\s?[\d,]+\s?[-–]\s?\d")
 _JOINTS = {"": "", "more": " + ", "list": ", ", "other": " or "}
+_ADDRESS = re.compile(r"(?<!\])\(https?://[^\s()|]*\)|(?<![(\w])https?://[^\s|]+")
+"""The address of a page in a line; that of a Markdown link goes with its brackets."""
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)(?:\{:[^}]*\})?")
 _ASIDE = re.compile(r"\s*\([^()]*\)\s*$")
 """What a label adds in brackets: "Data (VM)"."""
@@ -153,12 +161,14 @@ _RADIO = re.compile(r"\(?\bwi-?fi ?[67]?e?\b\)?", re.IGNORECASE)
 _VERSION = re.compile(r"\b(?:I{2,3}|v[23]|rev\.? ?[\d.]+)(?!\w)", re.IGNORECASE)
 _MEMORY_TYPE = re.compile(r"\bddr\d", re.IGNORECASE)
 """Modules whose type nobody names have no stand-in."""
+_AT_MOST = re.compile(r"\b(?:up to|max(?:imum|\.)?|supports?)\b|最高|支援|支持", re.IGNORECASE)
+"""So much a board takes, and nobody buys."""
 
 
 PARTNERS = frozenset(
     words_of(
         "asus rog tuf gigabyte aorus msi evga zotac palit gainward pny inno3d galax kfa2 colorful"
-        " sapphire powercolor xfx asrock manli yeston leadtek"
+        " sapphire powercolor xfx asrock manli yeston leadtek maxsun gunnir"
     )
 )
 """Makers of cards: where one is named and the chip maker's own card is found, that stands for
@@ -180,7 +190,7 @@ def by_figures(wish: Wish) -> bool:
         lit = "rgb" in words_of(wish.text) and "rgb" not in words_of(kit.name)
         return lit or not is_very_kit(wish.text, kit) or of_another_rate(wish.text, kit)
     if wish.parts and isinstance(card := wish.parts[0], GPU) and card.vendor == card.chip_maker:
-        return bool(PARTNERS.intersection(words_of(wish.text)))
+        return bool(PARTNERS.intersection(shop_words(wish.text)))
     return bool(wish.parts) and not is_named(wish)
 
 
@@ -219,7 +229,9 @@ def read_parts_list(text: str, index: PartIndex, day: str) -> list[Entry]:
     if shared := parts_of_line(text):
         return [_shared(count, part_id, index) for count, part_id in shared[:MOST_LINES]]
     text = _without_markup(unicodedata.normalize("NFKC", _TRADEMARKS.sub(" ", text)))
-    lines = [line[:LONGEST_LINE] for line in _own_table(text) if line.strip()]
+    lines = [line for line in _own_table(text) if line.strip()]
+    lines = joined_sections(_without_addresses(lines))
+    lines = [piece[:LONGEST_LINE] for line in lines for piece in _labelled_pieces(line)]
     if len(lines) > MOST_LINES:
         raise ValueError(f"A parts list has at most {MOST_LINES} lines; this has {len(lines)}.")
     entries: list[Entry] = []
@@ -237,6 +249,27 @@ def read_parts_list(text: str, index: PartIndex, day: str) -> list[Entry]:
         elif heading is None:
             entries += _entries(line, index, day, known)
     return _one_machine(_fitting(entries, index))
+
+
+_NEXT_LABEL = re.compile(r"[,;]\s+(?=[^\W\d][^,;:|]{1,40}:\s)")
+
+
+def _labelled_pieces(line: str) -> list[str]:
+    """Return the parts of a line that is a whole list: "CPU: 13700K, Board: Z790-E, RAM: ..."."""
+    pieces = _NEXT_LABEL.split(line) if "|" not in line else [line]
+    labels = [piece.partition(":")[0] for piece in pieces]
+    return pieces if len(pieces) > 2 and all(map(is_label, labels)) else [line]
+
+
+def _without_addresses(lines: list[str]) -> list[str]:
+    """Return lines without the addresses of pages. One alone on a line belongs to the words above
+    it; without any it is read for what it names."""
+    bare = [_ADDRESS.sub(" ", line) for line in lines]
+    return [
+        line if not words.strip() else words
+        for line, words, above in zip(lines, bare, ["", *bare], strict=False)
+        if words.strip() or not above.strip()
+    ]
 
 
 def _fitting(entries: list[Entry], index: PartIndex) -> list[Entry]:
@@ -375,6 +408,8 @@ def _sensible(wish: Wish, index: PartIndex, kind: str | None) -> Wish:
         or not (is_named(wish) or not wish.parts or _may_stand_in(wish))
     ):
         wish = struct_replace(wish, parts=())
+    if wish.parts and kind_of(wish.parts[0]) == "memory" and _is_most(wish.text):
+        return struct_replace(wish, parts=())
     wish = _undoubted(wish, index, kind)
     if wish.parts and not by_figures(wish):
         return wish
@@ -382,12 +417,22 @@ def _sensible(wish: Wish, index: PartIndex, kind: str | None) -> Wish:
         return example
     if wish.parts or is_label(wish.text):
         return wish
-    wish = _with_nearest_memory(wish, index)
+    wish = wish if _is_most(wish.text) else _with_nearest_memory(wish, index)
     if not wish.parts and kind in (None, "motherboard"):
         wish = _without_radio(wish, index)
+    if not wish.parts and kind is not None and (right := mended(wish.text, kind, index)):
+        wish = _as_guess(wish, read_wish(right, index, kind))
     if wish.parts or not (alike := stand_ins(wish.text, kind, index)):
         return wish
     return struct_replace(wish, parts=tuple(alike), stands_in=True)
+
+
+def _as_guess(wish: Wish, right: Wish) -> Wish:
+    """Return a wish with the part that its words name once mistyped ones are put right, as a
+    guess; as it is where they name none, or contradict it."""
+    if not is_named(right) or is_contradicted(right.parts[0], wish.text):
+        return wish
+    return struct_replace(wish, parts=right.parts, stands_in=True, guessed=True)
 
 
 def _undoubted(wish: Wish, index: PartIndex, kind: str | None) -> Wish:
@@ -410,9 +455,23 @@ def _undoubted(wish: Wish, index: PartIndex, kind: str | None) -> Wish:
         if isinstance(part, Storage):
             return struct_replace(wish, parts=())
         return struct_replace(wish, stands_in=True, guessed=True)
-    if is_guess(part, wish.text, wish.parts, index):
+    if is_guess(part, wish.text, wish.parts, index) or _has_two_counts(wish):
         return struct_replace(wish, stands_in=True, guessed=True)
     return wish
+
+
+def _is_most(text: str) -> bool:
+    """Say whether the first size of a text is the most that something takes."""
+    found = _AT_MOST.search(text)
+    return found is not None and not capacities_gb(text[: found.start()])
+
+
+_COUNTS = re.compile(r"(?<![\w.])(\d{1,2})\s?[x×]\s?(?=[^\W\d]|\d+(?:\.\d)?\s?TB)")
+
+
+def _has_two_counts(wish: Wish) -> bool:
+    """Say whether a drive's line counts twice, and not alike: "2x Exos - 1x 24TB"."""
+    return isinstance(wish.parts[0], Storage) and len(set(_COUNTS.findall(wish.text))) > 1
 
 
 def _without_radio(wish: Wish, index: PartIndex) -> Wish:
@@ -533,6 +592,8 @@ def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> li
         words = rest
     if mark and not labelled and _REMARK.match(rest):
         return []
+    if labelled and _NONE.fullmatch(words):
+        return []
     if is_label(words) and not (labelled and _MODEL_IN_BRACKETS.search(words)):
         return []
     words = _BARE_PRICE.sub("", words)
@@ -635,7 +696,8 @@ def _priced(
         else _without_money(words)
     )
     if not words_of(text):
-        return []
+        unread = kind is not None and any(letter.isalpha() for letter in text)
+        return [Entry(wish=Wish(text=text, quantity=1, parts=()), kind=kind)] if unread else []
     wishes = read_wishes(text, index, kind, known)
     label, rest = split_label(text)
     if label and not any(wish.parts for wish in wishes):

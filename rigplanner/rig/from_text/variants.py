@@ -20,6 +20,8 @@ from rigplanner.catalog.schema.parts import (
 _DRIVE_MODELS = frozenset(("pro", "plus", "evo", "qvo", "max", "lite", "se"))
 _CASE_MODELS = frozenset(("mini", "compact", "xl", "evo"))
 """Words without which a drive or a case is another."""
+_CARD_ENDS = frozenset(("ti", "super", "xt", "xtx", "gre"))
+"""Ends of cards' names without which a card is another: an RTX 3060 is no RTX 3060 Ti."""
 _EFFICIENCIES = frozenset(("bronze", "silver", "gold", "platinum", "titanium"))
 _VERSIONS = frozenset(("v2", "v3", "v4"))
 """Words of a supply's version: another one has other plugs and another length."""
@@ -77,6 +79,8 @@ def is_another(part: Part, words: str) -> bool:
         return True
     if isinstance(part, NetworkCard) and (told := stated_speeds(words)):
         return part.port_gbps is not None and part.port_gbps not in told
+    if isinstance(part, GPU) and _CARD_ENDS & unsaid:
+        return True
     return isinstance(part, GPU) and _NO_CARD.search(words) is not None
 
 
