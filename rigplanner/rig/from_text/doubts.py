@@ -81,42 +81,17 @@ def is_guess(part: Part, text: str, others: tuple[Part, ...], index: PartIndex) 
     if kind_of(part) in OF_MAKERS and _is_of_another_maker(part, told, index):
         return True
     if isinstance(part, Motherboard):
-        kinds = {(a or f"ddr{b}").casefold() for a, b in _MEMORY_TYPE.findall(text)}
-        if kinds and part.layout.memory_type and part.layout.memory_type.casefold() not in kinds:
-            return True
-        if all(_goes_on_untold(words_of(name), told) for name in (part.name, *part.aliases)):
-            return True
-        more = (told - _own_words(part) - _PLAIN) & (_board_words(index) | _VARIANTS)
-        names = (part.name, *part.aliases)
-        if any(len(word) == 1 and word.isalpha() for word in told - _own_words(part)):
-            return True
-        if _is_one_of_lines(part, told, others) or all(_RADIOS & _letters(n) - told for n in names):
-            return True
-        if all(any(len(word) == 1 for word in _letters(name) - told - _NUMERALS) for name in names):
-            return True
-        return bool(more) or all(_VARIANTS & _letters(name) - told for name in names)
+        return _is_open_board(part, text, told, others, index)
     if isinstance(part, CPU):
         return _is_of_two_families(part, told, others)
     if isinstance(part, MemoryKit):
-        if any(number and number in text for number in part.aliases):
-            return False
-        open_figures = not capacities_gb(text) or not _RATE.search(text)
-        return open_figures or _is_of_open_count(part, text) or _has_kindred_number(part, text)
+        return _is_open_kit(part, text)
     if isinstance(part, Storage):
         return _is_of_open_size(part, text, others)
     if isinstance(part, NetworkCard | Riser):
         return _is_of_other_edge(part, text)
     if isinstance(part, Chassis | Cooler):
-        lit = isinstance(part, Chassis) and bool(_LIT & told) and not _LIT & _own_words(part)
-        if lit or _goes_on(part, text):
-            return True
-        if phrases_in(text) & set(squeezed_names(part)):
-            return False
-        least = min(
-            (_letters(name) - _letters(text) - _PLAIN for name in (part.name, *part.aliases)),
-            key=len,
-        )
-        return bool(least)
+        return _is_open_case(part, text, told)
     if isinstance(part, GPU):
         return _is_one_of_partners(part, told, others) or _is_of_a_series(part, told, index)
     return isinstance(part, PowerSupply) and (
@@ -124,6 +99,41 @@ def is_guess(part: Part, text: str, others: tuple[Part, ...], index: PartIndex) 
         or _is_of_open_watts(part, text, others)
         or _is_of_open_family(part, text, index)
     )
+
+
+def _is_open_board(
+    part: Motherboard, text: str, told: set[str], others: tuple[Part, ...], index: PartIndex
+) -> bool:
+    kinds = {(a or f"ddr{b}").casefold() for a, b in _MEMORY_TYPE.findall(text)}
+    if kinds and part.layout.memory_type and part.layout.memory_type.casefold() not in kinds:
+        return True
+    names, strange = (part.name, *part.aliases), told - _own_words(part)
+    if all(_goes_on_untold(words_of(name), told) for name in names):
+        return True
+    if any(len(word) == 1 and word.isalpha() for word in strange):
+        return True
+    if _is_one_of_lines(part, told, others) or all(_RADIOS & _letters(n) - told for n in names):
+        return True
+    if all(any(len(word) == 1 for word in _letters(name) - told - _NUMERALS) for name in names):
+        return True
+    more = (strange - _PLAIN) & (_board_words(index) | _VARIANTS)
+    return bool(more) or all(_VARIANTS & _letters(name) - told for name in names)
+
+
+def _is_open_kit(part: MemoryKit, text: str) -> bool:
+    if any(number and number in text for number in part.aliases):
+        return False
+    open_figures = not capacities_gb(text) or not _RATE.search(text)
+    return open_figures or _is_of_open_count(part, text) or _has_kindred_number(part, text)
+
+
+def _is_open_case(part: Chassis | Cooler, text: str, told: set[str]) -> bool:
+    lit = isinstance(part, Chassis) and bool(_LIT & told) and not _LIT & _own_words(part)
+    if lit or _goes_on(part, text):
+        return True
+    if phrases_in(text) & set(squeezed_names(part)):
+        return False
+    return all(_letters(name) - told - _PLAIN for name in (part.name, *part.aliases))
 
 
 def _goes_on_untold(name: list[str], told: set[str]) -> bool:
