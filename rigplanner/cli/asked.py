@@ -3,12 +3,13 @@
 import argparse
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import fields as fields_of
 
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.faults import InputFault
@@ -25,6 +26,7 @@ from rigplanner.workload.readers import UNREAD, model_fields
 from rigplanner.workload.stacks import memory_stacks
 from rigplanner.workload.without_network import TABLE_STACKS, plain_job
 
+WORKLOAD_FIELDS = frozenset(Workload.__struct_fields__)
 MODEL_SUFFIXES = (".json", ".safetensors", ".gguf")
 
 
@@ -65,6 +67,24 @@ def add_job_arguments(parser: argparse.ArgumentParser) -> None:
         dest="fields",
         help="any field of a workload, as batch_per_gpu=4 or parallelism.zero=3",
     )
+
+
+def fields_as_options(words: list[str], options: Container[str]) -> list[str]:
+    """Return the words of a command with each option that is none of its own but a field of a
+    workload, or what an engine calls one (`--max-model-len 8192`, `-ngl 20`, `--cpu-moe`), as
+    `--set FIELD=VALUE`. A field that is yes or no needs no value."""
+    yes_or_no = {field.name for field in fields_of(Workload) if field.type == bool | None}
+    made, rest = list[str](), iter(words)
+    for word in rest:
+        said, given, value = word.partition("=")
+        name = next(iter(in_own_words({said: ""})))
+        if not said.startswith("-") or said in options or name not in WORKLOAD_FIELDS:
+            made.append(word)
+        elif given or name in yes_or_no:
+            made += ["--set", f"{name}={value if given else 'true'}"]
+        else:
+            made += ["--set", f"{name}={next(rest, '')}"]
+    return made
 
 
 def is_cases(what: str) -> bool:

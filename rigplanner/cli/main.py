@@ -103,7 +103,17 @@ class Parser(argparse.ArgumentParser):
             near = get_close_matches(found[2].strip("'"), allowed, MOST_NAMED, 0.0)
             of_all = " among others" if len(allowed) > MOST_NAMED else ""
             message = f"{found[1]}{found[2]} is none of {', '.join(near or allowed)}{of_all}"
+        if unknown := re.fullmatch(r"unrecognized arguments: (--[\w-]+).*", message, re.DOTALL):
+            message += self._meant(unknown[1])
         self.exit(BAD_INPUT, f"{self.prog}: {one_line(message)}. See '{self.prog} --help'.\n")
+
+    def _meant(self, option: str) -> str:
+        """What somebody may have meant by an option that is none."""
+        own = [word for word in self._option_string_actions if word.startswith("--")]
+        if option == "--count" and "--gpu" in own:
+            return '; the number stands before the name, as --gpu "3x RTX 3090"'
+        near = get_close_matches(option, own, MOST_NAMED)
+        return f"; the nearest are {', '.join(near)}" if near else ""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -234,6 +244,10 @@ def _command(name: str, words: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     declare_arguments(name, parser)
+    if parser.get_default("fields") is not None:
+        from rigplanner.cli.asked import fields_as_options
+
+        words = fields_as_options(words, parser._option_string_actions)
     args = (parser.parse_args if name in NESTED else parser.parse_intermixed_args)(words)
     use_language(getattr(args, "language", "en"))
     return int(_module(name).run(args))

@@ -136,6 +136,7 @@ ENGINE_WORDS = {
     "sm": "split",
     "split_mode": "split",
     "ts": "tensor_split",
+    "c": "seq_len",
     "context": "seq_len",
     "ctx": "seq_len",
     "n_ctx": "seq_len",

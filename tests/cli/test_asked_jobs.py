@@ -174,3 +174,31 @@ def test_the_name_of_a_published_file_is_a_model_where_no_such_file_lies_here(
     assert found["stack"] == "llama.cpp" and 17 < found["device_gib"] < 19
     assert "no such file" in refused(capsys, "memory", f"./here/{name}", "--gpu", "RTX 4090")
     assert "not known" in refused(capsys, "memory", "nonsense-7x.gguf", "--gpu", "RTX 4090")
+
+
+def test_what_an_engine_calls_a_field_is_an_option(capsys: pytest.CaptureFixture[str]) -> None:
+    """People paste the options of their engine's command line."""
+    card = ["memory", "qwen3:30b", "--gpu", "RTX 3090", "--format", "json"]
+    pasted = ["--max-model-len=8192", "-ngl", "20", "--kv-on-host", "--users", "2"]
+    fields = ["seq_len=8192", "gpu_layers=20", "kv_on_host=true", "users=2"]
+    told = []
+    for words in (pasted, [word for each in fields for word in ("--set", each)]):
+        assert main([*card, *words]) == 0
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        (["--count", "3"], 'as --gpu "3x RTX 3090"'),
+        (["--langauge", "cs"], "the nearest are --language"),
+        (["--zzzz", "1"], "unrecognized arguments: --zzzz 1. See"),
+    ],
+)
+def test_an_option_that_is_none_says_what_may_be_meant(
+    capsys: pytest.CaptureFixture[str], option: list[str], hint: str
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["memory", "qwen3:30b", "--gpu", "RTX 3090", *option])
+    assert stopped.value.code == 2 and hint in capsys.readouterr().err
