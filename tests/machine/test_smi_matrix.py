@@ -42,6 +42,17 @@ def test_tabs_spaces_and_network_columns() -> None:
     assert spaced.square(spaced.gpus) == [["X"]]
 
 
+def test_network_ports_alone_are_a_matrix() -> None:
+    text = "\tNIC0\tmlx5_1\tCPU Affinity\nNIC0\t X \tPIX\t0-15\nmlx5_1\tPIX\t X \t0-15\n"
+    matrix = parse_matrix(text + "\nLegend:\n  X = Self\nNIC Legend:\n  NIC0: mlx5_0\n")
+    machine = machine_of_matrix(matrix, ())
+    assert (machine.gpus, machine.islands) == ((), ())
+    assert [nic.piece for nic in machine.nics] == ["NIC0", "mlx5_1"]
+    assert machine.pairs[0][1].path == "pix"
+    with pytest.raises(MatrixFault, match="GPU0 has no column"):
+        parse_matrix("\tNIC0\tNIC1\nGPU0\tPIX\tSYS\nNIC0\t X \tSYS\nNIC1\tSYS\t X \n")
+
+
 def test_old_labels_are_translated() -> None:
     matrix = parse_matrix(table("GPU0 X SOC SOC 0-7", "GPU1 SOC X PHB 8-15", "GPU2 SOC PHB X 8-15"))
     assert matrix.cells[0] == ("X", "SYS", "SYS")

@@ -82,7 +82,11 @@ def run(args: argparse.Namespace) -> int:
     nccl = ""
     if source:
         machine = machine_of_file(source, getattr(args, source), args.gpu, args.query, args.nvlink)
-        if args.format == "nccl" and any(gpu.gpu.id == UNNAMED for gpu in machine.gpus):
+        if args.format in ("nccl", "svg") and not machine.gpus:
+            raise InputFault(
+                f"--format {args.format}: it shows GPUs, and this capture has network ports alone."
+            )
+        if args.format == "nccl" and not _named(machine):
             raise InputFault(
                 "--format nccl: a file for NCCL needs the GPU's name, with --gpu NAME."
             )

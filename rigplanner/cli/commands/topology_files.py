@@ -59,7 +59,7 @@ def machine_of_file(
         machine = seen.machine(cards, tuple(one.link for one in queried))
     except FAULTS as fault:
         raise InputFault(f"{path}: {fault}") from fault
-    for index, up, most in links_down(status, cards[0]):
+    for index, up, most in links_down(status, cards[0]) if cards else ():
         print(
             f"rigplanner topology: {nvlink}: GPU{index} has {up} of {most} NVLinks up: check the"
             " bridge's seat.",
@@ -82,7 +82,7 @@ def _cards(
     else each by its own name."""
     told = seen.told
     named = [name] * len(told) if name else queried or status[:1] * len(told) or list(told)
-    if not any(named) and isinstance(seen.shown, SmiMatrix):
+    if told and not any(named) and isinstance(seen.shown, SmiMatrix):
         print(
             f"rigplanner topology: {path}: bandwidths are not told: which GPU is it? Name it with"
             " --gpu NAME, --query FILE or --nvlink FILE.",

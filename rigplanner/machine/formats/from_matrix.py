@@ -196,7 +196,7 @@ def _nvlinks(pairs: Pairs, cards: tuple[GPU, ...]) -> list[Edge]:
         port is not None and sum(row.values()) > port.links
         for row, port in zip(counts, ports, strict=True)
     )
-    most = max(row.count(Pair("xgmi")) for row in pairs)
+    most = max((row.count(Pair("xgmi")) for row in pairs), default=0)
     edges: list[Edge] = []
     for a, port in enumerate(ports):
         if port is None:

@@ -16,6 +16,9 @@ DEVICE = re.compile(r"[A-Za-z][\w.:+-]*")
 rocep13s0f0, bnxt_re0, hsn0."""
 AFFINITY = re.compile(r"[\d,-]+")
 NUMBERED = re.compile(r"GPU\d+|NIC\d+|mlx\d+_\d+")
+PORT = re.compile(r"(?:NIC|mlx)\d\w*|(?:roce|bnxt_re|hsn|ib|rdma|irdma|efa)\w*\d\w*")
+"""A network port as drivers call it: with two of them a header may begin, of a machine without
+GPUs."""
 ALIASES = {"SOC": "SYS"}
 """Old drivers' word for SYS."""
 PEER_LABEL = re.compile(r"X|OK|CNS|GNS|TNS|NS|U|DR")
@@ -146,7 +149,7 @@ def _tables(lines: list[tuple[int, str]]) -> tuple[list[Table], list[Table]]:
         if not words:
             continue
         header = _header(words)
-        if header and header[0] != "GPU0":
+        if header and header[0] != "GPU0" and (header[0].startswith("GPU") or current):
             raise MatrixFault(
                 f"Line {number}: a header that begins with {header[0]}: the text is wrapped, or its"
                 " first columns are cut off; paste it whole and unwrapped."
@@ -199,8 +202,11 @@ def _row_of(number: int, line: str, words: list[str], columns: int, nodes_alone:
 
 def _header(words: list[str]) -> list[str]:
     """Return the device columns of a header line, [] when the line is none."""
-    if words[0] != "GPU0" and not (
-        words[0].startswith("GPU") and len(words) > 1 and words[1].startswith("GPU")
+    alone = len(words) > 1 and all(map(PORT.fullmatch, words[:2]))
+    if (
+        words[0] != "GPU0"
+        and not alone
+        and not (words[0].startswith("GPU") and len(words) > 1 and words[1].startswith("GPU"))
     ):
         return []
     if len(words) == 1 or not DEVICE.fullmatch(words[1]) or LABEL.fullmatch(words[1]):
