@@ -11,7 +11,7 @@ from typing import Literal
 from rigplanner.catalog.find.likeness import likest, part_names
 from rigplanner.catalog.find.naming import Naming, PhraseTable, phrases_in
 from rigplanner.catalog.find.spec_words import kind_words, spec_words
-from rigplanner.catalog.find.words import words_of
+from rigplanner.catalog.find.words import EDITIONS, without_editions, words_of
 from rigplanner.catalog.layer import NO_LAYERS, Layer, Layers
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import Part, kind_of
@@ -147,10 +147,25 @@ class PartIndex:
 
     def search(self, query: str, kind: str | None = None, limit: int | None = None) -> list[Part]:
         """Return what a person who looks through a list sees: what `find` gives, else the parts for
-        the words with a mistyped letter or a plural mended. What takes the first part unseen asks
-        `find`: "ACME 1 TB" is no Acer."""
-        found = self.find(query, kind, limit)
-        return found or self._found(self._mended(_asked(query)), kind, limit)
+        the words with a mistyped letter or a plural mended, else those in another colour or
+        edition. What takes the first part unseen asks `find`: "ACME 1 TB" is no Acer."""
+        return (
+            self.find(query, kind, limit)
+            or self._found(self._mended(_asked(query)), kind, limit)
+            or self.of_other_edition(query, kind, limit)
+        )
+
+    def of_other_edition(
+        self, query: str, kind: str | None = None, limit: int | None = None
+    ) -> list[Part]:
+        """Return the parts in which every word of `query` occurs but those of colours and editions
+        that set apart nothing which decides: a "North XL Chalk White" is the North XL."""
+        words = _asked(query)
+        for each in EDITIONS if kind is None else (kind,):
+            kept = without_editions(words, each)
+            if 1 < len(kept) < len(words) and (found := self._found(kept, each, limit)):
+                return found
+        return []
 
     def _mended(self, words: list[str]) -> list[str]:
         """Return the words with those that no part holds read as the nearest word that one does:
@@ -374,6 +389,7 @@ def held_words(part: Part, cuts: dict[str, tuple[str, ...]] | None = None) -> se
             for a, b in pairwise(words)
             if a[-1].isdigit() and len(b) <= LONGEST_SUFFIX and b.isalpha()
         )
+        held.update(("plus",) if "+" in text and any(word.endswith("+") for word in words) else ())
     held.update(
         words_of(part.vendor),
         spec_words(part),

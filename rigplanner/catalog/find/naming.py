@@ -327,7 +327,7 @@ def phrases(part: Part) -> Iterator[tuple[str, bool]]:
     of each."""
     maker = words_of(part.vendor)
     for text in (part.name, *part.aliases):
-        words = words_of(text)
+        words = words_of(_PLUS.sub(" Plus", text) if "+" in text else text)
         yield "".join(words), words[: len(maker)] != maker
         if words[: len(maker)] == maker and len("".join(words[len(maker) :])) >= SHORTEST_NAME:
             words = words[len(maker) :]

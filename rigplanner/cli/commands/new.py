@@ -23,7 +23,7 @@ from rigplanner.rig.countries import USUAL
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import add_workload, change_site, rename, set_exchange, set_notes
 from rigplanner.rig.files import RigFault, write_rig
-from rigplanner.rig.from_text.from_words import Wish, rig_from_wishes
+from rigplanner.rig.from_text.from_words import Wish, rig_from_wishes, untold_editions
 from rigplanner.rig.from_text.line_parts import read_wishes
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.network import resolve
@@ -112,7 +112,9 @@ def run(args: argparse.Namespace) -> int:
     for wish in wishes:
         others = ", ".join(part.name for part in wish.parts[1:4])
         also = f"   (also: {others})" if others else ""
-        print(f"{wish.quantity} x {wish.parts[0].name}{also}")
+        aside = " ".join(untold_editions(wish))
+        edition = f"   ({aside}: an edition that the catalog does not tell apart)" if aside else ""
+        print(f"{wish.quantity} x {wish.parts[0].name}{edition}{also}")
     _say_without_rate(rig, catalog)
     print(f"Written: {args.output}", file=sys.stderr)
     return FINE

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from msgspec import Struct
 
-from rigplanner.catalog.find.find import PartIndex, words_of
+from rigplanner.catalog.find.find import PartIndex, held_words, words_of
 from rigplanner.catalog.find.gpu_names import GpuNames
 from rigplanner.catalog.find.kits import (
     counted_modules,
@@ -18,6 +18,7 @@ from rigplanner.catalog.find.kits import (
 )
 from rigplanner.catalog.find.naming import in_latin, shop_words
 from rigplanner.catalog.find.spec_words import spec_words
+from rigplanner.catalog.find.words import without_editions
 from rigplanner.catalog.schema.parts import GPU, MemoryKit, Part, PowerSupply, System, kind_of
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
@@ -291,6 +292,9 @@ _REGION = re.compile(r"(?:-(?:NA|EU|UK|WW|US|AU|CN|JP|KR)|(?<=\d)-X[1-9]|/AM)\b"
 _REVISION = re.compile(r"\b((?:ST|WD|HU[HS]|WUH)\w{6,12})-[A-Z0-9]{5,8}\b")
 """What firmware adds to a disk's part number: ST2000DM008-2FR102."""
 
+_ORDERED = re.compile(r"\bMBD-([A-Z0-9-]+)-[OB]\b", re.IGNORECASE)
+"""How Supermicro's boards are ordered: MBD-X11SSL-F-O."""
+
 
 def _bears(parts: list[Part], words: str, singular: str) -> bool:
     """Tell whether the first part bears what may be a plural as a word of its own: "X570S" does,
@@ -307,7 +311,7 @@ def _found(words: str, index: PartIndex, kind: str | None) -> list[Part]:
         return []
     if (boxed := _BOXED_CORE.fullmatch(words.strip())) and kind in (None, "cpu"):
         words = boxed[1]
-    words = _REVISION.sub(r"\1", _REGION.sub("", words))
+    words = _ORDERED.sub(r"\1", _REVISION.sub(r"\1", _REGION.sub("", words)))
     if kind is None and _MEMORY.search(words) and (kits := index.find(words, "memory", limit=8)):
         return sorted(
             kits,
@@ -318,6 +322,7 @@ def _found(words: str, index: PartIndex, kind: str | None) -> list[Part]:
     found = index.find(words, kind, limit=8)
     return (
         [part for part in found if _has_ending(part, words)]
+        or _of_other_edition(words, index, kind)
         or _named(words, index, kind)
         or _gpu_named(words, index, kind)
         or found
@@ -325,15 +330,42 @@ def _found(words: str, index: PartIndex, kind: str | None) -> list[Part]:
     )
 
 
-_ENDINGS = frozenset(("xt", "ti", "gt", "gre", "super"))
+_ENDINGS = frozenset(("xt", "xtx", "ti", "gt", "gre", "super"))
 """Ends of cards' names: a 7900 XT is no 7900 XTX."""
 
 
 def _has_ending(part: Part, words: str) -> bool:
-    """Say whether a card has the ends that words give as words of its own."""
-    ends = _ENDINGS.intersection(words_of(words)) if isinstance(part, GPU) else frozenset()
-    held = words_of(" ".join((part.name, *part.aliases))) if ends else []
-    return all(end in held or any(word.endswith(end) for word in held) for end in ends)
+    """Say whether a card has the ends that words give as words of its own, and no other than those
+    where they give its number: an "RTX 3060" is no 3060 Ti."""
+    if not isinstance(part, GPU):
+        return True
+    told, name = words_of(words), words_of(part.name)
+    held = words_of(" ".join((part.name, *part.aliases)))
+    more = {
+        end
+        for number, end in pairwise(name)
+        if end in _ENDINGS and number in told and not any(word.endswith(end) for word in told)
+    }
+    return not more and all(
+        end in held or any(word.endswith(end) for word in held)
+        for end in _ENDINGS.intersection(told)
+    )
+
+
+def _of_other_edition(words: str, index: PartIndex, kind: str | None) -> list[Part]:
+    """Return the parts that words name in a colour or an edition which decides nothing."""
+    found = index.of_other_edition(words, kind, limit=8)
+    named = found and is_named(Wish(text=words, quantity=1, parts=tuple(found)))
+    return [part for part in found if _has_ending(part, words)] if named else []
+
+
+def untold_editions(wish: Wish) -> list[str]:
+    """Return the words of a wish that tell of a colour or an edition which its part does not
+    have."""
+    part, words = wish.parts[0], words_of(wish.text)
+    held = held_words(part)
+    kept = {*without_editions(words, kind_of(part))}
+    return [word for word in words if word not in kept and word not in held]
 
 
 def _named(words: str, index: PartIndex, kind: str | None) -> list[Part]:
