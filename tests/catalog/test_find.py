@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from rigplanner.catalog.find.find import PartIndex, index_of
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.schema.parts import kind_of
-from rigplanner.rig.from_text.from_words import read_wish, rig_from_wishes
+from rigplanner.catalog.schema.parts import GPU, kind_of
+from rigplanner.rig.from_text.from_words import read_wish, rig_from_wishes, untold_editions
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +94,39 @@ def test_a_wish_for_another_model_takes_no_near_one(
 ) -> None:
     wish = read_wish(text, index)
     assert (wish.quantity, wish.parts[0].id if wish.parts else None) == (1, part)
+
+
+@pytest.mark.parametrize(
+    ("words", "part", "untold"),
+    [
+        (
+            "MSI RTX 4070 Ti Super Gaming X Slim White",
+            "MSI GAMING X SLIM GeForce RTX 4070 Ti SUPER",
+            "white",
+        ),
+        (
+            "Gigabyte GeForce RTX 3060 Ti LHR WINDFORCE OC",
+            "Gigabyte WINDFORCE OC GeForce RTX 3060 Ti",
+            "lhr",
+        ),
+        ("Fractal North XL Chalk White", "Fractal Design North XL", "chalk white"),
+        ("Noctua NH-U12A chromax", "Noctua NH-U12A chromax.black", ""),
+        ("Crucial T700 w/Heatsink 1 TB", "Crucial T700 1 TB", "w heatsink"),
+        ("Sapphire Nitro+ RX 7900 XTX Vapor-X", "Sapphire Nitro+ Radeon RX 7900 XTX Vapor-X", ""),
+        ("MBD-X11SSL-F-O", "Supermicro X11SSL-F", ""),
+    ],
+)
+def test_a_colour_or_an_edition_is_the_part_of_its_family_and_told(
+    index: PartIndex, words: str, part: str, untold: str
+) -> None:
+    wish = read_wish(words, index)
+    assert (wish.parts[0].name, " ".join(untold_editions(wish))) == (part, untold)
+    assert part in [found.name for found in index.search(words)] or "MBD" in words
+
+
+def test_a_card_is_none_of_its_makers_with_another_chip(index: PartIndex) -> None:
+    (part, *_) = read_wish("ASUS GeForce RTX 3060 8GB DUAL OC", index).parts
+    assert isinstance(part, GPU) and (part.chip, part.memory_gib) == ("GA106", 8)
 
 
 def test_a_number_is_not_found_in_the_end_of_a_longer_one(index: PartIndex) -> None:

@@ -113,7 +113,7 @@ def fewer(context: Context, case: Seeker[Part]) -> tuple[Fix, ...]:
         return ()
     if homeless >= item.quantity:
         removed = (fix(context, "remove", Edit("remove_item", {"uid": item.uid}), piece=case.name),)
-        return harmless(context, removed, "SW021") if context.jobs else removed
+        return harmless(context, removed, "SW021", "MEM009") if context.jobs else removed
     edit = Edit("set_quantity", {"uid": item.uid, "quantity": item.quantity - homeless})
     return (fix(context, "fewer-pieces", edit, piece=case.name, count=item.quantity - homeless),)
 
