@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
 from rigplanner.desktop.document.session import Session
+from rigplanner.desktop.words import COUNTRY_WORDS, outlets
 from rigplanner.report.language import tr
 from rigplanner.rig.countries import USUAL
 from rigplanner.rig.edits import Edit
@@ -16,13 +17,13 @@ def site_menu(parent: QWidget, session: Session) -> QMenu:
     menu = QMenu(parent)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
 
-    def take(code: str, volts: float, amperes: float) -> None:
-        name = tr("Usual outlet in {country}", country=code)
+    def take(code: str) -> None:
+        volts, amperes = USUAL[code]
+        name = tr("Usual outlet in {country}", country=COUNTRY_WORDS[code])
         fields = {"country": code, "volts": volts, "breaker_a": amperes}
         if session.edit(name, Edit("change_site", fields)):
             session.tell(f"{name}.", "info", tr("Undo"), session.undo)
 
-    for code, (volts, amperes) in sorted(USUAL.items()):
-        words = f"{code}, {volts:.0f}\u202fV {amperes:.0f}\u202fA"
-        menu.addAction(words, partial(take, code, volts, amperes))
+    for code, words in outlets():
+        menu.addAction(words, partial(take, code))
     return menu

@@ -89,7 +89,7 @@ class Window(QMainWindow):
         self.gauges = GaugeRow(session)
         self.history = Later(self._make_history)
         self._make_tabs()
-        self.messages = MessageBar(session, self.tabs)
+        self.messages = MessageBar(session, self.tabs, self.tab_bar)
         self._make_panels()
         give_hints(self)
         self.actions_by_id = make_actions(self)

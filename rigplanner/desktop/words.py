@@ -6,6 +6,7 @@ from rigplanner.machine.model import PlacementProblem
 from rigplanner.report.format import day, interval, money, number, percent, price, quantity
 from rigplanner.report.language import THIN, Words, tr, trn
 from rigplanner.report.words.fields import VALUE_WORDS
+from rigplanner.rig.countries import USUAL
 
 __all__ = ["THIN", "day", "interval", "money", "number", "percent", "price", "quantity"]
 
@@ -51,6 +52,53 @@ VERDICT_ICONS = {
 SEVERITY_WORDS = Words(
     {"error": "error", "warning": "warning", "unknown": "unknown", "info": "note"}
 )
+
+COUNTRY_WORDS = Words(
+    {
+        "AT": "Austria",
+        "AU": "Australia",
+        "BE": "Belgium",
+        "BR": "Brazil",
+        "CA": "Canada",
+        "CH": "Switzerland",
+        "CN": "China",
+        "CZ": "Czechia",
+        "DE": "Germany",
+        "DK": "Denmark",
+        "ES": "Spain",
+        "FI": "Finland",
+        "FR": "France",
+        "GB": "United Kingdom",
+        "HK": "Hong Kong",
+        "HU": "Hungary",
+        "IE": "Ireland",
+        "IN": "India",
+        "IT": "Italy",
+        "JP": "Japan",
+        "KR": "South Korea",
+        "MX": "Mexico",
+        "NL": "Netherlands",
+        "NO": "Norway",
+        "NZ": "New Zealand",
+        "PL": "Poland",
+        "PT": "Portugal",
+        "SE": "Sweden",
+        "SG": "Singapore",
+        "SK": "Slovakia",
+        "TW": "Taiwan",
+        "US": "United States",
+    }
+)
+
+
+def outlets() -> list[tuple[str, str]]:
+    """Return the countries in the order of their names, each with its usual outlet: "DE" and
+    "Germany, 230 V 16 A"."""
+    told = {
+        code: f"{COUNTRY_WORDS[code]}, {number(volts, 0)}\u202fV {number(amperes, 0)}\u202fA"
+        for code, (volts, amperes) in USUAL.items()
+    }
+    return sorted(told.items(), key=lambda country: country[1])
 
 
 def signed(value: float, unit: str = "", digits: int | None = None) -> str:

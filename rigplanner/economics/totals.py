@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.prices.classes import is_from_catalog, newest_in, shared_price
-from rigplanner.catalog.prices.exchange import convert
+from rigplanner.catalog.prices.exchange import ExchangeRates, convert
 from rigplanner.catalog.prices.index import FRESH_DAYS, carried, shipped_index
 from rigplanner.catalog.prices.money import WHOLE_CURRENCIES
 from rigplanner.catalog.schema.parts import Accessory, AnyPart, Part, Price
@@ -84,20 +84,31 @@ def _price_of_item(rig: Rig, item: Item, catalog: Catalog) -> tuple[Price | None
     if item.price is not None:
         return item.price, not is_from_catalog(item.price, catalog)
     part = catalog.get(item.part) or rig.snapshot.get(item.part)
-    prices = asked_today(part) if part else ()
+    return (asked_price(part, rig.currency, rig.exchange, catalog) if part else None), False
+
+
+def asked_price(
+    part: AnyPart, currency: str, rates: ExchangeRates | None, catalog: Catalog
+) -> Price | None:
+    """Return what a part costs by the catalog: its own newest price, or that of an equal part where
+    it is much younger. A price in money that no rate counts tells nothing of another part."""
+    own = own_price(part, currency, rates)
+    shared = shared_price(part, own, catalog)
+    counts = shared is not None and convert(1.0, shared.currency, currency, rates) is not None
+    return shared if counts else own
+
+
+def own_price(part: AnyPart, currency: str, rates: ExchangeRates | None) -> Price | None:
+    """Return the newest price of a part that somebody may still ask: one in `currency` before one
+    that the rates count in it and that is not half a year newer, then any."""
+    prices = asked_today(part)
     countable = [
-        price
-        for price in prices
-        if convert(1.0, price.currency, rig.currency, rig.exchange) is not None
+        price for price in prices if convert(1.0, price.currency, currency, rates) is not None
     ]
-    own = newest_in(countable or prices, rig.currency)
-    shared = shared_price(part, own, catalog) if part else own
-    if shared is None or convert(1.0, shared.currency, rig.currency, rig.exchange) is None:
-        return own, False  # an equal part's price in money that no rate counts tells nothing here
-    return shared, False
+    return newest_in(countable or prices, currency)
 
 
-def asked_today(part: Part) -> tuple[Price, ...]:
+def asked_today(part: AnyPart) -> tuple[Price, ...]:
     """Return the prices of a part that somebody may still ask: what a maker announced at the start
     counts only while the part is sold."""
     if part.status == "current":

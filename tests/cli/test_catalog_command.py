@@ -8,6 +8,7 @@ import pytest
 from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.catalog.load import Catalog, CatalogFault
 from rigplanner.catalog.schema.parts import KINDS
+from rigplanner.cli.catalog_verbs.told import told_lines
 from rigplanner.cli.commands import catalog as command
 from rigplanner.cli.main import main
 
@@ -57,6 +58,31 @@ def test_a_machine_for_hire_is_shown_with_both_its_prices(
         for price in prices:
             assert f"{word}, an hour: {price.amount:.2f} USD on {price.day}" in shown
     assert "us-east-1" in shown
+
+
+def test_a_rack_is_shown_in_lines_that_people_read(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["catalog", "show", "nvidia.gb200.nvl72"]) == 0
+    shown = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert "layout                 sockets: 36 x Grace" in shown
+    assert "slots: id GPU0 to GPU71, kind embedded, origin cpu0 to cpu35" in shown
+    assert "cpu_links: GPU0 to GPU71: 9" in shown
+    assert not any(line[:1] in "{[(" for line in shown if line)
+
+
+@pytest.mark.parametrize(
+    ("value", "lines"),
+    [
+        (2, ["2"]),
+        (("a1", "a2"), ["a1, a2"]),
+        (("a1", "a2", "a3", "b3"), ["a1 to a3, b3"]),
+        (("7", "7", "8"), ["2 x 7, 8"]),
+        ({"x": None, "y": True, "z": {"a": 1, "b": 2}}, ["y: yes", "z:", "  a: 1", "  b: 2"]),
+        (({"id": "s1", "gen": 4}, {"id": "s2", "gen": 3}), ["id s1, gen 4", "id s2, gen 3"]),
+        ({"x": None}, [""]),
+    ],
+)
+def test_values_are_told_in_lines(value: object, lines: list[str]) -> None:
+    assert told_lines(value) == lines
 
 
 def test_a_machine_for_hire_is_shown_as_json(capsys: pytest.CaptureFixture[str]) -> None:

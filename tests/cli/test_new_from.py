@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from rigplanner.cli.main import main
+from rigplanner.data import data_path
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import read_rig
+from rigplanner.rig.one_line import one_line
 
 
 def made(path: Path, *words: str) -> Rig:
@@ -173,3 +175,14 @@ def test_a_list_of_several_lines_is_read_line_by_line(
     made = read_rig(path)
     assert [item.part.split(".")[0] for item in made.items] == ["amd", "evga", "noctua"]
     assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+def test_a_line_that_was_shared_is_the_same_rig_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sample = data_path("resources/samples") / "dual-rtx-3090.rig"
+    shared = one_line(read_rig(sample))
+    assert one_line(made(tmp_path / "again.rig", shared)) == shared
+    assert "no.such.part" in refused(
+        capsys, tmp_path / "no.rig", "RigPlanner: nvidia.geforce.rtx-3090 + no.such.part"
+    )

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from desktop_waiting import settled_session
 from msgspec.structs import replace
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QSize, Qt, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QSize, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QFocusEvent
 from PySide6.QtWidgets import QApplication, QDialog
 
@@ -355,7 +355,29 @@ def test_nothing_moves_when_a_message_comes_or_the_start_page_goes(qtbot, window
     window.session.tell("Saved lab.rig.")
     assert window.messages.isVisible()
     assert window.tabs.geometry() == pages
-    assert window.messages.geometry().bottom() == window.tabs.rect().bottom()
+    beside = QRect(window.tab_bar.mapTo(window, QPoint(0, 0)), window.tab_bar.size())
+    assert window.messages.geometry().top() == beside.top()
+    assert window.messages.geometry().bottom() == beside.bottom()
+    assert window.messages.geometry().left() > beside.right()
+    window.session.tell("a long story of many words " * 20)
+    foot = QRect(window.tabs.mapTo(window, QPoint(0, 0)), window.tabs.size())
+    assert foot.contains(window.messages.geometry())
+    assert window.messages.geometry().bottom() == foot.bottom()
+
+
+def test_a_message_takes_its_undo_along_with_the_next_step(qtbot, window: Window) -> None:
+    """Its Undo would take that step back, not the one of which it speaks."""
+    session = window.session
+    session.edit("One", Edit("rename", {"name": "one"}))
+    session.tell("One is done.", "info", "Undo", session.undo)
+    window.show()
+    qtbot.waitExposed(window)
+    assert window.messages.isVisible()
+    session.edit("Two", Edit("rename", {"name": "two"}))
+    assert not window.messages.isVisible()
+    session.tell("Something was read.")
+    session.edit("Three", Edit("rename", {"name": "three"}))
+    assert window.messages.isVisible()
 
 
 def test_the_window_is_never_larger_than_the_room_of_the_screen(window: Window) -> None:

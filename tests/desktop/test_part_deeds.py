@@ -17,6 +17,7 @@ from rigplanner.desktop.parts.menus import catalog_deeds, table_csv
 from rigplanner.desktop.parts.model import NAME
 from rigplanner.desktop.parts.view import PartsView
 from rigplanner.desktop.window import Window
+from rigplanner.economics.totals import totals
 from rigplanner.rig.edits import Edit
 
 
@@ -161,6 +162,35 @@ def test_the_viewport_of_the_build_list_takes_drops_as_the_window_system_sends_t
     drop = QDropEvent(QPointF(spot), Qt.DropAction.CopyAction, data, buttons, none)
     QApplication.sendEvent(viewport, drop)
     assert len(dual.session.rig.items) == before + 1
+    assert dual.session.undo_name() == f"Add {dual.parts.model.parts[3].name}"
+
+
+@pytest.mark.parametrize("way", ["button", "clipboard"])
+def test_a_part_of_other_money_is_counted_as_the_table_shows_it(dual: Window, way: str) -> None:
+    """A rig without exchange rates takes those in force with the first part that needs them."""
+    assert dual.session.rig.exchange is None
+    dual.parts.show_kind("storage", "")
+    model = dual.parts.model
+    part = next(p for p in model.parts if {price.currency for price in p.prices} == {"TWD"})
+    shown = model.offers.amount(part)
+    assert shown is not None
+    if way == "button":
+        dual.parts.details.show_part(part, "")
+        dual.parts.details.put_into_rig()
+    else:
+        paste_data(dual.session, parts_data([part]))
+    sums = totals(dual.session.rig, dual.session.catalog)
+    assert dual.session.rig.exchange is not None and not sums.foreign
+    assert sums.lines[-1].amount == pytest.approx(shown, abs=0.01)
+    dual.session.undo()
+    assert dual.session.rig.exchange is None
+
+
+def test_what_no_shop_asks_any_more_is_no_price_in_the_table(dual: Window) -> None:
+    offers, catalog = dual.parts.model.offers, dual.session.catalog
+    for part in catalog.parts.values():
+        offer = offers.of(part)
+        assert offer is None or part.status == "current" or offer.given.condition != "launch"
 
 
 def test_a_row_of_the_catalog_copies_as_a_part(dual: Window) -> None:

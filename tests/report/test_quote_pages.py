@@ -82,7 +82,7 @@ def test_notes_stand_after_what_is_wrong(
 
 
 def test_a_note_is_said_once_a_rule(assessments: dict[str, Assessment], catalog: Catalog) -> None:
-    quote = quote_content(assessments["dual-rtx-3090"], catalog, DAY)
+    quote = quote_content(assessments["quad-rtx-4090"], catalog, DAY)
     notes = [f for f in quote.findings if f.code == "RIG003"]
     assert len(notes) > 1
     assert "".join(_pages(render(replace(quote, form="internal")))).count("RIG003") == 1

@@ -116,6 +116,15 @@ def _room(doubt: Doubt | None, room_mm: float) -> dict[str, dict[str, object]]:
     }
 
 
+def _length(*said: str) -> dict[str, dict[str, object]]:
+    """A card of whose length sources say this, in a case with room for 320 mm."""
+    doubts = {"length_mm": Doubt(state="conflict", values=said)}
+    return {
+        "gpu.card": {"length_mm": 300, "doubts": doubts},
+        "case.tower": {"enclosure.gpu_length_mm": 320},
+    }
+
+
 CASES = (
     case("SW001", "fires", bench_rig(cpu="cpu.small", settings=named(tensorflow="2.15"))),
     case("SW001", "fires", bench_rig(cpu="cpu.small"), None, "warning"),
@@ -759,6 +768,9 @@ CASES = (
         DESK_RIG,
         {"gpu.card": {"doubts": {"released": Doubt(state="conflict", values=("2020", "2021"))}}},
     ),
+    case("RIG003", "fires", DESK_RIG, _length("290", "321")),
+    case("RIG003", "limit", DESK_RIG, _length("290", "320")),
+    case("RIG003", "limit", bench_rig(chassis=None), _length("290", "321")),
     case("RIG006", "fires", DESK_RIG, _room(UNVERIFIED, 308)),
     case("RIG006", "limit", DESK_RIG, _room(UNVERIFIED, 310)),
     case("RIG006", "limit", DESK_RIG, _room(None, 300)),

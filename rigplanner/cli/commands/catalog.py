@@ -36,6 +36,7 @@ from rigplanner.cli.catalog_verbs import (
     catalog_ratios,
     catalog_update,
 )
+from rigplanner.cli.catalog_verbs.told import EMPTY, told_lines
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import no_part_text, open_catalog
 from rigplanner.cli.terminal import tell, tell_pairs, width
@@ -198,7 +199,8 @@ def _list(args: argparse.Namespace, catalog: Catalog) -> int:
         return FINE
     tell_pairs([(f"{kind_of(part):12} {part.id:52}", part.name) for part in parts])
     rented = len(shipped_cloud().found(args.words)) if args.words and not parts else 0
-    hint = f"; {rented} machines to rent: add --cloud" if rented else ""
+    machines = "machine" if rented == 1 else "machines"
+    hint = f"; {rented} {machines} to rent: add --cloud" if rented else ""
     if words and not parts and (near := index.nearest(words, args.kind)):
         hint += f"; the nearest are {', '.join(part.name for part in near)}"
     total = len(catalog.parts) + len(catalog.community)
@@ -311,12 +313,12 @@ def _print_sourced(
 
 def _print_field(part: Part | CloudInstance, field: str) -> None:
     value = getattr(part, field)
-    if value in (None, (), {}, ""):
+    if value in EMPTY:
         return
-    shown = (
-        msgspec.json.encode(value).decode() if not isinstance(value, str | int | float) else value
-    )
-    tell(f"  {field:22} {shown}")
+    first, *more = told_lines(msgspec.to_builtins(value))
+    tell(f"  {field:22} {first}")
+    for line in more:
+        tell(f"  {'':22} {line}")
 
 
 def _lint(args: argparse.Namespace, catalog: Catalog) -> int:

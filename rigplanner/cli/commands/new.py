@@ -25,6 +25,7 @@ from rigplanner.rig.edits import add_workload, change_site, rename, set_exchange
 from rigplanner.rig.files import RigFault, write_rig
 from rigplanner.rig.from_text.from_words import Wish, rig_from_wishes, untold_editions
 from rigplanner.rig.from_text.line_parts import read_wishes
+from rigplanner.rig.from_text.parts_list import shared_wishes
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.network import resolve
 from rigplanner.workload.without_network import plain_job
@@ -134,7 +135,8 @@ def _wishes(words: list[str], catalog: Catalog) -> list[Wish]:
     index = index_of(catalog)
     wishes: list[Wish] = []
     for text in (line for word in words for line in word.splitlines() if line.strip()):
-        wishes += read_wishes(text, index, known=[wish.parts[0] for wish in wishes if wish.parts])
+        known = [wish.parts[0] for wish in wishes if wish.parts]
+        wishes += shared_wishes(text, index) or read_wishes(text, index, known=known)
     missing = [wish.text for wish in wishes if not wish.parts]
     if missing:
         raise InputFault(

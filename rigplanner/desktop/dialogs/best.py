@@ -42,6 +42,7 @@ from rigplanner.desktop.documents import take_rig
 from rigplanner.desktop.help.hints import give_hints
 from rigplanner.desktop.look.theme import look, row_px
 from rigplanner.desktop.map.scene_view import SceneView
+from rigplanner.desktop.words import outlets
 from rigplanner.planning.aims import AIMS, USUAL_AIM, Aim, Purpose
 from rigplanner.report.format import money
 from rigplanner.report.language import tr
@@ -170,8 +171,8 @@ class BestDialog(QDialog):
         self.country = QComboBox()
         self.country.setAccessibleName(tr("Country (sets the wall outlet)"))
         self.country.addItem(tr("not set"), "")
-        for code, (volts, amperes) in sorted(USUAL.items()):
-            self.country.addItem(f"{code}, {volts:.0f}\u202fV {amperes:.0f}\u202fA", code)
+        for code, words in outlets():
+            self.country.addItem(words, code)
         kept = self._session.preferences.now.site.country or ""
         self.country.setCurrentIndex(max(0, self.country.findData(kept)))
         self.country.activated.connect(lambda _: self._delay.start())

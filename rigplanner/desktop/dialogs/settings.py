@@ -29,6 +29,7 @@ from rigplanner.desktop.help.hints import give_hints
 from rigplanner.desktop.look.fade import want_motion
 from rigplanner.desktop.look.theme import row_px
 from rigplanner.desktop.quote.logos import picture_files, usable_logo
+from rigplanner.desktop.words import outlets
 from rigplanner.report.format import use_inches
 from rigplanner.report.language import LANGUAGES, tr
 from rigplanner.report.quote.logo import logo_name
@@ -195,13 +196,7 @@ class SettingsDialog(QDialog):
     def _add_site(self, form: QFormLayout) -> None:
         """Add the fields of the usual site: country, circuit, energy."""
         site = self._now.site
-        countries = [
-            ("", tr("not set")),
-            *(
-                (code, f"{code}, {v:.0f}\u202fV {a:.0f}\u202fA")
-                for code, (v, a) in sorted(USUAL.items())
-            ),
-        ]
+        countries = [("", tr("not set")), *outlets()]
         self.country = self._choice(
             form, tr("Country"), countries, site.country or "", self._use_country
         )

@@ -147,9 +147,12 @@ class Tour(QFrame):
             super().keyPressEvent(event)
 
     def _take_key(self, key: int) -> bool:
-        """Arrows go on and back, Escape leaves; False for any other key."""
+        """Arrows go on and back, Enter presses the button that has the focus, Escape leaves; False
+        for any other key."""
         if key == Qt.Key.Key_Escape:
             self.end()
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            next((each for each in self._buttons() if each.hasFocus()), self.next).click()
         elif key in (Qt.Key.Key_Right, Qt.Key.Key_Left):
             self.go(self._step + (1 if key == Qt.Key.Key_Right else -1))
         else:

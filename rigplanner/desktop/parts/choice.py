@@ -1,17 +1,31 @@
 """Which edits put a part into the rig, and what the step is called."""
 
-from rigplanner.catalog.schema.parts import Part, kind_of
+from collections.abc import Iterable
+
+from rigplanner.catalog.schema.parts import Part, Price, kind_of
+from rigplanner.desktop.document.preferences import rates_of
+from rigplanner.desktop.document.session import Session
 from rigplanner.report.language import tr
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit
 
 
-def choice_edits(rig: Rig, part: Part, uid: str) -> tuple[Edit, ...]:
+def choice_edits(session: Session, part: Part, uid: str) -> tuple[Edit, ...]:
     """Return the edits that replace the item `uid` by a part, or add the part when there is no such
     item."""
-    if uid and rig.item(uid) is not None:
-        return (Edit("replace_part", {"uid": uid, "part": part.id}),)
-    return (Edit("add_part", {"part": part.id, "stem": kind_of(part)}),)
+    rates = rate_edits(session, part.prices)
+    if uid and session.rig.item(uid) is not None:
+        return (Edit("replace_part", {"uid": uid, "part": part.id}), *rates)
+    return (Edit("add_part", {"part": part.id, "stem": kind_of(part)}), *rates)
+
+
+def rate_edits(session: Session, prices: Iterable[Price]) -> tuple[Edit, ...]:
+    """Return the edit by which a rig that has no exchange rates takes those in force, as the tables
+    count by them; none where all prices are in its money."""
+    rig = session.rig
+    if rig.exchange is not None or all(price.currency == rig.currency for price in prices):
+        return ()
+    return (Edit("set_exchange", {"exchange": rates_of(session.preferences.now)}),)
 
 
 def choice_name(rig: Rig, part: Part, uid: str, old_name: str) -> str:

@@ -11,6 +11,7 @@ from rigplanner.catalog.schema.parts import kind_of
 from rigplanner.decoding import read_json
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.parts.carried import ITEMS, link_of
+from rigplanner.desktop.parts.choice import rate_edits
 from rigplanner.desktop.parts.model import PartsModel
 from rigplanner.desktop.words import shortened
 from rigplanner.report.language import tr, trn
@@ -43,15 +44,14 @@ def paste_data(
     if not wanted:
         session.tell(tr("The clipboard contains no known part."), "warning")
         return
-    edits = edits_that_add(session, wanted)
-    if session.edit(
-        trn("Paste {count} line of parts", "Paste {count} lines of parts", len(wanted)), *edits
-    ):
-        said = (
-            taken_text(entries)
-            if entries
-            else trn("Added {count} line.", "Added {count} lines.", len(wanted))
-        )
+    first = part_of(session.rig, session.catalog, wanted[0].part)
+    name = (
+        tr("Add {name}", name=first.name)
+        if first and len(wanted) == 1
+        else trn("Add {count} part", "Add {count} parts", len(wanted))
+    )
+    if session.edit(name, *edits_that_add(session, wanted)):
+        said = taken_text(entries) if entries else tr("Done: {words}", words=name)
         session.tell(said, "info", tr("Undo"), session.undo)
 
 
@@ -88,6 +88,8 @@ def edits_that_add(session: Session, items: Iterable[Item]) -> list[Edit]:
     for item in items:
         part = part_of(rig, session.catalog, item.part)
         stem = kind_of(part) if part else item.uid
+        prices = [item.price] if item.price else part.prices if part else ()
+        edits += rate_edits(session, prices)
         uid = new_uid(rig, stem)
         rig = msgspec.structs.replace(
             rig, items=(*rig.items, msgspec.structs.replace(item, uid=uid))

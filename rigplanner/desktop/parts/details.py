@@ -180,7 +180,7 @@ class Details(QWidget):
         if part is None:
             return
         rig, catalog, today = session.rig, session.catalog, session.today
-        edits = choice_edits(rig, part, self._uid)
+        edits = choice_edits(session, part, self._uid)
 
         def work(_: object) -> "Effects | None":
             from rigplanner.planning.effects import effects_of
@@ -211,9 +211,11 @@ class Details(QWidget):
             self.put_into_rig()
             return
         name = trn("Add {count} part", "Add {count} parts", len(parts))
-        edits = [edit for part in parts for edit in choice_edits(self.session.rig, part, "")]
+        edits = [edit for part in parts for edit in choice_edits(self.session, part, "")]
         if self.session.edit(name, *edits):
-            self.session.tell(f"{name}.", "info", tr("Undo"), self.session.undo)
+            self.session.tell(
+                tr("Done: {words}", words=name), "info", tr("Undo"), self.session.undo
+            )
             self.added.emit()
 
     def add_beside(self) -> None:
@@ -227,8 +229,10 @@ class Details(QWidget):
         item = rig.item(uid) if uid else None
         old = part_of(rig, self.session.catalog, item.part) if item else None
         name = choice_name(rig, part, uid, old.name if old else "")
-        if self.session.edit(name, *choice_edits(rig, part, uid)):
-            self.session.tell(f"{name}.", "info", tr("Undo"), self.session.undo)
+        if self.session.edit(name, *choice_edits(self.session, part, uid)):
+            self.session.tell(
+                tr("Done: {words}", words=name), "info", tr("Undo"), self.session.undo
+            )
             self.added.emit()
 
     def toggle_favourite(self) -> None:

@@ -22,8 +22,9 @@ from rigplanner.desktop.look import icons
 from rigplanner.desktop.look.tokens import STATE_OF
 from rigplanner.desktop.parts.carried import ITEMS, parts_data
 from rigplanner.desktop.parts.columns import FACETS, Column, Span, Value, spans_of, table_columns
-from rigplanner.desktop.parts.offers import Offers
+from rigplanner.desktop.parts.offers import Asked, Offers
 from rigplanner.desktop.words import VERDICT_ICONS, VERDICT_WORDS, cell
+from rigplanner.economics.totals import own_price
 from rigplanner.report.format import as_wished
 from rigplanner.report.language import tr
 
@@ -96,11 +97,16 @@ class PartsModel(QAbstractTableModel):
     are asked for (`settle`), not while badges come: a row that is read must not move."""
 
     def __init__(
-        self, find: Find, currency: str, today: str, parent: QObject | None = None
+        self,
+        find: Find,
+        currency: str,
+        today: str,
+        parent: QObject | None = None,
+        asked: Asked = own_price,
     ) -> None:
         super().__init__(parent)
         self._find = find
-        self.offers = Offers(currency, today)
+        self.offers = Offers(currency, today, asked)
         self.installed: frozenset[str] = frozenset()
         self._is_judging = False
         self.replaced = ""
@@ -372,7 +378,7 @@ class PartsModel(QAbstractTableModel):
         )
 
     def price_of(self, part: AnyPart) -> Price | None:
-        """Return the newest price, in the rig's currency if there is one."""
+        """Return the price by which a rig would count the part."""
         offer = self.offers.of(part)
         return offer.given if offer else None
 

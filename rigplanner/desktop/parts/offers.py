@@ -1,5 +1,6 @@
 """The prices of the catalog table: all in the rig's currency, used or new, with their day."""
 
+from collections.abc import Callable
 from functools import cache
 
 from msgspec import Struct
@@ -7,6 +8,7 @@ from msgspec import Struct
 from rigplanner.catalog.prices.exchange import ExchangeRates, convert, shipped_rates
 from rigplanner.catalog.schema.parts import AnyPart, Price
 from rigplanner.desktop.words import THIN, age, day, is_older, money
+from rigplanner.economics.totals import own_price
 from rigplanner.report.language import Words, listed, tr
 
 CONDITION_WORDS = Words(
@@ -14,6 +16,7 @@ CONDITION_WORDS = Words(
 )
 
 COMMON = "USD"
+Asked = Callable[[AnyPart, str, ExchangeRates | None], Price | None]
 
 
 @cache
@@ -32,10 +35,10 @@ class Offered(Struct, frozen=True):
 
 class Offers:
     """What parts cost in one currency, others counted by the rates; prices older than `stale_days`
-    (0 for never) are marked."""
+    (0 for never) are marked. `asked` says what a part costs, in which money ever."""
 
-    def __init__(self, currency: str, today: str) -> None:
-        self.currency, self.today = currency, today
+    def __init__(self, currency: str, today: str, asked: Asked = own_price) -> None:
+        self.currency, self.today, self._asked = currency, today, asked
         self.rates: ExchangeRates | None = None
         self.stale_days = 0
         self._known: dict[str, Offered | None] = {}
@@ -53,16 +56,13 @@ class Offers:
         self._known.clear()
 
     def of(self, part: AnyPart) -> Offered | None:
-        """Return the newest price in the rig's currency, else the newest that the rates count in
-        it, else any; None where the catalog has no price."""
+        """Return the price by which a rig would count the part; None where nobody asks one."""
         if part.id not in self._known:
             self._known[part.id] = self._offered(part)
         return self._known[part.id]
 
     def _offered(self, part: AnyPart) -> Offered | None:
-        own = [price for price in part.prices if price.currency == self.currency]
-        counted = own or [price for price in part.prices if self._counted(price) is not None]
-        given = max(counted or part.prices, key=lambda price: price.day, default=None)
+        given = self._asked(part, self.currency, self.rates)
         return Offered(given, self._counted(given)) if given else None
 
     def _counted(self, price: Price) -> float | None:

@@ -26,7 +26,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rigplanner.catalog.schema.parts import KINDS, AnyPart, kind_of
+from rigplanner.catalog.prices.exchange import ExchangeRates
+from rigplanner.catalog.schema.parts import KINDS, AnyPart, Price, kind_of
 from rigplanner.desktop.controls.flow_row import flow_strip
 from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.controls.widgets import (
@@ -49,6 +50,7 @@ from rigplanner.desktop.parts.filters import Filters
 from rigplanner.desktop.parts.model import NAME, PART_ROLE, Fit, PartsModel, Wish
 from rigplanner.desktop.parts.offers import usual_rates
 from rigplanner.desktop.words import KIND_WORDS, number, shortened
+from rigplanner.economics.totals import asked_price
 from rigplanner.report.language import tr, trn
 from rigplanner.rig.document import part_of
 
@@ -176,7 +178,9 @@ class PartsView(QWidget):
         self._stale = False
         self._settled: tuple[str, str] | None = None
         self._guessed = False
-        self.model = PartsModel(session.find, session.rig.currency, session.today, self)
+        self.model = PartsModel(
+            session.find, session.rig.currency, session.today, self, self._asked
+        )
         self.details = Details(session)
         self.table = PartsTable(self.details, self.model)
         self.table.selectionModel().currentRowChanged.connect(self._row_changed)
@@ -464,6 +468,9 @@ class PartsView(QWidget):
         self._stale = not self.isVisible()
         if not self._stale:
             self._row_changed(self.table.currentIndex(), QModelIndex())
+
+    def _asked(self, part: AnyPart, currency: str, rates: ExchangeRates | None) -> Price | None:
+        return asked_price(part, currency, rates, self._session.catalog)
 
     def _say_prices(self) -> None:
         """Tell the table what it counts in, what is in the rig, and what a choice would replace."""

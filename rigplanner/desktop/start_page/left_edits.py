@@ -3,11 +3,11 @@ with a question and a way back."""
 
 from pathlib import Path
 
-from PySide6.QtCore import QDateTime, QLocale, Signal
+from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
 from PySide6.QtWidgets import QFrame
 
 from rigplanner.desktop.controls.widgets import button, label, row
-from rigplanner.desktop.words import shortened
+from rigplanner.desktop.words import day, shortened
 from rigplanner.report.language import tr, trn
 from rigplanner.rig import journal
 
@@ -97,4 +97,5 @@ def _written_at(journal_file: Path) -> str:
     except OSError:
         return tr("an unknown time")
     moment = QDateTime.fromSecsSinceEpoch(int(seconds))
-    return QLocale().toString(moment, QLocale.FormatType.ShortFormat)
+    time = QLocale().toString(moment.time(), QLocale.FormatType.ShortFormat)
+    return f"{day(moment.date().toString(Qt.DateFormat.ISODate))}, {time}"

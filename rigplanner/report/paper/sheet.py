@@ -219,6 +219,7 @@ class Sheet:
             ("TOPPADDING", (0, 0), (-1, -1), 8),
             ("BOTTOMPADDING", (0, 0), (-1, -1), 8),
             ("LEFTPADDING", (0, 0), (0, -1), 10),
+            ("RIGHTPADDING", (1, 0), (1, -1), 14),  # a full stop of Chinese hangs over the edge
         ]
         mark = drawn_as(mark_flowable(MARKS[state], STATES[state]), "Figure", state)
         words = [self.text(text, "verdict"), *([self.text(detail, "small")] if detail else [])]

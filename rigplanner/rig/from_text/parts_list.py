@@ -226,8 +226,8 @@ def read_parts_list(text: str, index: PartIndex, day: str) -> list[Entry]:
         raise ValueError(
             f"A parts list has at most {LONGEST_TEXT:,} characters; this has {len(text):,}."
         )
-    if shared := parts_of_line(text):
-        return [_shared(count, part_id, index) for count, part_id in shared[:MOST_LINES]]
+    if shared := shared_wishes(text, index):
+        return [Entry(wish=wish) for wish in shared]
     text = _without_markup(unicodedata.normalize("NFKC", _TRADEMARKS.sub(" ", text)))
     lines = [line for line in _own_table(text) if line.strip()]
     lines = joined_sections(_without_addresses(lines))
@@ -284,11 +284,16 @@ def _fitting(entries: list[Entry], index: PartIndex) -> list[Entry]:
     return told
 
 
-def _shared(count: int, part_id: str, index: PartIndex) -> Entry:
-    """Return the entry of an item of a rig that was shared as one line."""
-    part = index.by_id.get(part_id)
-    quantity = min(max(1, count), LARGEST_QUANTITY)
-    return Entry(wish=Wish(text=part_id, quantity=quantity, parts=(part,) if part else ()))
+def shared_wishes(text: str, index: PartIndex) -> list[Wish]:
+    """Return the items of a rig that was shared as one line, [] for any other text."""
+    return [
+        Wish(
+            text=part_id,
+            quantity=min(max(1, count), LARGEST_QUANTITY),
+            parts=(part,) if (part := index.by_id.get(part_id)) else (),
+        )
+        for count, part_id in (parts_of_line(text) or ())[:MOST_LINES]
+    ]
 
 
 OF_A_COMPUTER = ("motherboard", "psu", "chassis", "cooler", "system", None)

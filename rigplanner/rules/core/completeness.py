@@ -5,7 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from rigplanner.catalog.schema.parts import GPU, Part, System, kind_of
+from rigplanner.catalog.schema.parts import GPU, Chassis, Part, System, kind_of
 from rigplanner.rig.document import Item
 from rigplanner.rig.edits import Edit
 from rigplanner.rig.facts import FactFault, unusable
@@ -13,7 +13,7 @@ from rigplanner.rules.core.context import Context
 from rigplanner.rules.core.finding import Finding, Named
 from rigplanner.rules.core.fixes import fix
 from rigplanner.rules.core.registry import rule
-from rigplanner.rules.core.rests import MEASURED, deciding_fields
+from rigplanner.rules.core.rests import MEASURED, ROOMS, deciding_fields, said_figure
 
 
 class Listed(Named, frozen=True):
@@ -103,23 +103,39 @@ def not_chosen(context: Context, case: Lack) -> Iterator[Finding]:
 
 
 def disputed(context: Context) -> Iterator[Listed]:
-    """Items with a field about which sources disagree, and by which some rule decides."""
-    for case in items(context):
-        if disputes(case.part):
-            yield case
+    """The first item of each part with a field about which sources disagree, and by which some rule
+    decides."""
+    different = {case.item.part: case for case in reversed(list(items(context)))}
+    yield from (case for case in reversed(different.values()) if disputes(case.part, context))
 
 
-def disputes(part: Part | None) -> dict[str, list[str]]:
-    """Return what sources say of the disputed fields of a part that decide something. Of lengths
-    and heights RIG006 says whether the narrower decides otherwise."""
+def disputes(part: Part | None, context: Context) -> dict[str, list[str]]:
+    """Return what sources say of the disputed fields of a part that decide something: of a length
+    or height only where the room of a chassis lies between them. Of that room RIG006 says whether
+    the narrower decides otherwise."""
     if part is None:
         return {}
     fields = deciding_fields(kind_of(part))
     return {
         field: list(doubt.values)
         for field, doubt in part.doubts.items()
-        if doubt.state == "conflict" and field in fields and field not in MEASURED
+        if doubt.state == "conflict"
+        and field in fields
+        and field not in MEASURED
+        and _parts_the_answers(part, field, doubt.values, context)
     }
+
+
+def _parts_the_answers(part: Part, field: str, values: tuple[str, ...], context: Context) -> bool:
+    """Say whether what is said of a measure lies on both sides of a room; True for any other
+    field."""
+    room = ROOMS.get(f"{kind_of(part)}.{field}")
+    said = [figure for value in values if (figure := said_figure(value)) is not None]
+    if room is None or len(said) < len(values):
+        return True
+    limits = [getattr(case.enclosure, room) for _, case in context.of(Chassis)]
+    limits += [getattr(case.enclosure, room) for _, case in context.of(System) if case.enclosure]
+    return any(limit is not None and min(said) <= limit < max(said) for limit in limits)
 
 
 @rule(
@@ -132,7 +148,7 @@ def disputes(part: Part | None) -> dict[str, list[str]]:
 )
 def conflict(context: Context, case: Listed) -> Iterator[Finding]:
     """Name the disputed fields of a part with what the sources say."""
-    yield conflict.finding(case, disputes=disputes(case.part))
+    yield conflict.finding(case, disputes=disputes(case.part, context))
 
 
 @rule(

@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import Part, kind_of
-from rigplanner.evidence import Source
 
 State = Literal["verified", "one source", "recalled", "derived", "conflict"]
 """verified: read from a maker, or from two who agree; one source: read once and not confirmed;
@@ -69,14 +68,14 @@ SAME_FIGURES = {"PWR003": "PWR002", "PWR005": "PWR006", "PWR007": "PWR006", "PCI
 """Rules that decide by the figures of another."""
 
 
-MEASURED = frozenset(
-    (
-        "enclosure.gpu_length_mm",
-        "enclosure.gpu_height_mm",
-        "enclosure.cooler_height_mm",
-        "enclosure.psu_length_mm",
-    )
-)
+ROOMS = {
+    "gpu.length_mm": "gpu_length_mm",
+    "gpu.height_mm": "gpu_height_mm",
+    "cooler.height_mm": "cooler_height_mm",
+    "psu.length_mm": "psu_length_mm",
+}
+"""Measures of parts, by kind, and the room of an enclosure that each must not exceed."""
+MEASURED = frozenset(f"enclosure.{room}" for room in ROOMS.values())
 """Figures with a limit that the rig meets or not: a dispute about them decides where it does."""
 
 
@@ -114,21 +113,25 @@ def figures_of(code: str, parts: Iterable[Part], catalog: Catalog) -> Iterator[F
 def figure(part: Part, field: str, catalog: Catalog) -> Figure:
     """Return a figure of a part with its state."""
     doubt = part.doubts.get(field) or part.doubts.get(field.partition(".")[0])
+    keys = settling(part, field)
+    sources = (catalog.sources.get(key) for key in keys)
+    was_read = any(source is not None and not source.recalled for source in sources)
     if doubt is None:
-        return Figure(part.id, field, "verified")
+        return Figure(part.id, field, "verified" if was_read or not keys else "recalled")
     if doubt.state == "conflict":
         return Figure(part.id, field, "conflict", doubt.note, doubt.values)
-    if doubt.state == "inferred":
+    if doubt.state == "inferred" or doubt.note.casefold().startswith("derived"):
         return Figure(part.id, field, "derived", doubt.note)
-    sources = [catalog.sources.get(key) for key in settling(part, field)]
-    return Figure(part.id, field, _state(doubt.note, sources), doubt.note)
+    state: State = "one source" if was_read else "recalled"
+    return Figure(part.id, field, state, doubt.note)
 
 
-def _state(note: str, sources: list[Source | None]) -> State:
-    if note.casefold().startswith("derived"):
-        return "derived"
-    read = [source for source in sources if source is not None and not source.recalled]
-    return "one source" if read else "recalled"
+def said_figure(text: str) -> float | None:
+    """Return the figure with which the saying of a source begins, None for words."""
+    try:
+        return float(text.split()[0])
+    except (ValueError, IndexError):
+        return None
 
 
 def settling(part: Part, field: str) -> list[str]:

@@ -9,7 +9,7 @@ from rigplanner.catalog.schema.parts import Part
 from rigplanner.rules.core.context import Context
 from rigplanner.rules.core.finding import Finding
 from rigplanner.rules.core.registry import rule
-from rigplanner.rules.core.rests import Figure, figure
+from rigplanner.rules.core.rests import Figure, figure, said_figure
 from rigplanner.rules.hardware.plugs import demands
 from rigplanner.rules.hardware.space import air_coolers, cards_in_case, measured_supplies
 
@@ -46,7 +46,7 @@ class Close(Struct, frozen=True):
     @property
     def least(self) -> float:
         """The least that the figure may be by what is known of it."""
-        said = [value for text in self.figure.said if (value := _number(text)) is not None]
+        said = [value for text in self.figure.said if (value := said_figure(text)) is not None]
         if self.figure.state == "verified":
             return self.limit
         if said:
@@ -55,13 +55,6 @@ class Close(Struct, frozen=True):
             one = self.limit / self.parts
             return self.limit if one <= FEW_PLUGS else self.limit - self.parts
         return self.limit - SPREAD[self.figure.field]
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text.split()[0])
-    except (ValueError, IndexError):
-        return None
 
 
 def close_to_limits(context: Context) -> Iterator[Close]:
