@@ -241,7 +241,9 @@ experts, Qwen3-235B IQ3_K 6.7 beside 3.8 (buffer sizes in ik_llama.cpp discussio
 
 
 KNOWN_WITHIN = 0.03
-"""How far the size of a file may lie from its mix's for its tensors to be those of the mix."""
+"""How far the size of a file may lie from its mix's for its tensors to be those of the mix. A
+file with room for all but the experts in 8 to 16 bits keeps them so, and the experts in the types
+of the mix: 221 of the 239 GiB of a DeepSeek-R1 in Q2_K (ik_llama.cpp discussion 258)."""
 
 
 def ggml_parts(network: Network, job: Job, weights: float) -> GgmlParts:
@@ -259,6 +261,8 @@ def ggml_parts(network: Network, job: Job, weights: float) -> GgmlParts:
     other = max(1.0, network.params - network.expert_params)
     if job.precision == "mxfp4":
         experts = min(weights, network.expert_params * BITS["mxfp4"] / 8)
+    elif known and network.expert_params and 1.0 < (weights - known[2]) / other <= 2.0:
+        experts = known[2]
     elif network.expert_params:
         even = weights / max(1.0, network.params)
         beside = other * max(even, BESIDE_EXPERTS_BITS / 8 if even < 2.0 else 0.0)
