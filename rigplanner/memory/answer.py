@@ -22,8 +22,9 @@ class MemoryEstimate(Struct, frozen=True, kw_only=True):
     """Memory of one GPU in GiB: peak of live tensors, what the allocator hands out, what it holds,
     what nvidia-smi shows, and the 80 % interval of the last. `host_gib` and `nvme_gib` are RAM and
     drive space that offload needs for the whole job. `detail_gib` takes workspace and context
-    apart: communication, buffers, library, fragmentation, driver, nccl. `assumed` names settings
-    that were absent; `evidence` says how many sources have measured such jobs."""
+    apart: communication, buffers, library, fragmentation, driver, nccl; `pool`: what a serving
+    engine reserves for its cache. `assumed` names settings that were absent; `evidence` says how
+    many sources have measured such jobs."""
 
     parts: MemoryParts
     tensors_gib: float

@@ -218,6 +218,8 @@ def answered(
         "driver": stack.context_gib,
         "nccl": nccl,
     }
+    if reservation is not None:
+        detail["pool"] = reservation - (demand.tensors - demand.kv_cache) / GIB - fixed
     return MemoryEstimate(
         parts=_parts(demand, spare + fixed, context),
         tensors_gib=tensors,

@@ -44,7 +44,8 @@ from rigplanner.workload.limits import (
 from rigplanner.workload.mixes import file_bits
 from rigplanner.workload.network import resolve
 from rigplanner.workload.preference import trained
-from rigplanner.workload.quant import GGUF, frozen_as, stored_as
+from rigplanner.workload.quant import GGUF, KV_BITS, frozen_as, stored_as
+from rigplanner.workload.releases import LAUNCHED, habits
 from rigplanner.workload.stored import as_stored
 
 TASKS = {
@@ -104,8 +105,9 @@ class Job(Struct, frozen=True, kw_only=True):
     link's word alone would give where `bus_gbs` is that of the machine's own links, else 0;
     `fused_attention`: as the workload says, else as the stack does; `host_pace`: host time of a
     launch over the usual; `weight_bits`: of a stored weight over the whole file; `ready`: how the
-    stack runs the format on the GPU; `prefix_tokens`: of each prompt that all share; `drafts`:
-    tokens drafted ahead."""
+    stack runs the format on the GPU; `by_rows`: by llama.cpp's row split; `launched`: the host of a
+    serving engine launches each kernel; `kept_bytes`: of a value that it caches, where told;
+    `prefix_tokens`: of each prompt that all share; `drafts`: tokens drafted ahead."""
 
     shape: Shape
     silicon: Silicon
@@ -144,11 +146,15 @@ class Job(Struct, frozen=True, kw_only=True):
     offload: Offload | None = None
     host_pace: float = 1.0
     ready: Ready | None = None
+    by_rows: bool = False
+    launched: bool = False
+    kept_bytes: float | None = None
 
 
 PIPELINES = ("diffusion", "dit", "video_diffusion")
-"""Kinds of networks whose pipelines widen 8-bit weights layer by layer where a GPU has no units for
-them (diffusers, layerwise casting; ComfyUI, --fp8_e4m3fn-unet)."""
+"""Kinds of networks whose pipelines widen 8-bit weights layer by layer: PyTorch's own whatever the
+GPU has (diffusers, layerwise casting; ComfyUI, --fp8_e4m3fn-unet), compiled ones where it has no
+units for them."""
 DRAWING_TRAINERS = ("kohya", "simpletuner", "ai-toolkit", "onetrainer", "diffusion-pipe")
 """Trainers of diffusion whose recipes recompute activations (memory_stacks.json says the same)."""
 COMPUTED_NARROW = ("torchao", "te", "transformer-engine")
@@ -382,7 +388,7 @@ def _arithmetic(basis: _Basis, stack: Stack) -> str:
         or (work.quant or "").casefold().startswith(("bnb", "bitsandbytes"))
     )
     widened = (
-        basis.task == "train_lora"
+        (basis.task == "train_lora" or kind in PIPELINES)
         and stack.family.startswith("eager")
         and work.quant not in COMPUTED_NARROW
     )
@@ -437,8 +443,20 @@ def _job(
         offload=offload_of(workload, gpu, machine, stack.sharded) if trains else None,
         host_pace=host_pace(machine),
         ready=ready(named.slug, gpu, basis.precision, workload.quant),
+        by_rows=count > 1 and split_of(workload) == "row",
+        **(_of_engine(workload) if stack.family == "serving" else {}),
         **_linked(gpu, count, nodes, link, machine, workload.variant.get("p2p") is not False),
     )
+
+
+def _of_engine(workload: Workload) -> dict[str, Any]:
+    """What a serving engine was told, as fields of `Job`. Engines for one user widen what they
+    cache as they read it, at no gain (llama.cpp, -ctk)."""
+    kept = (workload.kv_precision or "").casefold()
+    return {
+        "launched": LAUNCHED in habits(workload.flags, workload.framework_text),
+        "kept_bytes": KV_BITS[kept] / 8 if kept in KV_BITS else None,
+    }
 
 
 def _linked(
@@ -562,7 +580,7 @@ def _degrees_in_words(workload: Workload) -> Parallelism | None:
 
 def _splits_layers(workload: Workload, stack: Stack) -> bool:
     """Whether several cards take whole layers in turn: as the workload says, else as the stack
-    does. Row split is no faster than layers on cards of today (llama.cpp, server README)."""
+    does. Row split is about as fast as layers, more or less by card and link."""
     told = split_of(workload)
     return stack.splits_layers if told is None else told != "tensor"
 

@@ -37,7 +37,13 @@ from rigplanner.performance.offload import doubt
 from rigplanner.performance.preference import predict_preference
 from rigplanner.performance.roofline import TF32_UNTIL, ceiling, convolves_in_tf32
 from rigplanner.performance.sequence_to_sequence import halves, joined
-from rigplanner.performance.serving import alone_share, decode_ceiling, packed_whole
+from rigplanner.performance.serving import (
+    LAUNCHED_WITHIN,
+    alone_share,
+    decode_ceiling,
+    launched,
+    packed_whole,
+)
 from rigplanner.performance.settled import settle
 from rigplanner.performance.several_gpus.collective import predict_collective
 from rigplanner.performance.several_gpus.scaling import rings
@@ -60,6 +66,11 @@ LONG_PROMPT = 128
 UNTOLD_DRAFTS = 1.3
 """Factor either way within which drafts gain whose accepted share nobody tells: 1.55 to 2.1 times
 of one model on one card by its prompts (sudoingX/qwen38-mtp, pull request 53; read 2026-11-23)."""
+ROWS_WITHIN = 1.5
+"""Factor either way within which llama.cpp's row split lies of layers in turn: 0.77 of Qwen3-14B on
+two RTX 3090 (ik_llama.cpp pull request 1106), 1.05 of Qwen3-32B in 8 bits on one beside two RTX
+3060 (r/LocalLLaMA, 2025), 1.4 on two RTX 3090, 1.67 on two RTX A6000 with a bridge (ollama issue
+2191; all read 2026-11-23)."""
 MOST_CARDS = 64
 """Cards that a model is dealt to layer by layer."""
 STRANGE_SILICON = 2.0
@@ -403,11 +414,14 @@ def _found(
     """Return the speed that physics tells, corrected by the nearest measured rows and below its
     ceiling."""
     modelled, point = model_speed(job), place(job)
-    anchored = _corrected(job, point, modelled, known, allowed)
-    near = nearness(point, anchored)
+    anchored, near = _corrected(job, point, modelled, known, allowed)
     samples_s = at_least(
         modelled.samples_s * math.exp(anchored.correction.mean), job, point, metric, anchored.rows
     )
+    if job.launched and modelled.stream and job.task != "prefill":
+        stream = launched(job, modelled.stream, samples_s / modelled.samples_s)
+        samples_s *= stream.tokens_s / modelled.stream.tokens_s
+        modelled = replace(modelled, stream=stream)
     width = math.hypot(_half_width(job, point, anchored, known, near), _unsure(job, modelled))
     alone = _alone(job, known, allowed)
     samples_s = min(samples_s, job.count * alone * MOST_EFFICIENCY) if alone else samples_s
@@ -449,16 +463,17 @@ def _corrected(
     modelled: Modelled,
     known: "Evidence",
     allowed: Callable[[Measured], bool] | None,
-) -> Anchored:
-    """Return the correction of a job. Few users of a served model wait for what one stream waits
-    for: the fewer they are, the more rows of written tokens say of them, and one user gets what
-    these tell for him."""
+) -> tuple[Anchored, Nearness]:
+    """Return the correction of a job, and how near the rows are that say most of it. Few users of a
+    served model wait for what one stream waits for: the fewer they are, the more rows of written
+    tokens say of them, and one user gets what these tell for him."""
     served = known.correct(point, NEIGHBOURS, allowed)
     stream = modelled.stream
     share = alone_share(stream.streams) if stream and job.task == "serve" else 0.0
     if share < LITTLE:
-        return served
-    written = known.correct(place(replace(job, task="decode")), NEIGHBOURS, allowed)
+        return served, nearness(point, served)
+    one_stream = place(replace(job, task="decode"))
+    written = known.correct(one_stream, NEIGHBOURS, allowed)
     one, many = written.correction, served.correction
     mixed = Corrected(
         share * one.mean + (1 - share) * many.mean,
@@ -466,8 +481,10 @@ def _corrected(
         tuple([share * weight for weight in one.weights])
         + tuple([(1 - share) * weight for weight in many.weights]),
     )
-    strange = written.strange if 2 * share > 1 else served.strange
-    return Anchored(written.rows + served.rows, mixed, strange, one.mean - many.mean)
+    alone = 2 * share > 1
+    near = nearness(one_stream, written) if alone else nearness(point, served)
+    strange = written.strange if alone else served.strange
+    return Anchored(written.rows + served.rows, mixed, strange, one.mean - many.mean), near
 
 
 def _on_machine(found: Finding, machine: Machine | None, power_limit_w: float | None) -> Finding:
@@ -520,7 +537,7 @@ def ways_to_host(job: Job, modelled: Modelled) -> tuple[float, float]:
 def _repacked(job: Job) -> float:
     """Return the tokens per second of an engine that packs what the checkpoint leaves in 16 bits,
     by physics; 0 where it leaves none. Which builds do so, no word of a job tells."""
-    packed = packed_whole(job) if job.task in WRITING else None
+    packed = packed_whole(job) if job.task in WRITING and not job.launched else None
     return model_speed(packed).samples_s if packed else 0.0
 
 
@@ -567,7 +584,9 @@ def _unsure(job: Job, modelled: Modelled) -> float:
     waited = doubt(modelled.waits.total_s, job.batch * job.count / modelled.samples_s)
     varied = variants.doubt(job, modelled.times) if modelled.times else 0.0
     drafted = math.log(UNTOLD_DRAFTS) if job.drafts and not job.drafts.told else 0.0
-    return math.hypot(waited, guessed(job, modelled), varied, drafted)
+    rows = math.log(ROWS_WITHIN) if job.by_rows else 0.0
+    hosted = math.log(LAUNCHED_WITHIN) if job.launched else 0.0
+    return math.hypot(waited, guessed(job, modelled), varied, drafted, rows, hosted)
 
 
 def _half_width(
@@ -600,8 +619,14 @@ def guessed(job: Job, modelled: Modelled) -> float:
 
 
 def nearness(point: Point, anchored: Anchored) -> Nearness:
-    """Return what the rows that a prediction leans on share with its job."""
-    of_stack = [item for item in anchored.rows if item.point.stack == point.stack]
+    """Return what the rows that a prediction leans on share with its job; many streams share
+    nothing with one."""
+    served = point.task == "serve"
+    of_stack = [
+        item
+        for item in anchored.rows
+        if item.point.stack == point.stack and (item.point.task == "serve") == served
+    ]
     of_network = [item for item in of_stack if item.point.model == point.model]
     of_gpu = [item.row for item in of_network if item.point.silicon == point.silicon]
     if of_gpu:

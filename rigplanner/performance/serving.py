@@ -32,6 +32,12 @@ WITHOUT_KERNELS, PLAIN_KERNELS = ("gcn", "vega", "cdna", "rdna", "rdna2"), 2.5
 """AMD's generations that serving engines list no support for (vLLM: gfx90a, gfx942, gfx950, gfx11
 and gfx12), and how much longer the plain kernels of many streams and of prompts take that stand in
 for theirs (8B, 32B and 30B with 3B active on four Instinct MI100: 2.1 to 2.9 times)."""
+LAUNCH_S, LAUNCHED_WITHIN = 4.2e-5, 1.35
+"""Host time of a kernel where an engine replays no graphs (vLLM, --enforce-eager), and the factor
+either way by which hosts differ: a step of gpt-oss-120b on a GB10 takes 38 ms instead of 17
+(conselara.dev, DGX Spark), of Qwen2.5-7B on an A800 22 instead of 13 (vllm-omni issue 7960), of
+Qwen3-14B in AWQ on an A100 21 (vllm issue 20469; all read 2026-11-23): 48, 50 and 32
+microseconds."""
 NETWORK_LATENCY_S = 1e-4
 """One all-reduce between computers."""
 HOST_STREAM_S, SUPERCHIP_HOST = 2.5e-5, 1.6
@@ -116,9 +122,13 @@ widens to 16 bits first (written and read once more), but on Apple's GPUs, whose
 their own memory (ggml-metal, kernel_mul_mm)."""
 PROMPT_CHUNKS = {"mlx": 2048}
 """The same of stacks with another default (mlx-lm, prefill_step_size)."""
-STREAMS_CHUNKS = ("llama.cpp",)
+STREAMS_CHUNKS, STREAMED = ("llama.cpp",), 0.5
 """Stacks that send the chunks of a prompt through the GPUs which their layers are split over one
-after another, as a pipeline (pull request 6017 of llama.cpp); on others one GPU works at a time."""
+after another, as a pipeline (pull request 6017 of llama.cpp); on others one GPU works at a time.
+And the power of what that may gain which they reach: 1.22 of 3.4 from 512 tokens to 8,192 of
+gpt-oss-120b on four RTX 4090 (pull request 19378), nothing of 3.8 on two to eight Radeons (19922),
+1.4 of 1.9 on two Tesla P100, 0.7 to 0.95 of 1.3 to 1.6 with 1,024 tokens of Llama 3
+(XiongjieDai/GPU-Benchmarks-on-LLM-Inference)."""
 
 
 class Stream(Struct, frozen=True):
@@ -332,6 +342,16 @@ def _joined(busy_s: float, launch_s: float) -> float:
     return float((busy_s**SOFT_MAXIMUM + launch_s**SOFT_MAXIMUM) ** (1 / SOFT_MAXIMUM))
 
 
+def launched(job: Job, stream: Stream, rate: float) -> Stream:
+    """Return a stream of a job whose host launches each kernel of a step: `rate` times as fast as
+    the stream where graphs are replayed, which is what rows measure."""
+    step = stream.streams * _checked(job)[1] / stream.tokens_s
+    longer = _joined(step / rate, LAUNCH_S * job.shape.kernels * job.host_pace) * rate
+    return msgspec.structs.replace(
+        stream, tokens_s=stream.tokens_s * step / longer, other_s=stream.other_s + longer - step
+    )
+
+
 def decode(job: Job) -> Stream:
     """Streams in step, token by token: every active weight is read once per step, the cache once
     per stream; many streams wait for arithmetic instead. Tokens that are drafted ahead are checked
@@ -341,7 +361,7 @@ def decode(job: Job) -> Stream:
     context = _attended(job, job.input_tokens + (job.output_tokens or 512) / 2)
     read = (
         stored_bytes(job, touched_m(shape, job.batch * checked))
-        + shape.kv_values * 2 * context * job.batch
+        + shape.kv_values * (job.kept_bytes or 2.0) * context * job.batch
     )
     traffic = (
         read
@@ -412,7 +432,8 @@ def decode_ceiling(job: Job) -> float:
     engines pack them, takes all of the bandwidth that any reads."""
     kept = _checked(job)[1]
     read = stored_bytes(packed_whole(job) or job, touched_m(job.shape, job.batch))
-    return MOST_READ * kept * job.batch * job.silicon.bandwidth_gbs * 1e9 * _degree(job) / read
+    cards = job.count if job.by_rows else _degree(job)
+    return MOST_READ * kept * job.batch * job.silicon.bandwidth_gbs * 1e9 * cards / read
 
 
 def _chunk(job: Job) -> int:
@@ -459,11 +480,11 @@ def prefill(job: Job) -> Stream:
 def _overlapped(job: Job, tokens: float) -> float:
     """By what a prompt gains where chunks follow each other through GPUs that hold some layers
     each: m chunks through n stages take (m + n - 1) / n times as long as one through all (Huang et
-    al. 2019, arXiv 1811.06965)."""
+    al. 2019, arXiv 1811.06965), of which engines for one user reach STREAMED."""
     if not job.split_by_layer or job.stack.slug not in STREAMS_CHUNKS:
         return 1.0
     chunks = math.ceil(tokens * job.batch / _chunk(job))
-    return chunks * job.count / (chunks + job.count - 1)
+    return float((chunks * job.count / (chunks + job.count - 1)) ** STREAMED)
 
 
 class _Room(Struct, frozen=True):
@@ -480,7 +501,8 @@ def _room(job: Job, copies: int, own: int, out: int) -> _Room:
     """How many streams the memory beside the weights holds: `own` tokens of each prompt that it
     shares with no other, and on average 0.6 of what it writes."""
     stored = stored_bytes(job, job.shape.params_m) * copies
-    value_bytes = 1.0 if job.precision in ("fp8", "fp4") and job.path != "half" else 2.0
+    narrow = job.precision in ("fp8", "fp4") and job.path != "half"
+    value_bytes = job.kept_bytes or (1.0 if narrow else 2.0)
     free = (job.silicon.memory_gib * 2**30 * 0.9 - ENGINE_RESERVES) * job.count - stored
     each = max(1.0, job.shape.kv_values * value_bytes * (own + 0.6 * out))
     streams = max(1.0, min(free / each, MOST_STREAMS))

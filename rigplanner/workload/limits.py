@@ -106,6 +106,7 @@ FLAGS = (
     "shifted_logits",
     "whole_prompt_logits",
     "eager",
+    "enforce_eager",
     "joined_cache",
     "unchunked_prompts",
     "looped_step",
@@ -131,7 +132,7 @@ FLAGS = (
 """Flags that a model or a rule hears, which names them again (a test compares); beside them
 releases and cpu_moe=N."""
 HEARD = re.compile(
-    r"cpu_moe=.*|(transformers|torch)\s*[=<]*=?\s*v?\d+\.\d+.*|(torchtitan|unsloth)\s*20\d\d.*",
+    r"cpu_moe=.*|-*enforce[-_]eager|(transformers|torch)\s*[=<]*=?\s*v?\d+\.\d+.*|(torchtitan|unsloth)\s*20\d\d.*",
     re.IGNORECASE,
 )
 LARGEST_EDGE = 100_000

@@ -56,6 +56,9 @@ FIRST_CHUNKED = (0, 8)
 UNCHUNKED = "unchunked_prompts"
 """A word for vLLM before 0.8, which took prompts of up to 32,768 tokens whole unless told
 otherwise (vLLM's release notes of V1)."""
+LAUNCHED = "enforce_eager"
+"""A word for a serving engine that replays no captured graphs: the host launches each kernel."""
+ENFORCED = re.compile(r"(?<!\w)enforce[-_]eager\b", re.IGNORECASE)
 LLAMA_CPP = re.compile(r"llama\.cpp\s*[=<]*=?\s*b?(\d{4,5})()\b.*", re.IGNORECASE)
 FIRST_AUTO = 6325
 """The build of llama.cpp since which `-fa` is auto (pull request 15434, August 2025; recalled)."""
@@ -89,6 +92,8 @@ def habits(flags: Iterable[str], text: str | None = None, stack: str = "") -> fr
         told |= {EAGER, LOOPED}
     if (release := _least(VLLM, named)) is not None and release < FIRST_CHUNKED:
         told |= {UNCHUNKED}
+    if any(ENFORCED.search(word) for word in named):
+        told |= {LAUNCHED}
     if (release := _least(OLLAMA, named)) is not None and release < FIRST_FLASH:
         told |= {EAGER}
     if (release := _least(LLAMA_CPP, named)) is not None and release[0] < FIRST_AUTO:

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.memory.measured.accuracy import Comparison, compare_held
+from rigplanner.memory.estimate import estimate_memory
+from rigplanner.memory.measured.accuracy import Comparison, compare_held, wrong_verdicts
 from rigplanner.performance.anchors.anchors import find_gpu
+from rigplanner.rig.workload import Workload
 
 LINES = Path(__file__).with_name("held_memory.jsonl").read_bytes().splitlines()
 
@@ -48,3 +51,40 @@ def test_cards_beside_experts_in_ram_hold_what_was_read_on_them(
     """None of these was looked at before the answer was written down: 4 % in the median."""
     errors = _errors(told, source)["cards"]
     assert len(errors) == 6 and np.median(errors) <= 0.06
+
+
+def test_a_file_with_room_for_the_rest_in_eight_bits_keeps_it_so(told: list[Comparison]) -> None:
+    """DeepSeek-R1 in Q2_K, 238.69 GiB: its experts have the types of the mix."""
+    errors = {case.id: case.error for case in told}
+    assert errors["HM011"] == pytest.approx(0, abs=0.03)
+    assert errors["HM012"] == pytest.approx(0, abs=0.01)
+    cards = sorted(_errors(told)["cards"])
+    assert cards[int(0.9 * len(cards))] <= 0.20
+
+
+def test_the_pool_of_a_serving_engine_stands_beside_its_cache() -> None:
+    """Llama-3.1-8B on an RTX 3090 with vLLM 0.6 logs a pool of 3.81 GiB at 20,000 tokens (vllm
+    issue 10517)."""
+    work = Workload(
+        model="llama-3.1-8b", task="serve", precision="bf16", stack="vllm", seq_len=20000,
+        framework_text="vllm 0.6", memory_utilization=0.9,
+    )  # fmt: skip
+    need = estimate_memory(work, find_gpu("RTX 3090"), 1, shipped_zoo())
+    assert need.detail_gib["pool"] == pytest.approx(3.81, rel=0.09)
+    alone = estimate_memory(replace(work, task="inference"), find_gpu("RTX 3090"), 1, shipped_zoo())
+    assert "pool" not in alone.detail_gib
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "fits_wrongly", "refused_wrongly"),
+    [(18.0, 23.0, 0.0, 0.0), (12.0, 15.5, 1.0, 0.0), (21.0, 25.0, 0.0, 1.0)],
+)
+def test_a_verdict_is_judged_on_the_cards_next_to_a_job(
+    low: float, high: float, fits_wrongly: float, refused_wrongly: float
+) -> None:
+    """A job of 18.5 GiB: a card of 16 does not hold it, one of 20 does."""
+    case = Comparison(
+        id=1, kind="llm", task="train", model="m", source="s", stack="peft", measured_gib=18.5,
+        low_gib=low, high_gib=high,
+    )  # fmt: skip
+    assert list(wrong_verdicts([case]).values()) == [fits_wrongly, refused_wrongly]

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.machine.topology.collective_time import allreduce_seconds
 from rigplanner.performance.anchors.anchors import find_gpu
+from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.job import Job, read_job
 from rigplanner.performance.modelled import model_speed
 from rigplanner.performance.predict import predict_speed
@@ -333,3 +334,65 @@ def test_an_indexer_reads_few_tokens_of_a_long_context_and_all_of_a_short_one() 
     assert 0.05 * dense < sparse < 0.25 * dense
     local = [more(model, "llama.cpp", "q4_k_m") for model in ("deepseek-v3.2", "deepseek-v3.1")]
     assert local[0] > local[1] > 0
+
+
+@pytest.mark.parametrize(
+    ("gpu", "model", "precision", "told_ms"),
+    [
+        ("GB10", "gpt-oss-120b", "mxfp4", 38.5),
+        ("A100 SXM4 80GB", "qwen2.5-7b", "bf16", 22.5),
+        ("A100 SXM4 80GB", "qwen3-14b", "int4", 20.6),
+    ],
+)
+def test_an_engine_that_replays_no_graphs_waits_for_the_host(
+    gpu: str, model: str, precision: str, told_ms: float
+) -> None:
+    """Steps of one stream with --enforce-eager: conselara.dev, vllm-omni issue 7960 (on an A800)
+    and vllm issue 20469."""
+    work = Workload(model=model, task="decode", precision=precision, stack="vllm")
+    card = find_gpu(gpu)
+
+    def told(work: Workload) -> SpeedEstimate:
+        return predict_speed(work, card, 1, 1, "none", shipped_zoo())
+
+    eager, graphs = told(replace(work, flags=["enforce_eager"])), told(work)
+    assert graphs.value > 1.3 * eager.value
+    assert eager.low <= 1e3 / told_ms <= eager.high
+    named = told(replace(work, framework_text="vllm 0.9.1 --enforce-eager"))
+    assert named.value == pytest.approx(eager.value, rel=0.1)
+    many = replace(work, task="serve", users=64)
+    assert told(replace(many, flags=["enforce_eager"])).value > 0.75 * told(many).value
+
+
+def test_a_narrow_cache_lets_an_engine_read_less() -> None:
+    fields = {"model": "qwen3-30b-a3b", "task": "serve", "precision": "int4", "stack": "vllm"}
+    wide = stream("RTX 5090", **fields, users=64, input_tokens=8000, output_tokens=500)
+    narrow = stream(
+        "RTX 5090", **fields, users=64, input_tokens=8000, output_tokens=500, kv_precision="fp8"
+    )
+    assert narrow.streams > 1.5 * wide.streams
+    assert narrow.traffic_s / narrow.streams < wide.traffic_s / wide.streams
+
+
+def test_rows_on_two_cards_may_be_faster_or_slower_than_layers() -> None:
+    work = Workload(model="qwen3-32b", task="decode", precision="q4_k_m", stack="llama.cpp")
+    card = find_gpu("RTX 3090")
+    layers, rows = (
+        predict_speed(replace(work, split=split), card, 2, 1, "pcie", shipped_zoo())
+        for split in ("layer", "row")
+    )
+    assert rows.low < 0.8 * layers.value and rows.high > 1.4 * layers.value
+
+
+def test_many_streams_are_no_nearer_for_what_one_was_measured_at() -> None:
+    work = Workload(model="gpt-oss-120b", task="serve", precision="mxfp4", stack="vllm")
+    card = find_gpu("GB10")
+    one, many = (
+        predict_speed(
+            replace(work, users=users, input_tokens=1024, output_tokens=128),
+            card, 1, 1, "none", shipped_zoo(),
+        )
+        for users in (1, 32)
+    )  # fmt: skip
+    assert one.evidence == "one source" and many.evidence != "one source"
+    assert many.high / many.low > 1.3 * one.high / one.low

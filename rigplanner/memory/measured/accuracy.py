@@ -1,6 +1,7 @@
 """Predictions against measured memory, in rows that a report prints: by kind, task, model family
 and source."""
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any
@@ -243,6 +244,26 @@ def compare_traced(lines: Iterable[bytes], zoo: Zoo) -> list[Comparison]:
 
 def _figure(estimate: MemoryEstimate, counter: str | None) -> float:
     return float(getattr(estimate, FIGURES.get(counter or "unknown", "reserved_gib")))
+
+
+CARD_SIZES = (4, 6, 8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 141, 192)
+"""GiB of common cards."""
+
+
+def wrong_verdicts(cases: Iterable[Comparison]) -> dict[str, float]:
+    """Return of the largest common card that did not hold each measured job the share said to hold
+    it, and of the smallest that did the share said not to, both with the whole interval."""
+    overfull, refused = list[bool](), list[bool]()
+    for case in cases:
+        if case.low_gib is None or case.high_gib is None or case.size != SIZE_MET:
+            continue
+        held = bisect_left(CARD_SIZES, case.measured_gib)
+        overfull += [case.high_gib <= size for size in CARD_SIZES[:held][-1:]]
+        refused += [case.low_gib > size for size in CARD_SIZES[held:][:1]]
+    return {
+        "said to fit, yet did not": sum(overfull) / max(1, len(overfull)),
+        "said not to fit, yet did": sum(refused) / max(1, len(refused)),
+    }
 
 
 def error_table(

@@ -319,7 +319,8 @@ def _compared(
     wide = case.wide * by_sources(near.get(case.kind, 0))
     low, high = max(LEAST, 1 - (1 - low) * wide), 1 + (high - 1) * wide
     work, size = case.raw["workload"], size_stated(case.raw["workload"])
-    beyond, least = case.measured_gib - case.known_gib, low * (case.tensors_gib - case.known_gib)
+    least = case.known_gib + low * (case.tensors_gib - case.known_gib)
+    most = case.known_gib + high * (device - case.known_gib)
     return Comparison(
         id=case.raw.get("id", "-"),
         kind=work.get("kind") or "-",
@@ -329,7 +330,8 @@ def _compared(
         stack=work.get("stack") or "-",
         measured_gib=case.measured_gib,
         predicted_gib=case.predicted(spares),
-        inside=(size == SIZE_CAPPED or least <= beyond)
-        and beyond <= high * (device - case.known_gib),
+        low_gib=least,
+        high_gib=most,
+        inside=(size == SIZE_CAPPED or least <= case.measured_gib) and case.measured_gib <= most,
         size=size,
     )

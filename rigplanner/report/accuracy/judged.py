@@ -19,6 +19,7 @@ from rigplanner.memory.measured.accuracy import (
     compare_held,
     compare_traced,
     error_table,
+    wrong_verdicts,
 )
 from rigplanner.memory.measured.brackets import brackets
 from rigplanner.memory.measured.holdout import held_out
@@ -66,6 +67,7 @@ def memory_tables(lines: list[bytes], name: str) -> list[AccuracyTable]:
             note=note,
             rows=_large(error_table(compared, fields)),
             cases=_memory_cases(compared),
+            shares=wrong_verdicts(compared) if judged == "memory held out" else {},
         )
         for judged, said, note, compared, fields in told
         if compared or judged != "memory at first sight"

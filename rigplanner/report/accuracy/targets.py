@@ -22,6 +22,7 @@ class Target(Struct, frozen=True, kw_only=True):
 
 
 TRACED, HELD_OUT = "Live tensors of traced steps set aside", "Memory, its source held out"
+VERDICTS = "Verdicts on the common card next to a job, its source held out"
 KNOWN, NEW_GPU, REFITTED = (
     "Speed, GPU and stack known",
     "Speed, GPU left out",
@@ -74,6 +75,20 @@ TARGETS = (
             "Intervals are widened for kinds of jobs that few sources measured, and some of these"
             " did not need it"
         ),
+    ),
+    Target(
+        what=VERDICTS,
+        judged="memory held out",
+        figure="said to fit, yet did not",
+        most=0.02,
+        why=ADAPTERS,
+    ),
+    Target(
+        what=VERDICTS,
+        judged="memory held out",
+        figure="said not to fit, yet did",
+        most=0.02,
+        why=ADAPTERS,
     ),
     Target(
         what="Largest batch of a card",

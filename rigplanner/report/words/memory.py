@@ -26,8 +26,14 @@ DETAILS = Words(
         "fragmentation": "fragmentation",
         "driver": "driver's context",
         "nccl": "communicators",
+        "pool": "pool of the cache",
     }
 )
+INNER = {
+    "kv_cache": ("pool",),
+    "workspace": ("communication", "buffers", "library", "fragmentation"),
+    "context": ("driver", "nccl"),
+}
 FIGURES = Words(
     {
         "tensors_gib": "live tensors",
@@ -269,15 +275,9 @@ def _parts(answer: dict[str, Any]) -> Iterator[str]:
         if name == "activations":
             for kind, part in answer.get("activation_kinds_gib", {}).items():
                 yield f"    {KINDS.get(kind, kind):34}{number(part, 2):>10}"
-        if name in ("workspace", "context"):
-            inner = (
-                ("driver", "nccl")
-                if name == "context"
-                else ("communication", "buffers", "library", "fragmentation")
-            )
-            for detail in inner:
-                if answer["detail_gib"].get(detail, 0) > 0:
-                    yield f"    {DETAILS[detail]:34}{number(answer['detail_gib'][detail], 2):>10}"
+        for detail in INNER.get(name, ()):
+            if answer["detail_gib"].get(detail, 0) > 0:
+                yield f"    {DETAILS[detail]:34}{number(answer['detail_gib'][detail], 2):>10}"
 
 
 def _figures(answer: dict[str, Any]) -> Iterator[str]:
