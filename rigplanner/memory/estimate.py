@@ -210,16 +210,8 @@ def answered(
     spare, reserved = spare + kept, reserved + kept
     figures = Figures(tensors, reserved, reserved + context)
     span = _span(network, job, stack, demand, figures, tensors - moving)
-    detail = {
-        "communication": demand.communication / GIB,
-        "buffers": (demand.buffers - demand.communication) / GIB,
-        "library": fixed,
-        "fragmentation": spare,
-        "driver": stack.context_gib,
-        "nccl": nccl,
-    }
-    if reservation is not None:
-        detail["pool"] = reservation - (demand.tensors - demand.kv_cache) / GIB - fixed
+    detail = _detail(demand, fixed, reservation)
+    detail |= {"fragmentation": spare, "driver": stack.context_gib, "nccl": nccl}
     return MemoryEstimate(
         parts=_parts(demand, spare + fixed, context),
         tensors_gib=tensors,
@@ -236,6 +228,19 @@ def answered(
         detail_gib=detail,
         steps=steps_of(network, job, stack, demand, detail, figures, span) if explained else (),
     )
+
+
+def _detail(demand: Demand, library_gib: float, reservation: float | None) -> dict[str, float]:
+    """The buffers of a step, what libraries hold, and of a serving engine's reservation the pool of
+    its cache, in GiB."""
+    detail = {
+        "communication": demand.communication / GIB,
+        "buffers": (demand.buffers - demand.communication) / GIB,
+        "library": library_gib,
+    }
+    if reservation is not None:
+        detail["pool"] = reservation - (demand.tensors - demand.kv_cache) / GIB - library_gib
+    return detail
 
 
 def _gaps_gib(job: Job, beyond: Spare, demand: Demand) -> float:

@@ -434,7 +434,6 @@ def _job(
         tensor=degrees.tensor,
         pipeline=degrees.pipeline,
         zero=degrees.zero or (3 if stack.sharded else 0),
-        split_by_layer=count > 1 and _splits_layers(workload, stack),
         release=release_of(workload.framework_text),
         variant=workload.variant,
         assumed=basis.assumed,
@@ -443,17 +442,21 @@ def _job(
         offload=offload_of(workload, gpu, machine, stack.sharded) if trains else None,
         host_pace=host_pace(machine),
         ready=ready(named.slug, gpu, basis.precision, workload.quant),
-        by_rows=count > 1 and split_of(workload) == "row",
-        **(_of_engine(workload) if stack.family == "serving" else {}),
+        **_of_engine(workload, stack, count),
         **_linked(gpu, count, nodes, link, machine, workload.variant.get("p2p") is not False),
     )
 
 
-def _of_engine(workload: Workload) -> dict[str, Any]:
-    """What a serving engine was told, as fields of `Job`. Engines for one user widen what they
-    cache as they read it, at no gain (llama.cpp, -ctk)."""
+def _of_engine(workload: Workload, stack: Stack, count: int) -> dict[str, Any]:
+    """What an engine was told, as fields of `Job`. Those for one user widen what they cache as they
+    read it, at no gain (llama.cpp, -ctk)."""
+    several = count > 1
+    split = {"split_by_layer": several and _splits_layers(workload, stack)}
+    if stack.family != "serving":
+        return {**split, "by_rows": several and split_of(workload) == "row"}
     kept = (workload.kv_precision or "").casefold()
     return {
+        **split,
         "launched": LAUNCHED in habits(workload.flags, workload.framework_text),
         "kept_bytes": KV_BITS[kept] / 8 if kept in KV_BITS else None,
     }

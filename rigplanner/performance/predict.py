@@ -418,10 +418,7 @@ def _found(
     samples_s = at_least(
         modelled.samples_s * math.exp(anchored.correction.mean), job, point, metric, anchored.rows
     )
-    if job.launched and modelled.stream and job.task != "prefill":
-        stream = launched(job, modelled.stream, samples_s / modelled.samples_s)
-        samples_s *= stream.tokens_s / modelled.stream.tokens_s
-        modelled = replace(modelled, stream=stream)
+    modelled, samples_s = _without_graphs(job, modelled, samples_s)
     width = math.hypot(_half_width(job, point, anchored, known, near), _unsure(job, modelled))
     alone = _alone(job, known, allowed)
     samples_s = min(samples_s, job.count * alone * MOST_EFFICIENCY) if alone else samples_s
@@ -455,6 +452,16 @@ def _found(
         evidence=_evidence(job, point, anchored, near),
         unmeasured=_unmeasured(job, anchored, known),
     )
+
+
+def _without_graphs(job: Job, modelled: Modelled, samples_s: float) -> tuple[Modelled, float]:
+    """Return what is modelled, and the speed that rows say, of an engine whose host launches each
+    kernel; of all others as they are."""
+    if not job.launched or not modelled.stream or job.task == "prefill":
+        return modelled, samples_s
+    stream = launched(job, modelled.stream, samples_s / modelled.samples_s)
+    samples_s *= stream.tokens_s / modelled.stream.tokens_s
+    return replace(modelled, stream=stream), samples_s
 
 
 def _corrected(
