@@ -219,11 +219,12 @@ def answered(
         reserved_gib=reserved,
         device_gib=figures.device_gib,
         low_gib=span.known + span.low * (tensors - span.known),
-        high_gib=_top(span.known, span.high, needed, figures.device_gib, room_gib),
+        high_gib=_top(span.known, span.high, needed, figures.device_gib, room_gib)
+        + demand.doubt / GIB,
         stack=stack.slug,
         host_gib=demand.host.ram / GIB,
         nvme_gib=demand.host.nvme / GIB,
-        assumed=_assumed(network, job),
+        assumed=_assumed(network, job, demand.doubt > 0),
         evidence=evidence_of(stack.slug, network.kind, job),
         detail_gib=detail,
         steps=steps_of(network, job, stack, demand, detail, figures, span) if explained else (),
@@ -289,9 +290,12 @@ def _span(
     return Span(low, high, known)
 
 
-def _assumed(network: Network, job: Job) -> dict[str, str]:
-    """What nobody said, and what of the network is counted as another's."""
+def _assumed(network: Network, job: Job, doubt: bool) -> dict[str, str]:
+    """What nobody said, and what of the network is counted as another's; `doubt`: whether the
+    release decides what experts take."""
     assumed = dict(job.assumed)
+    if doubt:
+        assumed["experts"] = job.precision
     if network.relative:
         assumed["architecture"] = network.relative
     if network.kind == RECOMMENDER:

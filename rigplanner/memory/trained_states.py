@@ -6,12 +6,13 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from rigplanner.memory.training_trace import parameter_type, raises_rest
+from rigplanner.memory.training_trace import on_bitsandbytes, parameter_type, raises_rest
 from rigplanner.networks.tracer.step import StepTrace
 from rigplanner.networks.tracer.tape import F32
 from rigplanner.workload.job import OPTIMIZERS, Job
 from rigplanner.workload.network import Network
 from rigplanner.workload.quant import BITS, left_whole, weight_bytes
+from rigplanner.workload.releases import JOINED_EXPERTS, SPLIT_EXPERTS
 from rigplanner.workload.stacks import MemoryStack
 
 
@@ -90,7 +91,26 @@ def _base_bytes(
     word = job.precision if BITS.get(job.precision, 16.0) < 16 else "nf4"
     quant = "bnb_double" if stack.doubly_quantised and job.quant in (None, "bnb") else job.quant
     whole = left_whole(word, quant, network.embedding_params, network.side_params)
+    if JOINED_EXPERTS in job.flags:
+        whole += unsure_experts(network, job, stack)
     return weight_bytes(word, quant, network.params, whole) + step.trained * 2.0
+
+
+def unsure_experts(network: Network, job: Job, stack: MemoryStack) -> float:
+    """Experts below adapters that bitsandbytes quantises or leaves in 16 bits, by the release of
+    transformers."""
+    below = job.task == "train_qlora" and on_bitsandbytes(job) and job.precision != "mxfp4"
+    return network.expert_params if below and stack.joins_experts else 0.0
+
+
+def doubt_bytes(network: Network, job: Job, stack: MemoryStack) -> float:
+    """Bytes that experts may take beyond what is told, where no release says how they lie."""
+    if job.offload in ("all", "nvme") or job.flags & {JOINED_EXPERTS, SPLIT_EXPERTS}:
+        return 0.0
+    experts, ways = unsure_experts(network, job, stack), job.tensor * job.pipeline
+    word = job.precision if BITS.get(job.precision, 16.0) < 16 else "nf4"
+    more = 2.0 * experts - weight_bytes(word, job.quant, experts, 0.0)
+    return more / ways * _part(shards_of(job, 3), 1.0, job.expert)
 
 
 def _raised(network: Network, job: Job, stack: MemoryStack) -> float:

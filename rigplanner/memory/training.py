@@ -8,7 +8,13 @@ from msgspec import Struct
 
 from rigplanner.memory.host import HostNeed, training_host
 from rigplanner.memory.outside_trace import dense_bytes, library_factor
-from rigplanner.memory.trained_states import States, sharded, shards_of, states_of
+from rigplanner.memory.trained_states import (
+    States,
+    doubt_bytes,
+    sharded,
+    shards_of,
+    states_of,
+)
 from rigplanner.memory.training_trace import (
     FUSED_LOSS,
     IN_BACKWARD,
@@ -34,7 +40,8 @@ class Demand(Struct, frozen=True, kw_only=True):
     """Bytes of one GPU at the peak: `tensors` is their peak together, the parts are what they are
     made of. `buffers`: communication and dequantisation; `communication`: what of them is gathered
     and reduced over the GPUs. `apart`: what another moment takes (loading, the optimizer's step),
-    in blocks too large for those that activations leave. `host`: what waits in the computer."""
+    in blocks too large for those that activations leave. `doubt`: what it may take besides, unless
+    the release that runs it is told. `host`: what waits in the computer."""
 
     weights: float
     gradients: float
@@ -44,6 +51,7 @@ class Demand(Struct, frozen=True, kw_only=True):
     buffers: float = 0.0
     communication: float = 0.0
     apart: float = 0.0
+    doubt: float = 0.0
     host: HostNeed = HostNeed()
 
     @property
@@ -91,6 +99,7 @@ def train(network: Network, job: Job, stack: MemoryStack) -> Demand:
         communication=communication,
         apart=_flat_step(network, job, stack, whole.trained / shards_of(job, 1))
         + _staged(network, job, stack),
+        doubt=doubt_bytes(network, job, stack),
     )
     waits = waiting_checkpoints(network, job, stack)
     return _offloaded(
@@ -115,6 +124,8 @@ def _with_masters(job: Job, stack: MemoryStack) -> tuple[Job, MemoryStack]:
             )
         elif job.task == "train_full" and job.precision == "bf16" and job.zero == 3:
             return msgspec.structs.replace(job, precision="amp_bf16"), stack
+    if stack.widens_full and (job.task, job.precision) == ("train_full", "fp16"):
+        job = msgspec.structs.replace(job, precision="amp_fp16")
     if stack.master_fp32 and job.precision in ("amp_fp16", "amp_bf16"):
         return msgspec.structs.replace(job, precision=job.precision.removeprefix("amp_")), stack
     return job, stack

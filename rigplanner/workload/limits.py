@@ -112,6 +112,8 @@ FLAGS = (
     "looped_step",
     "unraised",
     "written_logits",
+    "split_experts",
+    "joined_experts",
     "compile",
     "packed",
     "expandable_segments",

@@ -41,7 +41,8 @@ HEARD = (
     "engine_gpus",
     "overlap",
 )
-ENGINES = ("vllm", "sglang", "transformers")
+OWN_NETWORK = "transformers"
+ENGINES = ("vllm", "sglang", OWN_NETWORK)
 """What writes the answers; transformers: the trainer's own network (generate)."""
 
 
@@ -93,12 +94,13 @@ def taken_apart(workload: Workload, count: int) -> Preference:
     writes = task != "dpo"
     prompt, answer = _lengths(workload, assumed)
     stack = (workload.stack or "").casefold()
-    engine = _engine(told)
-    own = writes and engine == "transformers"
+    narrow = (workload.precision or "").casefold() in NARROW
+    engine = _engine(told, narrow and stack not in SHARED_CARDS, assumed)
+    own = writes and engine == OWN_NETWORK
     colocated = writes and (own or _colocated(told, stack, count, assumed))
     writers = count if colocated else _writers(told, count) if writes else 0
     trainers = max(1, count if colocated else count - writers)
-    adapters = workload.lora_rank is not None or (workload.precision or "").casefold() in NARROW
+    adapters = workload.lora_rank is not None or narrow
     training = _training(workload, prompt + answer, 1 if writes else 2, adapters, assumed)
     reference = _reference(told, task, stack, assumed)
     reward = task == "ppo" and told.get("reward", True) is not False
@@ -150,8 +152,13 @@ def _number(told: dict[str, Any], name: str, usual: int) -> int:
     return found
 
 
-def _engine(told: dict[str, Any]) -> str:
-    found = told.get("engine", ENGINES[0])
+def _engine(told: dict[str, Any], narrow: bool, assumed: dict[str, str]) -> str:
+    """What writes the answers: above a quantised base the trainer's own network, since an engine
+    would take a copy in 16 bits and the adapters at each step (trl, notebook of GRPO with QLoRA:
+    Qwen2 7B takes 8.8 GiB of a T4)."""
+    if narrow and "engine" not in told:
+        assumed["engine"] = OWN_NETWORK
+    found = told.get("engine", OWN_NETWORK if narrow else ENGINES[0])
     if found not in ENGINES:
         raise WorkloadFault(
             f"variant.engine: expected one of {', '.join(ENGINES)}, found {str(found)[:40]!r}."
@@ -227,7 +234,7 @@ def _rollout(
         kind=workload.kind,
         task="serve",
         precision="bf16",
-        stack="hf-transformers" if engine == "transformers" else engine,
+        stack="hf-transformers" if engine == OWN_NETWORK else engine,
         input_tokens=prompt,
         output_tokens=answer,
         memory_utilization=share,

@@ -29,8 +29,19 @@ peft.prepare_model_for_kbit_training."""
 LOOPED = "looped_step"
 """A word for torch before 2.0, whose optimizers step one parameter after the other unless told,
 without the copies of `foreach`."""
+SPLIT_EXPERTS, JOINED_EXPERTS = "split_experts", "joined_experts"
+"""Words for transformers up to 4, whose experts are linear layers of their own, and since 5, where
+those of a layer lie in one tensor, which bitsandbytes leaves in 16 bits (its issue 1849, January
+2026; "GLM-4.7-Flash drops from 127 GiB to 23" once they are quantised: axolotl, documentation of
+expert quantization)."""
 NAMED = re.compile(r"transformers\s*[=<]*=?\s*v?(\d+)\.(\d+)", re.IGNORECASE)
-LAST = ((SHIFTED, (4, 47)), (WHOLE_PROMPT, (4, 44)), (EAGER, (4, 35)), (JOINED, (4, 35)))
+LAST = (
+    (SPLIT_EXPERTS, (4, 99)),
+    (SHIFTED, (4, 47)),
+    (WHOLE_PROMPT, (4, 44)),
+    (EAGER, (4, 35)),
+    (JOINED, (4, 35)),
+)
 """The last release of transformers with each habit (its source at those tags)."""
 TORCH = re.compile(r"torch\s*[=<]*=?\s*v?(\d+)\.(\d+).*", re.IGNORECASE)
 TITAN = re.compile(r"torchtitan\s*[=<]*=?\s*(20\d\d)(?:-(\d\d))?.*", re.IGNORECASE)
@@ -87,7 +98,7 @@ def habits(flags: Iterable[str], text: str | None = None, stack: str = "") -> fr
         return told
     named = told | ({text} if text else set())
     if (release := _least(NAMED, named)) is not None:
-        told |= {word for word, last in LAST if release <= last}
+        told |= {word for word, last in LAST if release <= last} or {JOINED_EXPERTS}
     if (release := _least(TORCH, named)) is not None and release < FIRST_FUSED:
         told |= {EAGER, LOOPED}
     if (release := _least(VLLM, named)) is not None and release < FIRST_CHUNKED:

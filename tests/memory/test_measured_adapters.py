@@ -21,7 +21,8 @@ def card(name: str):
 
 
 @pytest.mark.parametrize(
-    ("collection", "rows", "median", "inside"), [(11, 131, 0.197, 0.511), (12, 23, 0.039, 1.0)]
+    ("collection", "rows", "median", "inside"),
+    [(11, 131, 0.197, 0.511), (12, 23, 0.039, 1.0), (13, 51, 0.112, 0.745)],
 )
 def test_the_first_look_stays_as_it_was_written_down(
     collection: int, rows: int, median: float, inside: float

@@ -10,7 +10,16 @@ from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.measured.holdout import kinds
-from rigplanner.memory.nearness import OFFLOADED, OFTEN, ONCE, UNSAID, UNSEEN, by_sources, kind_of
+from rigplanner.memory.nearness import (
+    OFFLOADED,
+    OFTEN,
+    ONCE,
+    UNSAID,
+    UNSEEN,
+    by_sources,
+    kind_of,
+    sources_of,
+)
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.workload.cases import BadCase, read_case
@@ -100,3 +109,26 @@ def test_every_kind_of_the_measured_rows_is_counted(zoo: Zoo) -> None:
     shipped, counted = measured_kinds(), kinds(source_and_kind(line, zoo) for line in lines)
     assert len(counted) >= 40
     assert {kind for kind, sources in counted.items() if shipped.get(kind, 0) < sources} == set()
+
+
+@pytest.mark.parametrize(
+    ("kind", "sources"),
+    [
+        ("pytorch-hf train_lora language", 2),
+        ("axolotl train_lora language", 1),
+        ("axolotl train_full language", 0),
+        ("a trainer of our own train_lora language", 0),
+        ("mxnet train_lora language", 0),
+        ("diffusers train_lora diffusion", 0),
+    ],
+)
+def test_a_stack_of_known_habits_is_no_stranger_to_what_others_measured(
+    kind: str, sources: int
+) -> None:
+    counts = {
+        "pytorch-hf train_lora language": 2,
+        "peft train_lora language": 1,
+        "pytorch-hf train_full language": 2,
+        "kohya train_lora diffusion": 3,
+    }
+    assert sources_of(kind, counts) == sources

@@ -136,3 +136,11 @@ def test_one_card_in_four_writes_unless_the_stack_shares_them() -> None:
         assert (split.trainers, split.writers) == cards
     with pytest.raises(WorkloadFault, match="engine_gpus"):
         taken_apart(Workload(task="ppo", model="gpt2", variant={"engine_gpus": 2}), 2)
+
+
+def test_above_a_quantised_base_the_trainer_itself_writes(zoo: Zoo) -> None:
+    narrow = {"precision": "nf4", "lora_rank": 32, "stack": "trl"}
+    told = estimate(zoo, "T4", 1, **narrow)
+    engine = estimate(zoo, "T4", 1, variant={"engine": "vllm"}, **narrow)
+    assert told.assumed["engine"] == "transformers"
+    assert told.device_gib < engine.device_gib - 2 * PARAMS / GIB / 2

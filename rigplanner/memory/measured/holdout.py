@@ -19,7 +19,8 @@ from rigplanner.decoding import read_tree
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.estimate import LEAST, NCCL_GIB, RELATIVE_SPREAD, demand_of
 from rigplanner.memory.measured.accuracy import SIZE_CAPPED, Comparison, size_stated
-from rigplanner.memory.nearness import by_sources, kind_of, levers
+from rigplanner.memory.nearness import by_sources, kind_of, levers, sources_of
+from rigplanner.memory.unequal import scattered
 from rigplanner.units import GIB
 from rigplanner.workload.cases import BadCase, read_case
 from rigplanner.workload.job import Job, read_job
@@ -38,10 +39,9 @@ CLIPPED, MOST_OF_A_SOURCE = 0.4, 20
 outlier nor a long table decides."""
 BELOW, ABOVE = 0.155, 0.045
 """Share of measurements below an interval and above it: four in five lie inside, and it leans
-upwards, since what a card does not hold after all costs its buyer more than room to spare. Of 1,296
-jobs of 128 sources, each left out, 1.9 % are said to fit the largest common card that did not hold
-them, and 53 % of those that left a fifth of a card free are said to fit it; with 0.06 above it was
-2.7 and 61 %, with a tenth 3.2 and 76 % (of 1,394)."""
+upwards, since what a card does not hold after all costs its buyer more than room to spare. Of 1,329
+jobs, each without its source, 2.0 % are said to fit the largest common card that did not hold them,
+and 72 % of those that left a fifth of a card free, as it shows them, are said to fit it."""
 LEAST_FOR_TASK, LEAST_FOR_GROUP = 40, 20
 """Fewer cases of a task than this share the interval of all tasks; fewer of a group of networks
 that of the task."""
@@ -73,8 +73,8 @@ KEPT_ENGINES = ("vllm", "sglang", "tensorrt-llm", "lmdeploy", "llama.cpp", "trac
 class Measured(Struct, frozen=True, kw_only=True):
     """One measured case with its live tensors in GiB, `moving` of which come and go. `wide`: how
     much wider a relative's interval is; `own`: what lies beyond live tensors where the stack says
-    so itself; `apart_gib`: what another moment of the step holds. `kind`: the kind of job that
-    sources are counted by."""
+    so itself; `apart_gib`: what another moment of the step holds; `idle_gib`: blocks of shorter
+    samples that cannot be given back. `kind`: the kind of job that sources are counted by."""
 
     raw: dict[str, Any]
     source: str
@@ -85,6 +85,7 @@ class Measured(Struct, frozen=True, kw_only=True):
     tensors_gib: float
     moving_gib: float
     apart_gib: float
+    idle_gib: float
     context_gib: float
     nccl_gib: float
     wide: float
@@ -162,6 +163,7 @@ def measured(line: bytes, find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> Me
         demand, _ = demand_of(network, job, stack, card)
     except WorkloadFault:
         return None
+    moving = (demand.activations + demand.buffers + demand.kv_cache) / GIB
     return Measured(
         raw=raw,
         source=_source(raw),
@@ -170,8 +172,9 @@ def measured(line: bytes, find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> Me
         counter=raw.get("figure") or "unknown",
         measured_gib=raw["value_gib"],
         tensors_gib=demand.tensors / GIB,
-        moving_gib=(demand.activations + demand.buffers + demand.kv_cache) / GIB,
+        moving_gib=moving,
         apart_gib=demand.apart / GIB,
+        idle_gib=scattered(network, job, stack, moving).needed,
         context_gib=stack.context_gib,
         nccl_gib=NCCL_GIB if count > 1 else 0.0,
         wide=(RELATIVE_SPREAD if network.relative else 1.0) * levers(network.kind, job),
@@ -316,11 +319,11 @@ def _compared(
 ) -> Comparison:
     _, _, device = case.figures(spares)
     low, high = spans.get(f"{case.task} {case.group}") or spans.get(case.task, spans["any"])
-    wide = case.wide * by_sources(near.get(case.kind, 0))
+    wide = case.wide * by_sources(sources_of(case.kind, near))
     low, high = max(LEAST, 1 - (1 - low) * wide), 1 + (high - 1) * wide
     work, size = case.raw["workload"], size_stated(case.raw["workload"])
     least = case.known_gib + low * (case.tensors_gib - case.known_gib)
-    most = case.known_gib + high * (device - case.known_gib)
+    most = case.known_gib + high * (device + case.idle_gib - case.known_gib)
     return Comparison(
         id=case.raw.get("id", "-"),
         kind=work.get("kind") or "-",

@@ -324,6 +324,14 @@ def _beside(answer: dict[str, Any]) -> Iterator[str]:
                 relative=value,
             )
             continue
+        if field == "experts":
+            yield tr(
+                "Its experts are counted in {value}, at the upper end in 16 bits: transformers"
+                " since 5 has them where bitsandbytes does not quantise them. Name the release in"
+                " framework_text.",
+                value=value,
+            )
+            continue
         yield tr("Assumed: {field} = {value}.", field=field, value=value)
 
 
