@@ -176,11 +176,11 @@ def _idle_gib(idle: Scattered, device_gib: float, room_gib: float | None) -> flo
     return max(idle.needed, min(idle.kept, room))
 
 
-def _top(known: float, high: float, needed: float, device: float, room_gib: float | None) -> float:
+def _top(span: Span, needed: float, device: float, room_gib: float | None) -> float:
     """The upper end of the interval: of what is `needed`, and of what the device shows as far as
     the GPU goes."""
-    top = known + high * (needed - known)
-    shown = known + high * (device - known)
+    top = span.known + span.high * (needed - span.known)
+    shown = span.known + span.high * (device - span.known)
     return max(top, device, shown if room_gib is None else min(shown, room_gib))
 
 
@@ -219,8 +219,7 @@ def answered(
         reserved_gib=reserved,
         device_gib=figures.device_gib,
         low_gib=span.known + span.low * (tensors - span.known),
-        high_gib=_top(span.known, span.high, needed, figures.device_gib, room_gib)
-        + demand.doubt / GIB,
+        high_gib=_top(span, needed, figures.device_gib, room_gib) + demand.doubt / GIB,
         stack=stack.slug,
         host_gib=demand.host.ram / GIB,
         nvme_gib=demand.host.nvme / GIB,
