@@ -1,10 +1,13 @@
 """The journal: the last unsaved state of each open rig, kept where a crash cannot reach it.
 
-Beside each journal lies a lock that the program holds for as long as it lives; the system lets go
-of it however the program ends. So a journal is offered exactly when nobody holds its lock: after a
-crash, a kill, a power cut, and in a container too, where each program has the same process id."""
+Beside the journals of a program lies one lock that it holds for as long as it lives; the system
+lets go of it however the program ends. So a journal is offered exactly when nobody holds the lock
+that it names: after a crash, a kill, a power cut, and in a container too, where each program has
+the same process id."""
 
+import contextlib
 import os
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,6 +28,7 @@ from rigplanner.whole_file import clear_parts, read_within, write_whole
 MOST_STEPS = 40
 """Steps of the history that a journal keeps."""
 DISCARDED = ".discarded"
+LOCK = ".lock"
 KEPT_DAYS = 30
 """How long a journal that somebody discarded can be had back."""
 PRIVATE = 0o600
@@ -40,14 +44,14 @@ class Step(Struct, frozen=True):
 
 class Unsaved(Struct, frozen=True, kw_only=True):
     """What a journal file holds: the rig, the file it belongs to (None: never saved) and the
-    process that wrote it, which `locked` the file beside it where the file system knows locks;
-    `steps` are the last ones of its history, oldest first, `edits` how many there were."""
+    process that wrote it, which held `lock`, None where the file system knows no locks; `steps` are
+    the last ones of its history, oldest first, `edits` how many there were."""
 
     rig: Rig
     document: str | None
     process: int
     journal: Path
-    locked: bool = False
+    lock: Path | None = None
     steps: tuple[Step, ...] = ()
     edits: int = 0
 
@@ -66,17 +70,26 @@ class _KeptStep(Struct, frozen=True):
 
 class _Header(Struct, frozen=True, kw_only=True):
     """The first line of a journal. Steps are read apart: one that cannot be read costs the history,
-    never the rig."""
+    never the rig. `lock` is the name of a file beside it."""
 
     document: str | None
     process: int
-    locked: bool = False
+    lock: str = ""
     steps: tuple[_KeptStep, ...] = ()
     edits: int = 0
 
 
-_locks: dict[Path, int] = {}
-"""The locks of this program's own journals."""
+class _Lock(Struct):
+    """The lock of this program in a folder, an open file, and the journals that name it: one file
+    stays open, however many rigs were left unsaved."""
+
+    path: Path
+    file: int
+    journals: set[Path]
+
+
+_locks: dict[Path, _Lock] = {}
+_locking = threading.Lock()
 
 
 def journal_folder() -> Path:
@@ -101,17 +114,30 @@ def record(
 ) -> None:
     """Write the present state of a rig and the last steps that led to it. Raises OSError when the
     disk refuses."""
-    if journal not in _locks and (lock := hold(_lock_of(journal))) is not None:
-        _locks[journal] = lock
     name = text_of(document) if document else None
     header = _Header(
         document=name,
         process=os.getpid(),
-        locked=journal in _locks,
+        lock=_lock_for(journal),
         steps=_kept(steps),
         edits=max(0, len(steps) - 1),
     )
     write_whole(journal, msgspec.json.encode(header) + b"\n" + encode_rig(rig), PRIVATE)
+
+
+def _lock_for(journal: Path) -> str:
+    """Return the name of this program's lock in the folder of a journal, "" where there are none;
+    it is held from now on."""
+    with _locking:
+        lock = _locks.get(journal.parent)
+        if lock is None:
+            path = journal.parent / f"{uuid4().hex}{LOCK}"
+            file = hold(path)
+            if file is None:
+                return ""
+            lock = _locks[journal.parent] = _Lock(path, file, set())
+        lock.journals.add(journal)
+        return lock.path.name
 
 
 def _kept(steps: Sequence[Step]) -> tuple[_KeptStep, ...]:
@@ -160,11 +186,14 @@ def bring_back(kept: Path) -> Path:
 def forget(journal: Path) -> None:
     """Delete a journal: its rig was saved or given up."""
     journal.unlink(missing_ok=True)
-    lock, path = _locks.pop(journal, None), _lock_of(journal)
-    if lock is not None:
-        let_go(path, lock)
-    elif holder(path) is None:
-        path.unlink(missing_ok=True)
+    with _locking:
+        lock = _locks.get(journal.parent)
+        if lock is None or journal not in lock.journals:
+            return
+        lock.journals.remove(journal)
+        if not lock.journals:
+            let_go(lock.path, lock.file)
+            del _locks[journal.parent]
 
 
 def unsaved(folder: Path) -> list[Unsaved]:
@@ -193,12 +222,16 @@ def left_behind(folder: Path) -> tuple[list[Unsaved], list[Broken]]:
             document=document,
             process=header.process,
             journal=journal,
-            locked=header.locked,
+            lock=folder / Path(header.lock).with_suffix(LOCK).name if header.lock else None,
             steps=steps,
             edits=header.edits,
         )
-        if not _alive(left):
-            found.append(left)
+        if _alive(left):
+            continue
+        found.append(left)
+        if left.lock is not None:
+            with contextlib.suppress(OSError):
+                left.lock.unlink()
     return found, broken
 
 
@@ -226,10 +259,6 @@ def _written(path: Path) -> float:
         return 0.0
 
 
-def _lock_of(journal: Path) -> Path:
-    return journal.with_suffix(".lock")
-
-
 def _alive(left: Unsaved) -> bool:
     """Whether the program that wrote a journal still runs: it holds the lock beside it."""
-    return left.locked and holder(_lock_of(left.journal)) in (left.process, 0)
+    return left.lock is not None and holder(left.lock) in (left.process, 0)

@@ -6,11 +6,13 @@ import os
 import threading
 import time
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from desktop_waiting import settled_session
 
 from rigplanner import garbage
+from rigplanner.desktop.document import recorder
 from rigplanner.desktop.document.preferences import PreferenceStore
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.document.tasks import Tasks
@@ -165,8 +167,7 @@ def test_saving_under_another_name_of_ones_own_file(session, tmp_path, monkeypat
 
 def test_the_journal_brings_unsaved_edits_back(session, catalog, tmp_path, qtbot, monkeypatch):
     session.edit("Name", name_edit("Not saved"))
-    session.record()
-    settled_session(qtbot, session)
+    assert session.record_now()
     folder = tmp_path / "journals"
     monkeypatch.setattr(journal, "_alive", lambda process: False)
     found = journal.unsaved(folder)
@@ -178,21 +179,58 @@ def test_the_journal_brings_unsaved_edits_back(session, catalog, tmp_path, qtbot
     fresh.close()
 
 
-def test_a_burst_of_edits_does_not_put_the_journal_off(session, qtbot, monkeypatch):
-    waits: list = []
-    begin = session._recorder.start
-    monkeypatch.setattr(
-        session._recorder, "start", lambda: (waits.append(session.rig.name), begin())
-    )
+class Clock:
+    """A timer that is told when to fire."""
+
+    made: ClassVar[list["Clock"]] = []
+
+    def __init__(self, delay_s, fire):
+        self.delay_s, self.fire = delay_s, fire
+        self.made.append(self)
+
+    def start(self):
+        pass
+
+    def cancel(self):
+        pass
+
+
+def test_a_burst_of_edits_does_not_put_the_journal_off(session, monkeypatch):
+    monkeypatch.setattr(Clock, "made", [])
+    monkeypatch.setattr(recorder.threading, "Timer", Clock)
     for n in range(20):
         session.edit("Name", name_edit(f"Edit {n}"))
-    assert waits == ["Edit 0"] and session._recorder.interval() < 500
-    session._recorder.timeout.emit()
-    session._recorder.stop()
-    settled_session(qtbot, session)
+    (first,) = Clock.made
+    assert first.delay_s < 0.5
+    first.fire()
     assert b"Edit 19" in session._journal.read_bytes()
     session.edit("Name", name_edit("Edit 20"))
-    assert waits == ["Edit 0", "Edit 20"]
+    assert len(Clock.made) == 2
+    while session.position:
+        session.undo()
+    Clock.made[1].fire()
+    assert b"Edit 20" not in session._journal.read_bytes(), "it was taken back"
+
+
+def test_the_journal_is_written_while_the_window_is_held_up(session):
+    """Nothing here lets an event loop turn."""
+    written, write = threading.Event(), recorder.write
+    session._recorder.stop()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recorder, "write", lambda wanted: (write(wanted), written.set()))
+        session.edit("Name", name_edit("Typed in time"))
+        assert written.wait(30)
+    assert b"Typed in time" in session._journal.read_bytes()
+
+
+def test_a_window_made_anew_journals_what_was_just_typed(session, monkeypatch):
+    monkeypatch.setattr(Clock, "made", [])
+    monkeypatch.setattr(recorder.threading, "Timer", Clock)
+    session.edit("Name", name_edit("Typed before the theme"))
+    target, fresh = session._journal, session.hand_over()
+    Clock.made[-1].fire()
+    assert b"Typed before the theme" in target.read_bytes()
+    fresh.close()
 
 
 def test_what_was_restored_stands_in_a_journal_before_the_found_one_goes(
@@ -223,10 +261,9 @@ def test_closing_with_unsaved_edits_keeps_them_for_the_next_start(session, tmp_p
     assert [each.rig.name for each in journal.unsaved(tmp_path / "journals")] == ["Closed in haste"]
 
 
-def test_saving_forgets_the_journal(session, tmp_path, qtbot):
+def test_saving_forgets_the_journal(session, tmp_path):
     session.edit("Name", name_edit("A"))
-    session.record()
-    settled_session(qtbot, session)
+    assert session.record_now()
     session.save(tmp_path / "a.rig")
     assert list((tmp_path / "journals").iterdir()) == []
 
@@ -359,7 +396,6 @@ def test_the_journal_does_not_wait_for_work_aside(session, qtbot):
     for topic in ("a", "b", "c"):
         session.tasks.run_task(topic, lambda _: let_go.wait(60), lambda _: None)
     session.edit("Name", name_edit("Typed meanwhile"))
-    session.record()
     qtbot.waitUntil(session._journal.exists, timeout=30_000)
     assert not let_go.is_set() and b"Typed meanwhile" in session._journal.read_bytes()
     let_go.set()
@@ -378,7 +414,6 @@ def test_an_older_journal_never_comes_after_a_newer_one(session, monkeypatch):
 
     monkeypatch.setattr(journal, "record", slow)
     session.edit("Name", name_edit("old"))
-    session.record()
     assert begun.wait(30)
     session.edit("Name", name_edit("new"))
     threading.Timer(0.05, let_go.set).start()

@@ -65,8 +65,8 @@ def test_a_journal_is_offered_after_a_reboot_and_in_a_container(
     """There another program, or this one, has the process id that the journal names; its lock went
     with the former program."""
     journal, process = tmp_path / "x.journal", process or os.getpid()
-    for locked in (True, False):
-        header = json.dumps({"document": None, "process": process, "locked": locked}).encode()
+    for lock in ("x.lock", "", "../../elsewhere"):
+        header = json.dumps({"document": None, "process": process, "lock": lock}).encode()
         journal.write_bytes(header + b"\n" + encode_rig(Rig(name="left behind")))
         (tmp_path / "x.lock").write_text(str(process))
         assert [left.rig.name for left in unsaved(tmp_path)] == ["left behind"]
@@ -88,6 +88,21 @@ def test_a_journal_forgotten_leaves_nothing(tmp_path: Path) -> None:
     record(journal, Rig(), None)
     forget(journal)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="open files are counted in /proc")
+def test_rigs_left_unsaved_keep_one_file_open_together(tmp_path: Path) -> None:
+    def held() -> list[str]:
+        ours = (os.path.realpath(each) for each in Path("/proc/self/fd").iterdir())
+        return [name for name in ours if name.startswith(str(tmp_path))]
+
+    journals = [new_journal(tmp_path) for _ in range(50)]
+    for journal in journals:
+        record(journal, Rig(), None)
+    assert len(held()) == 1 and unsaved(tmp_path) == []
+    for journal in journals:
+        forget(journal)
+    assert held() == [] and list(tmp_path.iterdir()) == []
 
 
 def test_a_file_whose_name_is_no_text_has_a_journal(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from rigplanner.desktop.document.catalog_store import Shelf
 from rigplanner.desktop.document.change import Change, Mark, Message, State
 from rigplanner.desktop.document.held_file import HeldFile
 from rigplanner.desktop.document.preferences import PreferenceStore
+from rigplanner.desktop.document.recorder import Recorder, Unwritten, write
 from rigplanner.desktop.document.tasks import Tasks
 from rigplanner.errors import TooLarge
 from rigplanner.report.language import tr
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MOST_STATES = 1000
-JOURNAL_DELAY_MS = 400
-"""From the first edit that no file holds to its journal; the rest of half a second is for writing
-it."""
 FIRST_DELAY_MS = 40
 """The first assessment loads the engine; the window is painted before that."""
 QUICK_MS = 8.0
@@ -84,8 +82,7 @@ class Session(QObject):
         self._assessments: dict[int, tuple[Rig, Assessment]] = {}
         self._journal = journal.new_journal(journals) if journals else None
         self._journals = journals
-        self._recorder = QTimer(self, singleShot=True, interval=JOURNAL_DELAY_MS)
-        self._recorder.timeout.connect(self.record)
+        self._recorder = Recorder()
 
     @property
     def catalog(self) -> Catalog:
@@ -303,9 +300,8 @@ class Session(QObject):
     def _set_aside(self) -> None:
         """Leave unsaved edits of the present rig in a journal, to be offered at the next start."""
         self._recorder.stop()
-        self.tasks.end_swift("journal")
-        if self._journal is not None and self.is_open and self.unsaved:
-            self._record_now(self._journal)
+        if self.is_open and (wanted := self._unwritten()):
+            write(wanted)
         elif self._journal is not None:
             journal.forget(self._journal)
 
@@ -324,33 +320,27 @@ class Session(QObject):
         self._record_soon()
         self._show(Change(tr("Restore"), before, self.rig, another=True))
 
-    def _steps(self) -> tuple[journal.Step, ...]:
-        """The last steps that led to the present state."""
-        shown = self._states[: self._position + 1]
-        return tuple(journal.Step(state.name, state.rig) for state in shown)
-
-    def _record_now(self, target: Path) -> bool:
-        try:
-            journal.record(target, self.rig, self.path, self._steps())
-        except OSError as fault:
-            log.warning("The journal was not written: %s", fault)
-            return False
-        return True
+    def _unwritten(self) -> Unwritten | None:
+        """What the journal is to hold, None when a file holds it or there is no journal."""
+        if self._journal is None or not self.unsaved:
+            return None
+        shown = tuple(self._states[: self._position + 1])
+        return Unwritten(self._journal, self.rig, self.path, shown)
 
     def _record_soon(self) -> None:
-        """Begin to wait for the journal, unless it is waited for: a burst of edits must not put it
-        off."""
-        if not self._recorder.isActive():
-            self._recorder.start()
+        if wanted := self._unwritten():
+            self._recorder.soon(wanted)
+        else:
+            self._recorder.stop()
 
     def record_now(self) -> bool:
         """Write the journal before something that may end the program, when there are edits that no
         file holds; False when it cannot be written."""
         self._recorder.stop()
-        self.tasks.end_swift("journal")
         if not (self.is_open and self.unsaved):
             return True
-        return self._journal is not None and self._record_now(self._journal)
+        wanted = self._unwritten()
+        return wanted is not None and write(wanted)
 
     def open(self, path: Path, sample: bool = False) -> bool:
         """Open a rig file; say what is wrong with it and keep the present rig when it cannot be
@@ -412,27 +402,9 @@ class Session(QObject):
         )
         return False
 
-    def record(self) -> None:
-        """Write the journal when there are edits that no file holds."""
-        if self._journal is None or not self.unsaved:
-            return
-        rig, path, target, steps = self.rig, self.path, self._journal, self._steps()
-
-        def failed(fault: Exception) -> None:
-            log.warning("The journal was not written: %s", fault)
-
-        self.tasks.run_task(
-            "journal",
-            lambda _: journal.record(target, rig, path, steps),
-            lambda _: None,
-            failed,
-            swift=True,
-        )
-
     def forget_journal(self) -> None:
         """Drop the journal: its rig is in a file, or was given up."""
         self._recorder.stop()
-        self.tasks.end_swift("journal")
         if self._journal is not None:
             journal.forget(self._journal)
 
@@ -447,7 +419,7 @@ class Session(QObject):
             self._states = [*former, State(last.name, self.rig)]
             self._position = len(self._states) - 1
         self.mark_unsaved()
-        if self._journal is not None and self._record_now(self._journal):
+        if self.record_now():
             journal.forget(found.journal)
 
     def mark_unsaved(self) -> None:
@@ -466,6 +438,7 @@ class Session(QObject):
         self._journal, path = None, self.path
         self.close()
         fresh.held.follow(path)
+        fresh._record_soon()
         return fresh
 
     def point_at(self, subject: str) -> None:
@@ -477,11 +450,10 @@ class Session(QObject):
         if wished."""
         self._recorder.stop()
         self.tasks.close()
-        if self._journal is not None:
-            if keep_journal and self.is_open and self.unsaved:
-                self._record_now(self._journal)
-            else:
-                journal.forget(self._journal)
+        if keep_journal and self.is_open and (wanted := self._unwritten()):
+            write(wanted)
+        elif self._journal is not None:
+            journal.forget(self._journal)
         self.held.close()
         self.shelf.close()
 

@@ -79,8 +79,6 @@ class Tasks(QObject):
         super().__init__(parent)
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(2)
-        self._swift_pool = QThreadPool(self)
-        self._swift_pool.setMaxThreadCount(1)
         self._current: dict[str, Ticket] = {}
         self._callers: dict[
             str,
@@ -109,12 +107,11 @@ class Tasks(QObject):
         failed: Callable[[Exception], None] | None = None,
         piece: Callable[[Any], None] | None = None,
         wait_ms: int = 0,
-        swift: bool = False,
     ) -> Ticket:
         """Run `work` aside and call `done` with its answer. Work may be a generator: `piece` gets
         what it yields, `done` None. A fault that no `failed` takes is told as one of the program
         itself. What can wait begins after `wait_ms`, so that it does not hold up the window's own
-        painting. What is `swift` (short, and not to be kept waiting) has a thread of its own."""
+        painting."""
         self.cancel(topic)
         self._count += 1
         ticket = Ticket(topic, self._count)
@@ -124,22 +121,16 @@ class Tasks(QObject):
         self._current[topic] = ticket
         self._callers[topic] = (done, failed, piece)
         if wait_ms:
-            QTimer.singleShot(wait_ms, self, lambda: self._start(ticket, work, swift))
+            QTimer.singleShot(wait_ms, self, lambda: self._start(ticket, work))
         else:
-            self._start(ticket, work, swift)
+            self._start(ticket, work)
         self.busy_changed.emit(True)
         return ticket
 
-    def _start(self, ticket: Ticket, work: Work, swift: bool) -> None:
+    def _start(self, ticket: Ticket, work: Work) -> None:
         if not ticket.cancelled:
             self._works[ticket] = work
-            pool = self._swift_pool if swift else self._pool
-            pool.start(_Run(ticket, [work], self._answered, self._progressed))
-
-    def end_swift(self, topic: str) -> None:
-        """Cancel swift work, and wait for the piece of it that is under way."""
-        self.cancel(topic)
-        self._swift_pool.waitForDone(5000)
+            self._pool.start(_Run(ticket, [work], self._answered, self._progressed))
 
     def cancel(self, topic: str) -> None:
         """Ask the work on a topic to stop; its answer will be dropped."""
@@ -157,9 +148,8 @@ class Tasks(QObject):
         self._closed = True
         for topic in list(self._current):
             self.cancel(topic)
-        for pool in (self._pool, self._swift_pool):
-            pool.clear()
-            pool.waitForDone(5000)
+        self._pool.clear()
+        self._pool.waitForDone(5000)
         self._works.clear()
         self._sweeper.stop()
         self._pause.close()
