@@ -217,3 +217,15 @@ def shipped_catalog() -> Catalog:
     return Catalog(
         {part.id: part for part in stored.parts}, stored.sources, stored.renamed, stored.version
     )
+
+
+def share_equal(catalog: Catalog) -> Catalog:
+    """Have equal doubts and equal lists of fields of the parts of a catalog be one each, in place:
+    decoded they are 63 000 and 23 000, different are 800 and 1 700, which saves a program that
+    stays open 13 MiB."""
+    seen: dict[object, Any] = {}
+    for part in catalog.parts.values():
+        for told in (part.sources, part.doubts):
+            for key, value in told.items():
+                told[key] = seen.setdefault(value, value)
+    return catalog

@@ -232,12 +232,13 @@ class PhraseTable:
     out of it."""
 
     def __init__(self, parts: Sequence[Part]) -> None:
-        self._bearers: dict[str, list[tuple[Part, bool]]] = {}
+        self._bearers: dict[str, tuple[tuple[Part, bool], ...]] = {}
         for part in parts:
+            alone = {bare: ((part, bare),) for bare in (False, True)}
             for phrase, bare in phrases(part):
-                bearers = self._bearers.setdefault(phrase, [])
+                bearers = self._bearers.get(phrase, ())
                 if all(other is not part for other, _ in bearers):
-                    bearers.append((part, bare))
+                    self._bearers[phrase] = bearers + alone[bare]
 
     def named_in(self, text: str, kind: str | None = None) -> Naming:
         """Return the part with the longest name that begins and ends with words of the text; one

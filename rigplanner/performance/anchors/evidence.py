@@ -122,6 +122,7 @@ class Evidence:
         self._alike = lru_cache(REMEMBERED)(self._likeness)
         self._pools = lru_cache(REMEMBERED)(self._pool)
         self._sets = lru_cache(REMEMBERED)(self._neighbours)
+        self._placed = cache(self._place_row)
 
     def _find_spots(self) -> None:
         """Find where spots and settings (spots of the same words) begin."""
@@ -209,7 +210,7 @@ class Evidence:
             ]
         )
 
-    def _placed(self, place: int) -> Placed:
+    def _place_row(self, place: int) -> Placed:
         row = self.measured[self.table.number[place]]
         return Placed(row, self.table.point(place), float(self.table.residual[place]))
 
