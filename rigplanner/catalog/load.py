@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from rigplanner.catalog.binary import keep_struct, place, read_struct, signature
 from rigplanner.catalog.layer import NO_LAYERS, Layers
@@ -220,12 +220,14 @@ def shipped_catalog() -> Catalog:
 
 
 def share_equal(catalog: Catalog) -> Catalog:
-    """Have equal doubts and equal lists of fields of the parts of a catalog be one each, in place:
-    decoded they are 63 000 and 23 000, different are 800 and 1 700, which saves a program that
-    stays open 13 MiB."""
+    """Have equal doubts and equal lists of fields of the parts of a catalog be one each, in place,
+    and equal sets of them too: of 63 000 doubts 800 differ, of 23 000 lists 1 700. It saves a
+    program that stays open 17 MiB."""
     seen: dict[object, Any] = {}
     for part in catalog.parts.values():
-        for told in (part.sources, part.doubts):
+        for name in ("sources", "doubts"):
+            told = getattr(part, name)
             for key, value in told.items():
                 told[key] = seen.setdefault(value, value)
+            force_setattr(part, name, seen.setdefault((name, *told.items()), told))
     return catalog

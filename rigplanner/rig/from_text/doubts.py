@@ -335,9 +335,12 @@ OF_MAKERS = ("motherboard", "storage", "psu", "cooler", "chassis", "riser", "nic
 """Kinds of which the maker who is named is the maker meant; of cards and memory others ask."""
 
 
-@lru_cache(maxsize=16)
-def _makers(index: PartIndex, kind: str) -> frozenset[frozenset[str]]:
-    return frozenset(frozenset(words_of(part.vendor)) for part in index.find("", kind))
+@lru_cache(maxsize=1)
+def _makers(index: PartIndex) -> dict[str, frozenset[frozenset[str]]]:
+    return {
+        kind: frozenset(frozenset(words_of(part.vendor)) for part in index.find("", kind))
+        for kind in OF_MAKERS
+    }
 
 
 def _is_of_another_maker(part: Part, told: set[str], index: PartIndex) -> bool:
@@ -346,7 +349,7 @@ def _is_of_another_maker(part: Part, told: set[str], index: PartIndex) -> bool:
         return False
     names = {word for name in (part.name, *part.aliases) for word in words_of(name)}
     return any(
-        maker <= told and not maker & names for maker in _makers(index, kind_of(part)) if maker
+        maker <= told and not maker & names for maker in _makers(index)[kind_of(part)] if maker
     )
 
 
@@ -360,7 +363,7 @@ def _own_words(part: Part) -> set[str]:
     return {word for name in names for word in (*words_of(name), "".join(words_of(name)))}
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def _board_words(index: PartIndex) -> frozenset[str]:
     """Return the words that set the boards of a catalog apart: those with two letters at least that
     are no maker's."""
