@@ -46,6 +46,14 @@ def row(name: str, *values: float, cost: float | None = None, fit: str = "fits")
     return Row(gpu=name, name=name, count=1, fit=fit, answers=found, cost=cost)
 
 
+def test_the_first_speed_of_a_row_keeps_the_steps_that_people_open(catalog: Catalog) -> None:
+    unknown, other = replace(QLORA, model="no-such-network"), replace(QLORA, model="llama-2-7b")
+    (made,) = rows([unknown, QLORA, other], cards(catalog, "rtx 4090 d")[:1], (1,), shipped_zoo())
+    speeds = [each.speed for each in made.answers]
+    assert speeds[0] is None and speeds[1] and speeds[2]
+    assert speeds[1].steps and not speeds[2].steps
+
+
 def test_boards_of_one_chip_are_one_card_with_the_newest_price(catalog: Catalog) -> None:
     found = cards(catalog, "rtx 4090")
     names = [card.gpu.name for card in found]
