@@ -232,7 +232,9 @@ def test_no_picture_starts_another_program(tmp_path: Path, monkeypatch: pytest.M
         text = carried(content, kind, "a.png")
         assert logo_fault(text) == "a.png: not a picture."
         assert logo_flowable(text) is None
-        assert logo_flowable(text.replace(";name=a.png", "")) is None
+        unnamed = text.replace(";name=a.png", "")
+        assert logo_fault(unnamed) == "Logo: not a picture."
+        assert logo_flowable(unnamed) is None
     assert not (tmp_path / "log").exists()
 
 

@@ -53,10 +53,11 @@ def logo_fault(text: str) -> str:
             "The logo is a name of a file ({name}), which is not opened; choose the picture anew.",
             name=text[:100],
         )
+    name = logo_name(text)[:100] or tr("Logo")
     try:
-        return picture_fault(logo_content(text), logo_name(text)[:100])
+        return picture_fault(logo_content(text), name)
     except ValueError:
-        return tr("{name}: not a picture.", name=logo_name(text)[:100])
+        return tr("{name}: not a picture.", name=name)
 
 
 def chosen_picture(path: Path) -> tuple[bytes, str]:
