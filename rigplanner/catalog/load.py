@@ -1,18 +1,20 @@
 """Read the catalog: every family file once, into frozen structs."""
 
 import csv
+import gzip
 import os
 import re
+import zlib
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
-from msgspec import Struct
+from msgspec import Struct, msgpack
 from msgspec.structs import force_setattr, replace
 
 from rigplanner.catalog.binary import keep_struct, place, read_struct, signature
 from rigplanner.catalog.layer import NO_LAYERS, Layers
-from rigplanner.catalog.schema.parts import AnyPart, Price
+from rigplanner.catalog.schema.parts import AnyPart, Doubt, Price
 from rigplanner.data import data_path
 from rigplanner.decoding import JsonFault, beyond_sense, convert, read_json, read_tree
 from rigplanner.evidence import Source, Trust
@@ -20,6 +22,8 @@ from rigplanner.garbage import collector_paused, spare_what_was_read
 from rigplanner.whole_file import read_within
 
 LARGEST_FILE_BYTES = 256 * 2**20
+PACKED = ".gz"
+"""What family files of the self-contained folder end in: unpacked they are twelve times as long."""
 PRICE_TABLE = "prices.csv"
 """The prices of the shipped parts, a row each: they change faster than the parts do."""
 ID = re.compile(r"[a-z0-9][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*){2,}")
@@ -85,8 +89,11 @@ def read_family(path: Path) -> Family:
     not one."""
     try:
         content = read_within(path, LARGEST_FILE_BYTES)
-    except OSError as fault:
-        raise CatalogFault(f"{path}: cannot be read ({fault.strerror}).") from fault
+        if path.suffix == PACKED:
+            content = gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as fault:
+        told = fault.strerror if isinstance(fault, OSError) else None
+        raise CatalogFault(f"{path}: cannot be read ({told or fault}).") from fault
     try:
         with collector_paused():
             return read_json(content, Family)
@@ -129,7 +136,7 @@ def family_files(folder: Path) -> list[Path]:
         folder / name / file
         for name in PART_FOLDERS
         for file in sorted(_names(folder / name))
-        if file.endswith(".json")
+        if file.endswith((".json", f".json{PACKED}"))
     ]
 
 
@@ -163,13 +170,50 @@ def read_catalog(folder: Path) -> Catalog:
     return Catalog(parts, sources, renamed, version)
 
 
+class Grounds(Struct, frozen=True):
+    """What the figures of a part rest on, and what is doubted of them: the same of many parts."""
+
+    sources: dict[str, tuple[str, ...]]
+    doubts: dict[str, Doubt]
+
+
 class Stored(Struct, frozen=True):
-    """The shipped catalog as its binary copy holds it."""
+    """The shipped catalog as its binary copy holds it: parts without their grounds, each ground
+    once, and which of them is each part's."""
 
     parts: tuple[AnyPart, ...]
+    grounds: tuple[Grounds, ...]
+    of_part: tuple[int, ...]
     sources: dict[str, Source]
     renamed: dict[str, str]
     version: str
+
+
+def _to_store(made: Catalog) -> Stored:
+    grounds: dict[bytes, Grounds] = {}
+    keys = []
+    for part in made.parts.values():
+        ground = Grounds(part.sources, part.doubts)
+        keys.append(msgpack.encode(ground))
+        grounds.setdefault(keys[-1], ground)
+    place = {key: n for n, key in enumerate(grounds)}
+    return Stored(
+        tuple(replace(part, sources={}, doubts={}) for part in made.parts.values()),
+        tuple(grounds.values()),
+        tuple(place[key] for key in keys),
+        made.sources,
+        made.renamed,
+        made.version,
+    )
+
+
+def _from_store(stored: Stored) -> Catalog:
+    for part, n in zip(stored.parts, stored.of_part, strict=True):
+        ground = stored.grounds[n]
+        force_setattr(part, "sources", ground.sources)
+        force_setattr(part, "doubts", ground.doubts)
+    parts = {part.id: part for part in stored.parts}
+    return Catalog(parts, stored.sources, stored.renamed, stored.version)
 
 
 def read_price_table(path: Path) -> dict[str, list[Price]]:
@@ -210,13 +254,9 @@ def shipped_catalog() -> Catalog:
             spare_what_was_read()
     if stored is None:
         made = read_catalog(folder)
-        keep_struct(
-            copy, key, Stored(tuple(made.parts.values()), made.sources, made.renamed, made.version)
-        )
+        keep_struct(copy, key, _to_store(made))
         return made
-    return Catalog(
-        {part.id: part for part in stored.parts}, stored.sources, stored.renamed, stored.version
-    )
+    return _from_store(stored)
 
 
 def share_equal(catalog: Catalog) -> Catalog:

@@ -1,13 +1,16 @@
 """Binary copies: what their signature follows."""
 
+import gzip
 import os
+import re
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from rigplanner.catalog import binary
-from rigplanner.catalog.load import read_catalog, share_equal
+from rigplanner.catalog import binary, load
+from rigplanner.catalog.load import Stored, read_catalog, share_equal
 from rigplanner.catalog.schema import parts as schema
 from rigplanner.data import data_path
 
@@ -43,3 +46,26 @@ def test_what_is_equal_is_held_once_and_says_the_same() -> None:
     fields = [each for part in held.parts.values() for each in part.sources.values()]
     for told in (doubts, fields):
         assert len({id(each) for each in told}) == len(set(told)) < len(told) / 10
+
+
+def test_the_stored_catalog_is_the_read_one() -> None:
+    """Grounds that many parts share stand once in the copy, and come back to each of them."""
+    read = load.read_catalog(data_path("catalog"))
+    stored = load._to_store(read)
+    assert len(stored.grounds) < len(stored.parts) / 2
+    again = load._from_store(msgspec.msgpack.decode(msgspec.msgpack.encode(stored), type=Stored))
+    assert again == read
+
+
+def test_a_packed_family_is_the_plain_one(tmp_path: Path) -> None:
+    plain = next(iter(load.family_files(data_path("catalog"))))
+    folder = tmp_path / plain.parent.name
+    folder.mkdir()
+    packed = folder / f"{plain.name}.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    assert load.family_files(tmp_path) == [packed]
+    assert load.read_family(packed) == load.read_family(plain)
+    for broken in (b"", b"no archive", packed.read_bytes()[:-20]):
+        packed.write_bytes(broken)
+        with pytest.raises(load.CatalogFault, match=re.escape(str(packed))):
+            load.read_family(packed)

@@ -97,6 +97,21 @@ def test_a_window_under_a_real_x_server(tmp_path):
     assert (tmp_path / "x.png").stat().st_size > 20_000
 
 
+@pytest.mark.usefixtures("warm_cache")
+def test_an_empty_window_loads_no_rules_and_no_tables():
+    """They are a third of a start, and nobody has asked for a verdict yet."""
+    program = (
+        "import sys\nfrom rigplanner.desktop.start import make_application, make_window\n"
+        "make_application()\nmake_window().show()\n"
+        "print(*(name for name in ('rigplanner.rules.topics', 'numpy') if name in sys.modules))"
+    )
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True
+    )
+    assert done.stdout.split() == []
+
+
 def test_a_long_list_is_read_aside_and_may_be_cancelled(window, qtbot):
     window.show_tab("Start")
     start = window.findChild(StartView)

@@ -138,8 +138,6 @@ class FindingsView(QWidget):
         self._show_unchecked()
 
     def _show_cards(self, wanted: list[tuple[Finding, bool]]) -> None:
-        from rigplanner.desktop.findings.card import FindingCard
-
         hidden = len(wanted) - self._most
         self.more.setVisible(hidden > 0)
         self.more.setText(
@@ -153,14 +151,14 @@ class FindingsView(QWidget):
             key = f"{f.code} {f.severity} {f.subjects} {waived}"
             alike[key] += 1
             keys.append(f"{key} {alike[key]}")
-        kept: dict[str, FindingCard] = {}
+        kept = {}
         for n, (key, (finding, waived)) in enumerate(zip(keys, wanted, strict=True)):
             card = self._cards.pop(key, None)
             if card is not None and card.finding != finding:
                 _discard(self._list, card)
                 card = None
             if card is None:
-                card = FindingCard(self._session, finding, waived)
+                card = _card(self._session, finding, waived)
             if self._list.indexOf(card) != n:
                 self._list.insertWidget(n, card)
             kept[key] = card
@@ -217,6 +215,13 @@ class FindingsView(QWidget):
     def _repaint(self) -> None:
         for card in self._cards.values():
             card.paint_sign()
+
+
+def _card(session: Session, finding: Finding, waived: bool) -> "FindingCard":
+    """Return a new card; loading its words takes a third of a start."""
+    from rigplanner.desktop.findings.card import FindingCard
+
+    return FindingCard(session, finding, waived)
 
 
 def _discard(layout: QVBoxLayout, card: "FindingCard") -> None:
