@@ -15,6 +15,8 @@ LIBRARIES = sorted(Path(PySide6.__file__).parent.glob("Qt/lib/libicudata.so.*"))
     [
         ("coll/root.res", True),
         ("coll/zh.res", True),
+        ("coll/zh_Hant_TW.res", True),
+        ("coll/ko.res", False),
         ("coll/ucadata.icu", True),
         ("nfkc.nrm", True),
         ("root.res", True),

@@ -1,9 +1,9 @@
 """The data of ICU, which Qt's library for texts brings along, without what Qt never asks it for.
 
 Qt takes names of languages, units and money and the breaks of words and lines from tables of its
-own. Of ICU it uses the order of letters, which is kept for every language, long names of zones,
-which nothing here shows, and the codes of old systems' files, which Python reads here. 32 MB
-become 5."""
+own. Of ICU it uses the order of letters, which is kept for the languages of the window, long names
+of zones, which nothing here shows, and the codes of old systems' files, which Python reads here.
+32 MB become 3.5."""
 
 import re
 import struct
@@ -17,7 +17,10 @@ COUNT = struct.Struct("<I")
 ALIGNED = 16
 NAME_AT = 12
 """Bytes before the name of the format in a header."""
-KEPT = re.compile(r"coll/.+|[^/]+\.(?:icu|nrm)|res_index\.res|(?![a-z]{2,3}[_.])[^/]+\.res")
+KEPT = re.compile(
+    r"coll/(?:ucadata\.icu|(?:root|res_index|(?:cs|en|zh)(?:_\w+)?)\.res)"
+    r"|[^/]+\.(?:icu|nrm)|res_index\.res|(?![a-z]{2,3}[_.])[^/]+\.res"
+)
 """Orders of letters, properties and normal forms of letters, and tables of no one language (root,
 likelySubtags, supplementalData)."""
 

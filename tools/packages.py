@@ -4,16 +4,20 @@ Writes into dist/: the self-contained folder as tar.gz, the Debian package, the 
 and the source archive. What a system of its own must build (the Windows installer, the macOS image)
 is built by the workflow `packages`."""
 
+import gzip
 import os
 import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from platform import libc_ver
 
 from rigplanner import __version__
+from rigplanner.catalog.load import PACKED, family_files
 from tools.icu_data import slim
 from tools.shell_words import write as write_shell_words
 
@@ -21,9 +25,12 @@ ROOT = Path(__file__).resolve().parent.parent
 APP = "io.github.rigplanner.RigPlanner"
 DIST, BUILD = ROOT / "dist", ROOT / "build"
 LINUX = BUILD / "linux"
-DEPENDS = ("libc6 (>= 2.34)", "libegl1", "libgl1", "fontconfig-config", "libdbus-1-3")
-"""What the folder does not bring: the C library, the drivers' own OpenGL, where fonts lie, and what
-every desktop speaks with."""
+DEPENDS = (
+    f"libc6 (>= {libc_ver()[1]})", "libstdc++6 (>= 11)", "libegl1", "libgl1", "libx11-xcb1",
+    "libzstd1", "fontconfig-config", "libdbus-1-3", "libgssapi-krb5-2",
+)  # fmt: skip
+"""What the folder does not bring: the C and C++ libraries, the drivers' own OpenGL and what it
+stands on, where fonts lie, and what every desktop speaks with."""
 WITHOUT_BLAS = (
     "setup-args=-Dallow-noblas=true",
     "setup-args=-Dblas=none",
@@ -31,7 +38,12 @@ WITHOUT_BLAS = (
     "setup-args=-Dcpu-dispatch=X86_V3",
 )
 """How numpy is built for the folder: its wheel brings OpenBLAS, 28 MB for the inverse of small
-matrices, and loops for processors of servers."""
+matrices, and loops for each kind of processor."""
+PLAIN_PICTURES = tuple(
+    f"{form}=disable"
+    for form in ("xcb", "webp", "avif", "tiff", "jpeg2000", "lcms", "imagequant", "raqm")
+)
+"""How Pillow is built for the folder: logos are PNG or JPEG, and FreeType writes on the map."""
 ICON_SIZES = (16, 24, 32, 48, 64, 128, 256)
 
 
@@ -79,9 +91,10 @@ def folder() -> Path:
         sys.executable, "-m", "PyInstaller", "--noconfirm", "--log-level", "WARN",
         "--distpath", BUILD / "folder", "--workpath", BUILD / "pyinstaller",
         ROOT / "packaging" / "rigplanner.spec",
-        PYTHONPATH=lean_numpy(),
+        PYTHONPATH=f"{lean('numpy', WITHOUT_BLAS)}{os.pathsep}{lean('pillow', PLAIN_PICTURES)}",
     )  # fmt: skip
     made = BUILD / "folder" / "rigplanner"
+    pack(made / "_internal" / "rigplanner" / "data_files" / "catalog")
     if sys.platform == "linux":
         strip(made)
         for library in made.rglob("libicudata.so.*"):
@@ -90,23 +103,31 @@ def folder() -> Path:
     return made
 
 
-def lean_numpy() -> Path:
-    """Return a folder with numpy built without BLAS, made once; an empty one where it cannot be
-    built, so that its wheel is taken."""
-    place = BUILD / f"numpy-{version('numpy')}"
+def lean(package: str, settings: Sequence[str]) -> Path:
+    """Return a folder with a package built from its source with these settings, made once; an
+    empty one where it cannot be built, so that its wheel is taken. pip does not tell wheels that it
+    has built by their settings: who changes them says `pip cache remove` first."""
+    place = BUILD / f"{package}-{version(package)}"
     if place.exists():
         return place
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", place]
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
     built = subprocess.run(
-        [*install, "--no-binary", "numpy", f"numpy=={version('numpy')}"]
-        + [word for setting in WITHOUT_BLAS for word in ("-C", setting)],
+        [*install, "--target", place, "--no-binary", package, f"{package}=={version(package)}"]
+        + [word for setting in settings for word in ("-C", setting)],
         check=False, cwd=ROOT,
     )  # fmt: skip
     if built.returncode:
-        print("not built  numpy without OpenBLAS (wants a C and a C++ compiler): 32 MB more")
+        print(f"not built  {package} from its source (wants compilers, zlib, JPEG, FreeType)")
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
     return place
+
+
+def pack(catalog: Path) -> None:
+    """Pack the families of parts."""
+    for file in family_files(catalog):
+        file.with_name(file.name + PACKED).write_bytes(gzip.compress(file.read_bytes(), mtime=0))
+        file.unlink()
 
 
 def strip(made: Path) -> None:

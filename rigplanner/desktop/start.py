@@ -22,6 +22,7 @@ the heap goes back; M_MMAP_THRESHOLD, from how many bytes on a piece has pages o
 back when it is freed; M_ARENA_MAX, how many heaps threads share. Left alone it keeps what it once
 had: after ten thousand deeds 58 MiB of freed pictures and pages."""
 XCB_LIBRARIES = (
+    "libX11-xcb.so.1",
     "libxcb-cursor.so.0",
     "libxkbcommon-x11.so.0",
     "libxcb-icccm.so.4",
@@ -36,8 +37,11 @@ BASE_LIBRARIES = (
     "libxkbcommon.so.0",
     "libfontconfig.so.1",
     "libdbus-1.so.3",
+    "libgssapi_krb5.so.2",
+    "libzstd.so.1",
 )
 PACKAGES = {
+    "libX11-xcb.so.1": ("libx11-xcb1", "libX11-xcb"),
     "libxcb-cursor.so.0": ("libxcb-cursor0", "xcb-util-cursor"),
     "libxkbcommon-x11.so.0": ("libxkbcommon-x11-0", "libxkbcommon-x11"),
     "libxcb-icccm.so.4": ("libxcb-icccm4", "xcb-util-wm"),
@@ -50,6 +54,8 @@ PACKAGES = {
     "libxkbcommon.so.0": ("libxkbcommon0", "libxkbcommon"),
     "libfontconfig.so.1": ("libfontconfig1", "fontconfig"),
     "libdbus-1.so.3": ("libdbus-1-3", "dbus-libs"),
+    "libgssapi_krb5.so.2": ("libgssapi-krb5-2", "krb5-libs"),
+    "libzstd.so.1": ("libzstd1", "libzstd"),
 }
 """System library to its package on Debian and on Fedora."""
 
