@@ -1,7 +1,7 @@
 """What deeds and dialogs may ask of the window. The window stands above them all, so none of them
 imports it."""
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
@@ -9,7 +9,9 @@ from PySide6.QtWidgets import QWidget
 from rigplanner.desktop.document.session import Session
 from rigplanner.desktop.look.theme import Scheme
 from rigplanner.desktop.parts.build_list import BuildList
-from rigplanner.desktop.parts.view import PartsView
+
+if TYPE_CHECKING:
+    from rigplanner.desktop.parts.view import PartsView
 
 
 class Desk(Protocol):
@@ -18,7 +20,10 @@ class Desk(Protocol):
     session: Session
     actions_by_id: dict[str, QAction]
     build: BuildList
-    parts: PartsView
+
+    @property
+    def parts(self) -> "PartsView":
+        """The view of the catalog."""
 
     def window(self) -> QWidget:
         """The widget that dialogs lie over."""

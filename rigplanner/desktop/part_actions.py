@@ -8,7 +8,6 @@ from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.parts.carried import items_data, parts_data
 from rigplanner.desktop.parts.clipboard import edits_that_add, paste_data, rows_text
 from rigplanner.desktop.parts.menus import popped
-from rigplanner.desktop.parts.view import PartsTable
 from rigplanner.report.language import tr
 
 ITEM_COMMANDS = ("cut", "copy", "paste-parts", "duplicate", "remove")
@@ -26,6 +25,8 @@ def open_item_menu(desk: Desk, event: QContextMenuEvent) -> QMenu:
 def copy(desk: Desk) -> None:
     """Copy what is chosen in the table that has the focus, the part of a catalog's row, else the
     item of the build list."""
+    from rigplanner.desktop.parts.view import PartsTable
+
     table = desk.window().focusWidget()
     if isinstance(table, PartsTable) and (part := table.part()) is not None:
         QGuiApplication.clipboard().setMimeData(parts_data([part]))

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
 from PySide6.QtGui import (
@@ -42,7 +42,6 @@ from rigplanner.desktop.panels import notices
 from rigplanner.desktop.panels.gauges import GaugeRow
 from rigplanner.desktop.panels.message_bar import MessageBar
 from rigplanner.desktop.parts.build_list import BuildList
-from rigplanner.desktop.parts.view import PartsView
 from rigplanner.desktop.words import shortened
 from rigplanner.report.format import use_inches
 from rigplanner.report.language import tr
@@ -50,6 +49,7 @@ from rigplanner.report.language import tr
 if TYPE_CHECKING:
     from rigplanner.desktop.panels.palette import PaletteBox
     from rigplanner.desktop.panels.tour import Tour
+    from rigplanner.desktop.parts.view import PartsView
     from rigplanner.planning.limits import Limit
     from rigplanner.rig.document import Rig
     from rigplanner.rules.core.finding import Finding
@@ -83,7 +83,6 @@ class Window(QMainWindow):
             QMainWindow.DockOption.AnimatedDocks | QMainWindow.DockOption.AllowTabbedDocks
         )
         self.journals = journals
-        self.parts = PartsView(session)
         self.build = BuildList(session)
         self.findings = FindingsView(session)
         self.gauges = GaugeRow(session)
@@ -110,6 +109,7 @@ class Window(QMainWindow):
         self.tab_bar.setAccessibleName(tr("Views"))
         self._later = {
             "Start": Later(partial(_hinted, self._make_start)),
+            "Parts": Later(partial(_hinted, self._make_parts)),
             "Machine": Later(partial(_hinted, self._make_machine)),
             "Workloads": Later(partial(_hinted, self._make_workloads)),
             "Map": Later(partial(_hinted, self._make_map)),
@@ -117,7 +117,7 @@ class Window(QMainWindow):
             "Quote": Later(partial(_hinted, self._make_quote)),
         }
         for title in TABS:
-            self.tabs.addTab(self._later.get(title, self.parts), tr(title))
+            self.tabs.addTab(self._later[title], tr(title))
             self.tab_bar.addTab(tr(title))
         self.setCentralWidget(self.tabs)
         self._hold_tab_bar()
@@ -143,6 +143,13 @@ class Window(QMainWindow):
         made.locate_asked.connect(lambda name: documents.ask_locate(self, name))
         made.rig_made.connect(self.show_first_item)
         made.rig_restored.connect(self.show_first_item)
+        return made
+
+    def _make_parts(self) -> QWidget:
+        from rigplanner.desktop.parts.view import PartsView
+
+        made = PartsView(self.session)
+        self.session.catalog_changed.connect(made.take_catalog)
         return made
 
     def _make_history(self) -> QWidget:
@@ -184,6 +191,11 @@ class Window(QMainWindow):
     def view(self, title: str) -> Any:
         """Return the view of a tab, made now if it was not looked at yet."""
         return self._later[title].view()
+
+    @property
+    def parts(self) -> "PartsView":
+        """The view of the catalog."""
+        return cast("PartsView", self.view("Parts"))
 
     def _make_panels(self) -> None:
         self.panels: dict[str, QDockWidget] = {}
@@ -250,7 +262,6 @@ class Window(QMainWindow):
         self.gauges.asked.connect(self._show_limit)
         session.document_changed.connect(self._show_title)
         session.finding_asked.connect(self._show_finding)
-        session.catalog_changed.connect(self.parts.take_catalog)
         notices.listen(session)
         look.look_changed.connect(self._repaint)
 
