@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.find.model_names import LONGEST_NAME, joined, reduced, without_weights
-from rigplanner.catalog.find.stored_names import read_name
+from rigplanner.catalog.find.stored_names import read_name, usual_tag
 from rigplanner.catalog.load import CatalogFault
 from rigplanner.data import data_path
 from rigplanner.decoding import read_json
@@ -105,6 +105,8 @@ class Zoo:
         known = self.models.get(slug) or self._names.get(slug.casefold())
         if known is not None or len(slug) > LONGEST_NAME:
             return known
+        if slug.casefold().endswith(":latest") and (tagged := usual_tag(slug)):
+            return self.get(tagged)
         plain = base_name(slug.casefold())
         unsized = re.sub(r"_\d{3}$", "", plain)
         sized = next(

@@ -89,6 +89,8 @@ def test_what_parts_two_numbers_is_kept_as_a_name_is_joined() -> None:
         ("llama3", "llama3:8b"),
         ("library/gpt-oss", "gpt-oss:20b"),
         ("Gemma3:latest", "gemma3:4b"),
+        ("deepseek-r1:latest", "deepseek-r1:8b"),
+        ("deepseek-r1", None),
         ("llama3:70b", None),
         ("hf.co/llama3", None),
         ("meta-llama/llama3", None),
@@ -99,3 +101,9 @@ def test_a_name_of_a_library_stands_for_a_tag(name: str, tagged: str | None) -> 
     told = formatted(Workload(model=name, task="inference"), shipped_zoo())
     assert told.assumed.get("model") == tagged
     assert tagged is None or told.workload.stack == "ollama"
+
+
+def test_the_latest_of_a_library_may_be_another_network_than_its_name() -> None:
+    zoo = shipped_zoo()
+    assert zoo.get("deepseek-r1:latest") == zoo.get("deepseek-r1:8b") != zoo.get("deepseek-r1")
+    assert zoo.get("llama3:latest") == zoo.get("llama3:8b")

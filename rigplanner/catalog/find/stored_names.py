@@ -75,18 +75,20 @@ _HUBS = re.compile(r"^(?:https?://)?(?:hf\.co|huggingface\.co|ollama\.com/librar
 
 
 class _Library(Struct, frozen=True, forbid_unknown_fields=True):
-    """The tags that names of ollama's library stand for where none is given."""
+    """The tags that names of ollama's library stand for where none is given, and those of names
+    that alone mean the network of that name: there only `latest` means the library's."""
 
     source: str
     recalled: bool
     read: str
     tags: dict[str, str]
+    latest: dict[str, str]
 
 
 @cache
-def _library() -> dict[str, str]:
+def _library() -> _Library:
     path = data_path("catalog") / "architectures" / "library_tags.json"
-    return read_json(path.read_bytes(), _Library).tags
+    return read_json(path.read_bytes(), _Library)
 
 
 _OWN = re.compile(r"^(?:(?:https?://)?ollama\.com/)?library/")
@@ -95,8 +97,9 @@ _OWN = re.compile(r"^(?:(?:https?://)?ollama\.com/)?library/")
 def usual_tag(name: str) -> str | None:
     """Return a name of ollama's library with the tag that it stands for, where it has none; None
     for any other name."""
-    bare = _OWN.sub("", name[:LONGEST_NAME].casefold().strip()).removesuffix(":latest")
-    tag = _library().get(bare)
+    told, library = _OWN.sub("", name[:LONGEST_NAME].casefold().strip()), _library()
+    bare = told.removesuffix(":latest")
+    tag = library.tags.get(bare) or (library.latest.get(bare) if bare != told else None)
     return f"{bare}:{tag}" if tag else None
 
 
