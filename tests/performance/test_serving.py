@@ -291,6 +291,15 @@ def test_the_table_of_words_is_not_read_in_each_step() -> None:
     assert packed_whole(packed) is None
 
 
+def test_tables_of_embeddings_for_every_layer_are_looked_up() -> None:
+    """Gemma 4 E4B in ollama on a GB10: 59.1 tokens/s (AlexsJones/llmfit pull request 1012)."""
+    work = Workload(model="gemma4:e4b", task="inference", stack="ollama")
+    found = predict_speed(work, find_gpu("GB10"), 1, 1, "none", shipped_zoo())
+    assert found.low < 59.1 < found.high
+    shape = job("GB10", model="gemma-4-e4b", task="decode", stack="llama.cpp").shape
+    assert shape.active_m < 0.65 * shape.params_m
+
+
 @pytest.mark.parametrize("model", ["gpt-oss-120b", "llama-3.1-8b", "qwen3-30b-a3b"])
 def test_one_user_of_a_server_gets_what_one_stream_gets(model: str) -> None:
     """Each answer is read and then written: a server of one user takes as long for it as a prompt

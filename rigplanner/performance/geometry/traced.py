@@ -79,8 +79,10 @@ def attended_share(network: Network, length: int) -> float:
 
 def active_millions(network: Network) -> float:
     """Return the millions of weights that a token is multiplied with: all it visits but the table
-    of words, unless that writes too."""
-    looked_up = 0.0 if network.tied else float(network.vocab * network.hidden)
+    of words, unless that writes too, and tables of embeddings that go into every layer."""
+    table = float(network.vocab * network.hidden)
+    tables = table if network.tied else 2 * table
+    looked_up = tables - table + max(0.0, network.embedding_params - tables)
     return (network.active_params - network.side_params - looked_up) / 1e6
 
 
