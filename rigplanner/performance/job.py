@@ -637,9 +637,12 @@ def _takes_one(workload: Workload, shape: Shape, task: str) -> bool:
 def _usual_batch(shape: Shape, task: str, silicon: Silicon, precision: str) -> float:
     """What fits: the usual batch of a 24 GiB card times the memory beside weights, gradients and
     states, as trainers fill it; half of it in 32 bits (Lambda's tables: 0.5 to 0.6 for five
-    networks on cards of 8 to 80 GiB). Never more than what is kept of each sample lets in."""
+    networks on cards of 8 to 80 GiB). Never more than what is kept of each sample lets in. Adapters
+    of networks that draw learn from picture after picture (the trainers' default)."""
     usual = float(USUAL_BATCH.get(shape.kind, 16))
     if shape.kind in ("llm", "moe", "encoder") and shape.params_m > LARGE_MODEL_M:
+        return 1.0
+    if task == "train_lora" and shape.kind in ("diffusion", "dit"):
         return 1.0
     if task != "train" or shape.kind == "recommender":
         return usual

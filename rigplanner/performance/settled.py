@@ -9,7 +9,8 @@ from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.capacity.host_fit import FITS_BY_ITSELF
-from rigplanner.memory.usable_memory import usable_gib
+from rigplanner.memory.estimate import estimate_memory
+from rigplanner.memory.usable_memory import unified, usable_gib
 from rigplanner.performance.job import TASKS, Job, read_alike, read_job
 from rigplanner.performance.sequence_to_sequence import halves
 from rigplanner.performance.software.stacks import shipped_stacks
@@ -65,8 +66,10 @@ def settle(
         if str(fault).startswith(REFUSED) and (work.stack or "").casefold() not in _of_memory():
             raise
         return Settled(work, assumed)
-    overflowing = None if pair else _overflowing(workload, made, job, gpu, nodes, link, zoo)
-    return overflowing or made
+    if pair:
+        return made
+    other = _overflowing(workload, made, job, gpu, nodes, link, zoo)
+    return other or _in_turn(workload, made, job, gpu, nodes, link, zoo) or made
 
 
 KEEPS_THE_REST = "llama.cpp"
@@ -108,12 +111,55 @@ def _overflowing(
     refuse them; None for every other job, and where such a stack does not run it. Who names fp16
     means a stack that keeps all on its cards, and is told that they do not hold it."""
     said = workload.stack or workload.precision or workload.parallelism or workload.cpu_offload_gb
-    if said or job.task != "decode" or gpu.form_factor != "pcie":
+    if said or job.task != "decode" or not (gpu.form_factor == "pcie" or unified(gpu)):
         return None
     room, weights = usable_gib(gpu), job.shape.params_m * 1e6 * job.weight_bits / 8 / GIB
     if made.workload.stack in FITS_BY_ITSELF or room is None or weights <= room * job.count:
         return None
     return _as_a_file(workload, gpu, job.count, nodes, link, zoo)
+
+
+TAKES_TURNS = "comfyui"
+"""The program in which people draw what their card does not hold whole: it loads the text encoders,
+the network that draws and the decoder one after another."""
+DRAWN_IN = ("fp16", "fp8", "q4_k_s")
+"""The formats in which the networks that draw are passed on for it, the largest first: as published
+or half of it, eight bits, files of four."""
+
+
+def _in_turn(
+    workload: Workload, made: Settled, job: Job, gpu: GPU, nodes: int, link: str, zoo: Zoo | None
+) -> Settled | None:
+    """Return a job that draws in the program that takes turns, in the largest format that the card
+    likely holds, or else may hold, where no stack nor format is asked for and the card does not
+    hold all parts at once; None for every other job, and where no format does."""
+    said = workload.stack or workload.precision or workload.quant or workload.parallelism
+    room = usable_gib(gpu)
+    draws = job.shape.kind in ("diffusion", "dit") and job.task == "inference"
+    if said or not draws or room is None or _low_gib(made.workload, gpu, job.count, zoo) <= room:
+        return None
+    tight = None
+    for precision in DRAWN_IN:
+        local = replace(workload, stack=TAKES_TURNS, precision=precision)
+        try:
+            found = settle(local, gpu, job.count, nodes, link, zoo)
+            need = estimate_memory(
+                found.workload, gpu, job.count, zoo or shipped_zoo(), explained=False
+            )
+        except WorkloadFault:
+            continue
+        told = {**found.assumed, "stack": TAKES_TURNS, "precision": precision}
+        if need.device_gib <= room:
+            return Settled(found.workload, told)
+        tight = Settled(found.workload, told) if need.low_gib <= room else tight
+    return tight
+
+
+def _low_gib(workload: Workload, gpu: GPU, count: int, zoo: Zoo | None) -> float:
+    try:
+        return estimate_memory(workload, gpu, count, zoo or shipped_zoo(), explained=False).low_gib
+    except WorkloadFault:
+        return 0.0
 
 
 def _said(work: Workload, job: Job, assumed: dict[str, str]) -> Settled:

@@ -85,6 +85,31 @@ def test_a_model_whose_published_format_the_gpu_lacks_runs_from_a_file() -> None
     assert settle(asked, find_gpu("H200 SXM"), 1, 1, "none", zoo).workload.precision == "fp8"
 
 
+def test_what_a_card_does_not_hold_whole_is_drawn_part_after_part() -> None:
+    """In the program that takes turns, in the largest format that it holds; who names a stack is
+    told of that one."""
+    asked, zoo = Workload(model="flux.1-dev"), shipped_zoo()
+    for name, precision in (("RTX 4090", "fp8"), ("RTX 3060", "q4_k_s")):
+        made = settle(asked, find_gpu(name), 1, 1, "none", zoo)
+        assert (made.workload.stack, made.workload.precision) == ("comfyui", precision)
+        assert made.assumed["stack"] == "comfyui"
+        named = replace(asked, stack="diffusers")
+        assert settle(named, find_gpu(name), 1, 1, "none", zoo).workload.stack == "diffusers"
+    for name in ("RTX 3050 8GB", "L40S"):
+        assert settle(asked, find_gpu(name), 1, 1, "none", zoo).workload.stack != "comfyui"
+
+
+def test_adapters_of_networks_that_draw_are_trained_where_people_train_them() -> None:
+    asked, zoo, card = (
+        Workload(model="sdxl", task="train_lora"),
+        shipped_zoo(),
+        find_gpu("RTX 3060"),
+    )
+    made = settled(asked, card, 1, 1, "none", zoo)
+    assert (made.stack, made.batch_per_gpu) == ("kohya", 1)
+    assert estimate_memory(made, card, 1, zoo, explained=False).high_gib < 11.5
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_a_settled_job_is_settled(model: str) -> None:
     gpu = find_gpu("RTX 3090")

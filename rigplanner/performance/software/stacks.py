@@ -214,7 +214,7 @@ def _conventional(
     if task == "collective":
         return "nccl-tests"
     if task == "train_lora":
-        return "hf-trainer"
+        return "kohya" if kind in ("diffusion", "dit") else "hf-trainer"
     if task == "train":
         return ("fsdp" if shared else "hf-trainer") if language else "pytorch-ngc"
     if kind in ("diffusion", "dit"):

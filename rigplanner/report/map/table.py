@@ -178,7 +178,7 @@ def cells(row: Row, currency: str) -> tuple[str, ...]:
         f"{shown(row.low, several)} – {shown(row.high, several)}",
         cost_text(row, currency),
         price_text(row),
-        fmt.number(per * 1000, 1) if per is not None and row.score else "",
+        shown(per * 1000, False) if per is not None and row.score else "",
         fmt.money(row.three_years, currency, whole=True) if row.three_years is not None else "",
         fmt.quantity(row.break_even_h, "h", 0) if row.break_even_h is not None else "",
         evidence_text(row),
@@ -244,7 +244,7 @@ def _left_out(rows: Sequence[Row], shown: int) -> list[str]:
 def unpriced(rows: Sequence[Row]) -> list[str]:
     """Return the line that counts what runs the work but is not for sale at a price of today."""
     count = sum(row.score is not None and row.kind != "hire" and row.cost is None for row in rows)
-    told = tr("{count} more run it; no price of today is known for them.", count=count)
+    told = tr("{count} more run it; no price that counts is known for them.", count=count)
     return [told] if count else []
 
 
