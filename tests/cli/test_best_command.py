@@ -182,11 +182,11 @@ def test_the_quote_tells_what_was_proven_until_the_rig_changes(
 def test_a_table_of_budgets_marks_rigs_that_are_not_sound() -> None:
     catalog, question = random_case(7)
     seekers = [Seeker(question, catalog, TODAY)]
-    answer = best._laddered(6000.0, seekers, TODAY)
-    assert answer.best is not None and answer.strictness == "open" and len(seekers) == 3
+    answer = best._laddered(6000.0, seekers)
+    assert answer.best is not None and answer.strictness == "open" and len(seekers) == 4
     assert best._line(answer, seekers[-1], False).endswith(" *")
-    few = best._laddered(10.0, seekers, TODAY)
-    assert few.best is None and len(seekers) == 3
+    few = best._laddered(10.0, seekers)
+    assert few.best is None and len(seekers) == 4
 
 
 def test_a_surely_faster_rig_of_tight_memory_is_named(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,8 +1,9 @@
 """`rigplanner best`: the best rig for some work and some money, with its proof."""
 
 import argparse
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
@@ -41,6 +42,8 @@ from rigplanner.rig.document import Site
 from rigplanner.rig.files import RigFault, read_rig, write_rig
 
 MOST_BUDGETS = 20
+SOON_S = 1.0
+"""After so long what is the best so far is told on standard error, each time that it changes."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -108,7 +111,13 @@ def run(args: argparse.Namespace) -> int:
         question = replace(question, budget=budgets[0])
     if args.rig is not None:
         question = _upgraded(args, question, catalog, today)
-    *_, (seeker, answer) = asked(question, catalog, today, args.save is not None, stays)
+    start = time.monotonic()
+    for found in asked(question, catalog, today, args.save is not None, stays):
+        seeker, answer = found
+        waited = time.monotonic() - start > SOON_S
+        if answer.best is not None and answer.gap is not None and waited and stays():
+            proven = words.proof_text(answer.total, answer.gap)
+            print(f"{words.headline(answer)} {proven}", file=sys.stderr, flush=True)
     _write(args, answer, catalog)
     if args.json:
         print(json_text(answer, seeker))
@@ -281,9 +290,9 @@ def _several(
     seeker = Seeker(question, catalog, today)
     seekers = [seeker]
     if len(budgets) > 1:
-        answers = [_laddered(budget, seekers, today) for budget in sorted(budgets)]
+        answers = [_laddered(budget, seekers) for budget in sorted(budgets)]
     else:
-        answers = list(front(seeker, budgets[0] if budgets else None))[::-1]
+        answers = _front(budgets[0] if budgets else None, seekers)
     if args.json:
         print(msgspec.json.encode([_plain(answer, seeker) for answer in answers]).decode())
         return FINE if any(answer.best for answer in answers) else FINDINGS
@@ -300,14 +309,27 @@ def _several(
     return FINE if points else FINDINGS
 
 
-def _laddered(budget: float, seekers: list[Seeker], today: str) -> Answer:
-    """Return the answer for a budget: of sound rigs, else one step of strictness down; `seekers`
-    are those by step that were needed by now."""
+def _front(most: float | None, seekers: list[Seeker]) -> list[Answer]:
+    """Return the front of sound rigs, cheapest first; where none is sound, one step of strictness
+    down."""
+    for seeker in _by_strictness(seekers):
+        if found := list(front(seeker, most))[::-1]:
+            return found
+    return []
+
+
+def _by_strictness(seekers: list[Seeker]) -> Iterator[Seeker]:
+    """Yield who answers, ever less strict; `seekers` are those that were needed by now."""
     for at, strictness in enumerate(LADDER):
         if at == len(seekers):
-            first = seekers[0]
-            seekers.append(Seeker(first.question, first.catalog, today, strictness))
-        *_, answer = seekers[at].answers(budget)
+            seekers.append(seekers[0].asking(seekers[0].question, strictness=strictness))
+        yield seekers[at]
+
+
+def _laddered(budget: float, seekers: list[Seeker]) -> Answer:
+    """Return the answer for a budget: of sound rigs, else one step of strictness down."""
+    for seeker in _by_strictness(seekers):
+        *_, answer = seeker.answers(budget)
         if answer.best is not None:
             break
     return answer

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from rigplanner.catalog.prices.exchange import convert
 from rigplanner.desktop.controls.widgets import (
     busy_bar,
     button,
@@ -34,6 +35,7 @@ from rigplanner.desktop.controls.widgets import (
 )
 from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.dialogs.best_limits import LimitFault, MoreLimits
+from rigplanner.desktop.dialogs.settings import CURRENCIES
 from rigplanner.desktop.document.exports import ask_export, write
 from rigplanner.desktop.document.preferences import begin, rates_of
 from rigplanner.desktop.document.session import Session
@@ -57,7 +59,6 @@ if TYPE_CHECKING:
     from rigplanner.planning.best.search import Candidate
 
 TOPIC = "best"
-CURRENCIES = ("USD", "EUR")
 ASK_DELAY_MS = 350
 MOST_SHOWN = 3
 MOST_GROWTH = 4
@@ -161,7 +162,8 @@ class BestDialog(QDialog):
         self.currency.setAccessibleName(tr("Currency"))
         own = self._session.preferences.now.currency
         self.currency.addItems(list(dict.fromkeys((own, *CURRENCIES))))
-        self.currency.activated.connect(lambda _: self._delay.start())
+        self.currency.activated.connect(lambda _: self._change_currency())
+        self._shown = own
         self.budget = QDoubleSpinBox(minimum=0, maximum=1e8, decimals=0, singleStep=100)
         self.budget.setAccessibleName(tr("Budget"))
         self.budget.setSpecialValueText(tr("no limit"))
@@ -212,9 +214,21 @@ class BestDialog(QDialog):
             self.aim.setCurrentIndex(self.aim.findData(USUAL_AIM[purpose]))
         self.aim.setEnabled(purpose != OWN)
         self.budget.blockSignals(True)
-        self.budget.setValue(USUAL_BUDGETS[purpose])
+        self.budget.setValue(self._in_currency(USUAL_BUDGETS[purpose], "USD"))
         self.budget.blockSignals(False)
         self._choose_task()
+
+    def _change_currency(self) -> None:
+        """Keep the budget's worth: it becomes about as much in the other currency."""
+        before, self._shown = self._shown, self.currency.currentText()
+        self.budget.setValue(self._in_currency(self.budget.value(), before))
+        self._delay.start()
+
+    def _in_currency(self, amount: float, currency: str) -> float:
+        """An amount in the currency that is chosen, in two figures; as it is without a rate."""
+        to = self.currency.currentText()
+        made = convert(amount, currency, to, rates_of(self._session.preferences.now))
+        return amount if made is None or to == currency else float(f"{made:.1e}")
 
     def _choose_task(self) -> None:
         self.limits.show_works(self._works())

@@ -89,6 +89,17 @@ class Seeker:
         self._sets = tuple(cards for cards in self.space.sets if cards in alone)
         self._machines, self._machine_twins = self.search.bounds.machines()
 
+    def asking(
+        self,
+        question: Question,
+        go_on: Callable[[], bool] | None = None,
+        strictness: Strictness | None = None,
+    ) -> "Seeker":
+        """Return who answers another question of the same catalog and day, as strictly unless
+        said."""
+        strict, going = strictness or self.strictness, go_on or self.go_on
+        return Seeker(question, self.catalog, self.today, strict, going)
+
     def answers(self, budget: float | None, keep: bool = False) -> Iterator[Answer]:
         """Yield what is the best so far each time that it changes, at last with its proof."""
         self.judge.question = replace(self.question, budget=budget)
@@ -108,7 +119,7 @@ class Seeker:
             if self._stopped:
                 break
             if first.best is not None:
-                yield self._told(first.best, first.best, None, math.inf)
+                yield self._told(first.best, first.best, None, self._faster_by(first.best))
         if self._stopped or first.best is None:
             yield self._unproven(first.best, first, keep)
             return
@@ -132,7 +143,7 @@ class Seeker:
         )
         for _ in self._pass(aim, NoLedger(), self._by_price(most)):
             if aim.best is not None:
-                yield self._told(aim.best, aim.best, None, math.inf)
+                yield self._told(aim.best, aim.best, None, self._gap(aim.best))
         if self._stopped:
             yield self._told(aim.best, aim.best, None, self._gap(aim.best))
             return
@@ -142,10 +153,11 @@ class Seeker:
         yield self._told(aim.best, aim.best, book, 0.0 if self._stopped else None)
 
     def _gap(self, best: Candidate | None) -> float:
-        """By what share a rig that was not looked at may take less than the best."""
+        """By what share a rig that was not looked at may take less than the best: those that may
+        take least come first."""
         if best is None or self.question.objective == "per-money":
             return math.inf
-        least = min((self.search.least(cards) for cards in self._left), default=math.inf)
+        least = self.search.least(self._left[0]) if self._left else math.inf
         measure = best.watts if self.search.by_watts else best.price
         return max(0.0, 1 - least / measure)
 
@@ -206,10 +218,14 @@ class Seeker:
             for _ in self._pass(aim, book, self._sets):
                 pass
             return self._told(None, None, book, None)
-        ceilings = [self.search.bounds.ceiling(cards) for cards in self._left]
-        fastest = max((c.value for c in ceilings if isinstance(c, Score)), default=0.0)
-        gap = fastest / best.score.value - 1 if best else math.inf
-        return self._told(best, best, None, max(0.0, gap))
+        return self._told(best, best, None, self._faster_by(best) if best else math.inf)
+
+    def _faster_by(self, best: Candidate) -> float:
+        """By what share a rig that was not looked at may be faster: those that may be fastest come
+        first."""
+        ceiling = self.search.bounds.ceiling(self._left[0]) if self._left else None
+        fastest = ceiling.value if isinstance(ceiling, Score) else 0.0
+        return max(0.0, fastest / best.score.value - 1)
 
     def _told(
         self,
@@ -277,9 +293,9 @@ def answers(
     go_on: Callable[[], bool] = lambda: True,
 ) -> Iterator[tuple[Seeker, Answer]]:
     """Yield what is the best so far each time that it changes, with who found it: among sound rigs;
-    where it is proven that there is none, among those with warnings that no choice mends; then
-    among those with facts that are not known. The last certificate holds the proofs that the
-    stricter ones found none."""
+    where it is proven that there is none, among those whose memory may not hold the works; then
+    among those with warnings that no choice mends, and those with facts that are not known. The
+    last certificate holds the proofs that the stricter ones found none."""
     stricter: Certificate | None = None
     for strictness in LADDER:
         seeker = Seeker(question, catalog, today, strictness, go_on)

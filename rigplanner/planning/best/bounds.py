@@ -13,6 +13,7 @@ from rigplanner.catalog.schema.parts import (
     CPU,
     GPU,
     Cooler,
+    Layout,
     MemoryKit,
     Motherboard,
     PowerSupply,
@@ -33,10 +34,18 @@ from rigplanner.planning.best.relaxed import (
     most_by_cores,
 )
 from rigplanner.planning.best.score import Score, leans_on_host, score_of
-from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space, is_frame
+from rigplanner.planning.best.space import (
+    HOST_KINDS,
+    MOST_MODULES,
+    CardSet,
+    Option,
+    Space,
+    is_frame,
+)
 from rigplanner.planning.best.twins import apart, spec_of
 from rigplanner.rig.document import Item, Rig
 from rigplanner.rules.core.context import Context
+from rigplanner.rules.hardware.memory import kind_suits
 from rigplanner.rules.jobs.vram import offloading
 
 PACED = ("memory", "storage")
@@ -59,7 +68,7 @@ class Bounds:
 
     def __init__(self, space: Space, judge: Judge) -> None:
         self.space, self.judge, self.question = space, judge, judge.question
-        self.catalog, self.strict = judge.catalog, judge.strictness != "open"
+        self.catalog, self.strictness = judge.catalog, judge.strictness
         self._ideal = ideal_host(space, self.catalog)
         self._kinds: dict[str, tuple[object, ...]] = {}
         self._kind_of: dict[object, int] = {}
@@ -70,6 +79,7 @@ class Bounds:
         self._on_socket: dict[object, Score | str] = {}
         self._furnished: dict[object, Score | str] = {}
         self._ram: dict[object, float] = {}
+        self._leans: dict[object, bool] = {}
         self._specs: dict[str, int] = {}
         self._classes: dict[str, list[tuple[Option, list[Option]]]] = {}
         self._plausible: dict[object, Plausible] = {}
@@ -86,7 +96,10 @@ class Bounds:
 
     def leans_on_host(self, cards: CardSet) -> bool:
         """Return whether memory or drives of the host may decide how fast a work is."""
-        return leans_on_host(self.question, cards)
+        key = (self._alike(cards), cards.count, cards.way)
+        if key not in self._leans:
+            self._leans[key] = leans_on_host(self.question, cards, self.catalog)
+        return self._leans[key]
 
     def has_slots(self, cards: CardSet) -> bool:
         """Return whether any board of the space has so many slots."""
@@ -118,7 +131,7 @@ class Bounds:
     def _ceiling(self, cards: CardSet) -> Score | str:
         found: Score | str = "not-predicted"
         for free in self._free(cards):
-            score = score_of(self.question, free[1], cards.way, self.strict)
+            score = score_of(self.question, free[1], cards.way, self.strictness)
             if isinstance(score, Score):
                 if not isinstance(found, Score) or score.value > found.value:
                     found = score
@@ -145,7 +158,7 @@ class Bounds:
                 rig = self.judge.with_items((*card_items(cards), *some.items(True)), False)
                 rig = _with_parts(rig, some.parts(cards, self.catalog, own_roots))
                 machine = assemble(rig, self.catalog)
-                found = faster(found, score_of(self.question, machine, cards.way, self.strict))
+                found = faster(found, score_of(self.question, machine, cards.way, self.strictness))
             return found
 
         return most_by_cores(cores_of(options, self.catalog), score, len(self.question.wants))
@@ -203,7 +216,7 @@ class Bounds:
                 False,
             )
             rig = _with_parts(rig, (memory_for(cpu, kits), *ideal[3:]))
-        return score_of(self.question, assemble(rig, self.catalog), cards.way, self.strict)
+        return score_of(self.question, assemble(rig, self.catalog), cards.way, self.strictness)
 
     def on_socket(self, cards: CardSet, chosen: Chosen) -> Score | str:
         """Return what a set of cards does at most on any board with the socket and the type of
@@ -243,7 +256,7 @@ class Bounds:
                 rig = self.judge.with_items((*rig.items, FURNITURE[1]), False)
                 rig = _with_parts(rig, (self._ideal.drive,))
             machine = assemble(rig, self.catalog)
-            self._furnished[key] = score_of(self.question, machine, cards.way, self.strict)
+            self._furnished[key] = score_of(self.question, machine, cards.way, self.strictness)
         return self._furnished[key]
 
     def least_ram(self, cards: CardSet) -> float:
@@ -327,7 +340,9 @@ class Bounds:
                 least_cores(self.question.cores, cards),
             )
         if kind == "memory":
-            return (board.layout.memory_type if board else None, self.least_ram(cards))
+            layout = board.layout if board else Layout()
+            taken = (layout.memory_type, layout.memory_modules, layout.memory_slots)
+            return (*taken, self.least_ram(cards))
         if kind == "cooler":
             cpu = self.catalog.get(chosen["cpu"].part) if "cpu" in chosen else None
             return (cpu.socket if isinstance(cpu, CPU) else None,)
@@ -345,8 +360,9 @@ class Bounds:
                 part, option.quantity, asked[1]
             )
         if isinstance(part, MemoryKit):
+            *taken, least = asked
             gib = option.quantity * part.modules * part.module_gib
-            return asked[0] in (None, part.type) and gib >= asked[1]  # type: ignore[operator]
+            return gib >= least and takes_modules(part, option.quantity, *taken)  # type: ignore[operator, arg-type]
         if isinstance(part, Cooler):
             return asked[0] is None or not part.sockets or asked[0] in part.sockets
         if isinstance(part, PowerSupply):
@@ -457,6 +473,20 @@ def fits_socket(cpu: CPU, quantity: int, sockets: object) -> bool:
     if not isinstance(sockets, tuple) or not sockets:
         return True
     return quantity == len(sockets) and (cpu.socket is None or cpu.socket in sockets)
+
+
+def takes_modules(
+    kit: MemoryKit,
+    quantity: int,
+    memory_type: str | None,
+    modules: tuple[str, ...],
+    slots: int | None,
+) -> bool:
+    """Say whether a board of this type, these kinds and so many slots of memory takes so many of a
+    kit; what is not known it may."""
+    if memory_type not in (None, kit.type) or quantity * kit.modules > (slots or MOST_MODULES):
+        return False
+    return not kit.module or not modules or kind_suits(kit.module, modules)
 
 
 def has_cores(cpu: CPU, quantity: int, least: object) -> bool:

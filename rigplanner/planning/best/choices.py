@@ -89,8 +89,7 @@ def rivals(seeker: Seeker, answer: Answer) -> list[Rival]:
     _tell(seeker, answer, told, len(named), False, named)
     _tell(seeker, answer, told, MOST_RIVALS - len(named), False)
     if not seeker.question.used:
-        with_used = replace(seeker.question, used=True)
-        other = Seeker(with_used, seeker.catalog, seeker.today, seeker.strictness, seeker.go_on)
+        other = seeker.asking(replace(seeker.question, used=True))
         _tell(other, answer, told, len(named), True, named)
         _tell(other, answer, told, MOST_USED, True)
     for name, chip in zip(NAMED, named, strict=True):
@@ -112,7 +111,7 @@ def from_abroad(seeker: Seeker, answer: Answer) -> Answer | None:
 def with_tight_memory(seeker: Seeker, answer: Answer) -> Answer | None:
     """Return the best rig whose memory may not hold the job, where nobody could take it for as good
     as the answer; None where it is not better, or such rigs count already."""
-    if seeker.question.tight:
+    if seeker.question.tight or seeker.strictness != "sound":
         return None
     return _better(seeker, answer, replace(seeker.question, tight=True))
 
@@ -133,7 +132,7 @@ def _better(seeker: Seeker, answer: Answer, asked: Question) -> Answer | None:
     def go_on() -> bool:
         return time.process_time() < ends and seeker.go_on()
 
-    other = Seeker(asked, seeker.catalog, seeker.today, seeker.strictness, go_on)
+    other = seeker.asking(asked, go_on)
     *_, found = other.answers(answer.question.budget)
     if found.best is None or found.gap is not None:
         return None
@@ -194,8 +193,7 @@ def _of_machine(seeker: Seeker, part: System) -> tuple[float, str, Rival] | None
     machine = assemble(rig, seeker.catalog)
     if not machine.gpus or not all(unified(node.gpu) for node in machine.gpus):
         return None
-    strict = seeker.strictness != "open"
-    score = score_of(seeker.question, machine, "copies", strict)
+    score = score_of(seeker.question, machine, "copies", seeker.strictness)
     offer = seeker.market.offer(part) if seeker.market.is_todays(part) else None
     gpu = machine.gpus[0].gpu
     rank = score.value if isinstance(score, Score) else -1 / (1 + (gpu.memory_gib or 0.0))

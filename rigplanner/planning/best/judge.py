@@ -1,13 +1,15 @@
 """The rules as the judge of rigs and of parts of rigs: what they refuse of a few parts they refuse
 of every rig with these parts, and it is asked once."""
 
+from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.schema.parts import CPU, GPU
+from rigplanner.catalog.schema.parts import CPU, GPU, MemoryKit
 from rigplanner.machine.assemble import put_together
 from rigplanner.machine.builder import MachineBuilder
 from rigplanner.machine.model import Machine
@@ -19,6 +21,8 @@ from rigplanner.planning.best.reads import (
     HOUSING,
     IN_CASE,
     OF_LOAD,
+    OF_MODULES,
+    OF_ROOM,
     OF_WORK,
     SITTING,
     STANDING,
@@ -83,11 +87,14 @@ class Judge:
         self._said: dict[tuple[object, ...], str | None] = {}
         self._built: dict[tuple[object, ...], MachineBuilder] = {}
         self._signatures: dict[str, tuple[object, ...]] = {}
+        self._read: dict[str, int] = {}
+        self._numbers: dict[object, int] = {}
         self._groups: dict[str, list[Group]] = {
             kind: [
-                (kinds, codes, tuple(k for k in kinds if k != CARDS))
+                (kinds, some, tuple(k for k in kinds if k != CARDS))
                 for kinds, codes in rests_on().items()
                 if _last(kinds) == kind
+                for some in _apart(codes)
             ]
             for kind in (CARDS, *STEMS)
         }
@@ -114,7 +121,7 @@ class Judge:
 
     def _said_of(self, group: Group, cards: CardSet, chosen: Chosen, kind: str) -> str | None:
         kinds, codes, others = group
-        key = self._key(kinds, others, cards, chosen)
+        key = self._key(group, cards, chosen)
         if key not in self._said:
             part = {k: chosen[k] for k in others}
             whose = cards if CARDS in kinds else None
@@ -136,21 +143,41 @@ class Judge:
             for group in alone
         )
 
-    def _key(
-        self, kinds: tuple[str, ...], others: tuple[str, ...], cards: CardSet, chosen: Chosen
-    ) -> tuple[object, ...]:
+    def _key(self, group: Group, cards: CardSet, chosen: Chosen) -> tuple[object, ...]:
         """What a group's answer is kept by: the parts themselves; of slots and links, what of cards
-        and processors decides there."""
+        and processors decides there; of memory, what its rules read."""
+        kinds, codes, others = group
+        if codes == OF_MODULES:
+            return (
+                codes,
+                *((self._modules(k, chosen[k].part), chosen[k].quantity) for k in others),
+            )
+        if codes == OF_ROOM:
+            return (codes, _name(cards), cards.way, self._gib(chosen["memory"]))
         alike = kinds in (SITTING, STANDING)
         named: object = ""
         if CARDS in kinds:
             named = self._sitting(cards) if alike else _name(cards)
+            named = (named, cards.way) if "memory" in kinds or "storage" in kinds else named
         parts = tuple(
             (self._pins(chosen[k].part) if alike and k == "cpu" else chosen[k].part,
              chosen[k].quantity)
             for k in others
         )  # fmt: skip
-        return (kinds, named, *parts)
+        return (group[:2], named, *parts)
+
+    def _gib(self, option: Option) -> float:
+        part = self.catalog.get(option.part)
+        assert isinstance(part, MemoryKit)
+        return option.quantity * part.modules * part.module_gib
+
+    def _modules(self, kind: str, part_id: str) -> int:
+        """The number of what the rules of memory modules read of a part."""
+        if part_id not in self._read:
+            part = self.catalog.get(part_id)
+            read = (kind, *(repr(attrgetter(field)(part)) for field in _OF_MODULES[kind]))
+            self._read[part_id] = self._numbers.setdefault(read, len(self._numbers))
+        return self._read[part_id]
 
     def _sitting(self, cards: CardSet) -> tuple[object, ...]:
         gpu = self.gpu(cards)
@@ -285,6 +312,27 @@ def _name(cards: CardSet) -> tuple[object, ...]:
     return (cards.kinds, cards.cap_w, cards.bridge, cards.bridges)
 
 
+def _apart(codes: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the rules of memory modules apart from others of the same kinds: theirs have the same
+    answer for many parts."""
+    rest = tuple(code for code in codes if code not in OF_MODULES)
+    if rest != codes:
+        yield OF_MODULES
+    if rest:
+        yield rest
+
+
+_OF_MODULES = {
+    "motherboard": (
+        "layout.sockets",
+        "layout.memory_type",
+        "layout.memory_modules",
+        "layout.memory_slots",
+        "layout.memory_max_gib",
+    ),
+    "cpu": ("memory", "socket", "sockets_max"),
+    "memory": ("type", "module", "modules", "module_gib"),
+}
 _NOT_IN_SLOTS = frozenset(
     ("id", "name", "vendor", "aliases", "status", "released", "sources", "doubts", "unpublished",
      "prices", "notes", "length_mm", "height_mm", "connectors")

@@ -10,7 +10,7 @@ from rigplanner.memory.usable_memory import usable_gib
 from rigplanner.planning.best.answer import Seeker
 from rigplanner.planning.best.bounds import least_gib
 from rigplanner.planning.best.question import MOST_CARDS, Question, Want
-from rigplanner.planning.best.score import on_cards
+from rigplanner.planning.best.score import on_cards, trains
 from rigplanner.rig.workload import Workload
 from rigplanner.rules.assess import memory_on
 
@@ -108,8 +108,6 @@ def _limits(question: Question) -> Iterator[Loosening]:
         yield "used", lambda q: replace(q, used=True)
     if not question.abroad:
         yield "abroad", lambda q: replace(q, abroad=True)
-    if not question.tight:
-        yield "tight", lambda q: replace(q, tight=True)
     if question.quiet:
         yield "quiet", lambda q: replace(q, quiet=False)
     if question.size != "any":
@@ -185,17 +183,13 @@ def _with(want: Want, easier: Callable[[Workload], Workload]) -> Want:
     return replace(want, workload=easier(want.workload))
 
 
-def _trains(work: Workload) -> bool:
-    return (work.task or "").startswith("train")
-
-
 def _one_at_a_time(work: Workload) -> Workload:
     many = work.batch_per_gpu is not None and work.batch_per_gpu > 1
     return replace(work, batch_per_gpu=1) if many else work
 
 
 def _recomputed(work: Workload) -> Workload:
-    return replace(work, gradient_checkpointing="full") if _trains(work) else work
+    return replace(work, gradient_checkpointing="full") if trains(work) else work
 
 
 def _shorter(work: Workload) -> Workload:
@@ -212,7 +206,7 @@ def _adapted(work: Workload) -> Workload:
 
 
 def _in_ram(work: Workload) -> Workload:
-    if _trains(work) or not work.model:
+    if trains(work) or not work.model:
         return work
     return replace(work, stack="llama.cpp", precision="q4_k_m", parallelism=None)
 
@@ -231,6 +225,5 @@ EASIER: tuple[tuple[str, Callable[[Workload], Workload]], ...] = (
 def _cheapest(question: Question, seeker: Seeker) -> float | None:
     """Return what the cheapest rig costs, whatever the budget."""
     asked = replace(question, objective="cheapest", budget=None)
-    other = Seeker(asked, seeker.catalog, seeker.today, seeker.strictness, seeker.go_on)
-    *_, answer = other.answers(None)
+    *_, answer = seeker.asking(asked).answers(None)
     return answer.best.price if answer.best is not None and answer.best.price < math.inf else None

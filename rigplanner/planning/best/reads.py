@@ -8,11 +8,12 @@ from rigplanner.rules.badges import counts
 from rigplanner.rules.core.finding import Finding
 from rigplanner.rules.hardware.known_issues import known_pairs
 
-Strictness = Literal["sound", "warned", "open"]
-"""sound: no error, no deciding unknown, no warning that another part mends; warned: such warnings
-are borne; open: deciding unknowns too."""
+Strictness = Literal["sound", "tight", "warned", "open"]
+"""sound: no error, no deciding unknown, no warning that another part mends, and memory surely holds
+the works; tight: memory may not hold them; warned: such warnings are borne too; open: deciding
+unknowns too."""
 
-LADDER: tuple[Strictness, ...] = ("sound", "warned", "open")
+LADDER: tuple[Strictness, ...] = ("sound", "tight", "warned", "open")
 """In this order it is asked: each next one only where no rig passes the one before."""
 
 CARDS = "cards"
@@ -57,6 +58,10 @@ STANDING = (CARDS, "motherboard", "cpu", "chassis")
 OF_LOAD = ("PWR002", "PWR003", "PWR004", "PWR012", "PWR020")
 """Asked with memory, drive, case and cooler of the space that draw least in the place of those that
 are not chosen yet: every rig has some."""
+OF_MODULES = ("MEM001", "MEM002", "MEM003", "MEM004")
+"""Rules of memory that read no more of board, processor and kit than their memory and sockets."""
+OF_ROOM = ("MEM008", "MEM009")
+"""Rules of memory that read no more of the host than how much it has."""
 OF_PLUGS = ("PWR005", "PWR006", "PWR008", "PWR009", "PWR011")
 
 NO_CASE = "no-case"
@@ -80,7 +85,7 @@ back."""
 RESTS_ON: dict[tuple[str, ...], tuple[str, ...]] = {
     (CARDS,): ("PWR014",),
     ("cpu",): ("SW001",),
-    ("motherboard", "cpu"): ("CPU001", "CPU002", "CPU003", "CPU005", "CPU009"),
+    ("motherboard", "cpu"): ("CPU001", "CPU002", "CPU003", "CPU004", "CPU005", "CPU009"),
     SITTING: (
         "SLT001",
         "SLT002",
@@ -105,8 +110,8 @@ RESTS_ON: dict[tuple[str, ...], tuple[str, ...]] = {
         "NVL009",
         "P2P001",
     ),
-    ("motherboard", "cpu", "memory"): ("MEM001", "MEM002", "MEM003", "MEM004", "CPU004"),
-    (CARDS, "motherboard", "cpu", "memory"): ("MEM008", "MEM009"),
+    ("motherboard", "cpu", "memory"): OF_MODULES,
+    (CARDS, "motherboard", "cpu", "memory"): OF_ROOM,
     (CARDS, "motherboard", "cpu", "storage"): (
         "M2001",
         "M2002",
@@ -168,4 +173,8 @@ def refuses(finding: Finding, strictness: Strictness) -> bool:
         return True
     if finding.severity == "unknown":
         return strictness != "open" and counts(finding)
-    return finding.severity == "warning" and strictness == "sound" and finding.code in AVOIDED
+    return (
+        finding.severity == "warning"
+        and strictness in ("sound", "tight")
+        and finding.code in AVOIDED
+    )

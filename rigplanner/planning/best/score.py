@@ -7,23 +7,26 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.machine.model import Machine
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import TIME_METRICS, SpeedEstimate
-from rigplanner.performance.settled import settled
+from rigplanner.performance.settled import settle, settled
 from rigplanner.performance.software.readiness import ready
 from rigplanner.planning.best.question import Question, Want
+from rigplanner.planning.best.reads import Strictness
 from rigplanner.planning.best.space import CardSet, Way
 from rigplanner.planning.map.rank import known_of
 from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.rules.assess import link_of, memory_on, speed_on
 
-Fault = Literal["memory", "tight", "not-predicted", "unproven", "target", "stack"]
+Fault = Literal["memory", "tight", "not-predicted", "unproven", "target", "stack", "no-card"]
 """Why a machine does not do a work: memory does not hold it; may not hold it; nothing predicts it;
-no measurement near it is of its maker's chips; it is too slow; its stack does not run it."""
+no measurement near it is of its maker's chips; it is too slow; its stack does not run it; it trains
+and there is no GPU."""
 
 
 class Score(Struct, frozen=True, kw_only=True):
@@ -42,16 +45,35 @@ class Score(Struct, frozen=True, kw_only=True):
 HOSTED_STACKS = ("llama.cpp", "ollama", "lm-studio", "koboldcpp", "ktransformers", "ik_llama.cpp")
 
 
-def leans_on_host(question: Question, cards: CardSet) -> bool:
+def leans_on_host(question: Question, cards: CardSet, catalog: Catalog) -> bool:
     """Return whether memory or drives of the host may decide how fast a work is on some cards:
-    without cards they always may."""
-    return not cards.count or any(
+    without cards they always may; with a work that names no stack where people run it on these
+    cards with one that leaves in RAM what they do not hold."""
+    gpus = [part for each, _ in cards.kinds if isinstance(part := catalog.get(each), GPU)]
+    return not gpus or any(
         want.workload.dataset_gb
         or want.workload.cpu_offload_gb
         or want.workload.parallelism is not None
-        or (want.workload.stack or "").casefold() in HOSTED_STACKS
+        or any(_stack_of(on_cards(want, cards.count, cards.way), gpu, cards.count) in HOSTED_STACKS
+               for gpu in gpus)
         for want in question.wants
-    )
+    )  # fmt: skip
+
+
+def _stack_of(work: Workload, gpu: GPU, count: int) -> str:
+    """The stack that a work is run with on some cards; "" of one that nothing runs. Training names
+    none that keeps layers in RAM."""
+    if work.stack or trains(work):
+        return (work.stack or "").casefold()
+    try:
+        return settle(work, gpu, count, 1, "pcie", shipped_zoo()).workload.stack or ""
+    except WorkloadFault:
+        return ""
+
+
+def trains(work: Workload) -> bool:
+    """Return whether a work trains."""
+    return (work.task or "").startswith("train")
 
 
 def on_cards(want: Want, count: int, way: Way) -> Workload:
@@ -59,28 +81,33 @@ def on_cards(want: Want, count: int, way: Way) -> Workload:
     work = want.workload
     if count < 2 or way == "copies" or work.parallelism is not None:
         return work
-    trains = (work.task or "").startswith("train")
-    degrees = Parallelism(zero=3) if trains else Parallelism(tensor=count)
+    degrees = Parallelism(zero=3) if trains(work) else Parallelism(tensor=count)
     return replace(work, parallelism=degrees)
 
 
-def score_of(question: Question, machine: Machine, way: Way, strict: bool = True) -> Score | Fault:
-    """Return how well a machine does the works of a question, or the first fault. `strict` refuses
-    what is not proven on chips of the maker."""
+def score_of(
+    question: Question, machine: Machine, way: Way, strictness: Strictness = "sound"
+) -> Score | Fault:
+    """Return how well a machine does the works of a question, or the first fault. Memory that may
+    not hold a work is one where only sound rigs count and the question does not bear it; what is
+    not proven on chips of the maker is one unless all is open."""
     speeds, works, tight, unproven = [], [], False, False
     count = len(machine.gpus)
+    bears_tight = question.tight or strictness != "sound"
     for want in question.wants:
         work = on_cards(want, count, way)
+        if not count and trains(work):
+            return "no-card"
         found = _speed(work, machine)
         if not isinstance(found, SpeedEstimate):
             return found
         if found.fits == "no":
             return "memory"
         doubt = bool(count) and found.fits != "yes"
-        if doubt and not question.tight:
+        if doubt and not bears_tight:
             return "tight"
         news = any(is_unproven(found, gpu) for gpu in _kinds(machine))
-        if news and strict:
+        if news and strictness != "open":
             return "unproven"
         if want.at_least is not None and not _reaches(found, want.at_least):
             return "target"

@@ -9,8 +9,8 @@ from msgspec import Struct
 from rigplanner.catalog.schema.parts import GPU, System
 from rigplanner.planning.best.bounds import Bounds, card_watts
 from rigplanner.planning.best.judge import Chosen, Judge
-from rigplanner.planning.best.reads import NO_CASE, NO_HOUSING
-from rigplanner.planning.best.score import Score, score_of
+from rigplanner.planning.best.reads import CARDS, NO_CASE, NO_HOUSING
+from rigplanner.planning.best.score import Score, score_of, trains
 from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space
 from rigplanner.rig.document import Item, Rig
 from rigplanner.rules.assess import Assessment
@@ -209,6 +209,9 @@ class Search:
         if least > aim.limit(score):
             ledger.leave(cards, before, kind, (option,), "price", least)
             return self._dear(cards, least, aim, kind)
+        if (money := self._over_budget(cards, chosen, spent[1], level)) is not None:
+            ledger.leave(cards, before, kind, (option,), "price", money)
+            return frozenset((CARDS, *chosen))
         refusal = self.judge.refusal(cards, chosen, kind)
         if refusal is not None:
             ledger.leave(cards, before, kind, (option,), refusal.code)
@@ -236,6 +239,18 @@ class Search:
             return self._descend(cards, chosen, paid, score, level + 1, aim, ledger)
         self._end(cards, chosen, round(paid[1], 2), aim, ledger)
         return WHOLE
+
+    def _over_budget(self, cards: CardSet, chosen: Chosen, paid: float, level: int) -> float | None:
+        """Where watts are what is measured: return what a rig with these choices costs at least, if
+        that is above the budget. A choice that draws more may cost less: all of them are to
+        blame."""
+        budget = self.judge.question.budget
+        if not self.by_watts or budget is None:
+            return None
+        sits = level >= HOST_KINDS.index("cpu")
+        rest = (self.bounds.housed if sits else self.bounds.rest)(level + 1, cards, chosen, False)
+        least = paid + chosen[HOST_KINDS[level]].cost + rest
+        return least if least > budget + NO_MONEY else None
 
     def _unhoused(
         self,
@@ -349,13 +364,13 @@ class Search:
 
 def _scored(judge: Judge, assessment: Assessment, cards: CardSet | None) -> Score | str:
     way = cards.way if cards else "copies"
-    return score_of(judge.question, assessment.machine, way, judge.strictness != "open")
+    return score_of(judge.question, assessment.machine, way, judge.strictness)
 
 
 def _suits(system: System, judge: Judge) -> bool:
     """A development board suits what is to run, not what is to be trained."""
-    trains = any((w.workload.task or "").startswith("train") for w in judge.question.wants)
-    return system.role == "complete" or not trains
+    trained = any(trains(want.workload) for want in judge.question.wants)
+    return system.role == "complete" or not trained
 
 
 def card_name(judge: Judge, cards: CardSet) -> str:

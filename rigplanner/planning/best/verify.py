@@ -48,7 +48,7 @@ from rigplanner.planning.best.relaxed import (
     memory_for,
     most_by_cores,
 )
-from rigplanner.planning.best.score import Score, leans_on_host, on_cards, score_of
+from rigplanner.planning.best.score import Score, leans_on_host, on_cards, score_of, trains
 from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space, space_of
 from rigplanner.planning.best.twins import spec_of
 from rigplanner.rig.document import Item, Rig
@@ -56,6 +56,7 @@ from rigplanner.rules.assess import assess
 from rigplanner.rules.badges import LateJob
 from rigplanner.rules.core.context import Context
 from rigplanner.rules.core.registry import judged
+from rigplanner.rules.hardware.memory import kind_suits
 from rigplanner.rules.jobs.vram import offloading
 from rigplanner.rules.topics import RULES_BY_CODE
 
@@ -116,7 +117,7 @@ class _Check:
             self.question.price_age_days,
             self.question.abroad,
         )
-        self.strict = certificate.strictness != "open"
+        self.strictness = certificate.strictness
         self.budget = math.inf if self.question.budget is None else self.question.budget
         self._said: dict[object, Any] = {}
         self._last: Any = (None, None)
@@ -140,7 +141,7 @@ class _Check:
 
     def _stricter(self) -> Iterator[str]:
         """Where rigs with warnings or open facts count, it is proven that no other does it."""
-        made, other, at = self.made, self.made.stricter, LADDER.index(self.made.strictness)
+        made, other, at = self.made, self.made.stricter, LADDER.index(self.strictness)
         if not at:
             return
         if other is None or other.strictness != LADDER[at - 1]:
@@ -308,7 +309,7 @@ class _Check:
         for finding in found.report.findings:
             if refuses(finding, self.made.strictness):
                 return finding.code
-        score = score_of(self.question, found.machine, one.way, self.strict)
+        score = score_of(self.question, found.machine, one.way, self.strictness)
         return (
             (score, found.machine.power.sustained_w or 0.0) if isinstance(score, Score) else score
         )
@@ -409,8 +410,8 @@ class _Check:
         if family.cards >= 0:
             return False
         part = self.catalog.get(self.made.machines[family.chosen[0]].part)
-        trains = any((w.workload.task or "").startswith("train") for w in self.question.wants)
-        return trains and isinstance(part, System) and part.role != "complete"
+        trained = any(trains(want.workload) for want in self.question.wants)
+        return trained and isinstance(part, System) and part.role != "complete"
 
     def _hopeless(self, score: float, measure: float) -> bool:
         """Say whether no rig of at most this speed and at least this price (or draw) beats the
@@ -551,8 +552,15 @@ class _Check:
         if isinstance(part, MemoryKit):
             if many * part.modules * part.module_gib < self._least_ram(cards):
                 return False
-            wanted = board.layout.memory_type if isinstance(board, Motherboard) else None
-            return wanted is None or part.type == wanted
+            if not isinstance(board, Motherboard):
+                return True
+            taken = board.layout
+            if taken.memory_slots and many * part.modules > taken.memory_slots:
+                return False
+            kinds = taken.memory_modules
+            if part.module and kinds and not kind_suits(part.module, kinds):
+                return False
+            return taken.memory_type is None or part.type == taken.memory_type
         if isinstance(part, Cooler):
             cpu = self.catalog.get(chosen["cpu"].part) if "cpu" in chosen else None
             socket = cpu.socket if isinstance(cpu, CPU) else None
@@ -572,7 +580,7 @@ class _Check:
         if key not in self._said:
             video = sum(n * (gpu.memory_gib or 0) * gpu.dies for gpu, n in self._gpus(cards))
             kept = 0.0
-            leans = leans_on_host(self.question, cards)
+            leans = self._leans(cards)
             if leans and cards.cost <= self.budget:
                 parts = {p.id: p for p in self._ideal.parts(cards, self.catalog, False)}
                 items = (*self._items(cards, {}), *self._ideal.items(True))
@@ -586,6 +594,12 @@ class _Check:
                 kept = max((case.host_gib for case in offloading(context)), default=0.0)
             self._said[key] = max(video, kept)
         return float(self._said[key])
+
+    def _leans(self, cards: CardSet) -> bool:
+        key = ("leans", cards.kinds, cards.way)
+        if key not in self._said:
+            self._said[key] = leans_on_host(self.question, cards, self.catalog)
+        return bool(self._said[key])
 
     def _parts(self, kind: str) -> list[Any]:
         return [self.catalog.get(option.part) for option in self.made.options[kind]]
@@ -610,7 +624,7 @@ class _Check:
         part = {k: chosen[k] for k in kinds if k != CARDS}
         if code in OF_LOAD:
             part = self._sparing | part
-        named = (cards.kinds, cards.cap_w, cards.bridge) if CARDS in kinds else ()
+        named = (cards.kinds, cards.cap_w, cards.bridge, cards.way) if CARDS in kinds else ()
         key = (code, named, *((o.part, o.quantity) for o in part.values()))
         if key not in self._said:
             self._said[key] = self._refused(code, cards if CARDS in kinds else None, part)
@@ -717,7 +731,7 @@ class _Check:
         """Return what cards do at most with these choices of a board and a processor, else with
         any."""
         sits = "motherboard" in chosen and "cpu" in chosen
-        if "motherboard" in chosen and not sits and leans_on_host(self.question, cards):
+        if "motherboard" in chosen and not sits and self._leans(cards):
             return self._on_socket(cards, chosen)
         named = (cards.kinds, cards.way, cards.cap_w, cards.bridge)
         key = ("speed", named, *((chosen["motherboard"], chosen["cpu"]) if sits else ()))
@@ -729,10 +743,10 @@ class _Check:
 
     def _free(self, cards: CardSet) -> Score | str:
         best: Score | str = "not-predicted"
-        leans = leans_on_host(self.question, cards)
+        leans = self._leans(cards)
         for own_roots in (False, True):
             rig = self._in_ideal(cards, self._ideal, own_roots, leans)
-            score = score_of(self.question, assemble(rig, self.catalog), cards.way, self.strict)
+            score = score_of(self.question, assemble(rig, self.catalog), cards.way, self.strictness)
             if isinstance(score, Score):
                 found = assess(rig, self.catalog, self.made.day).report.findings
                 if any(f.code in OF_WORK and refuses(f, self.made.strictness) for f in found):
@@ -759,7 +773,9 @@ class _Check:
             found: Score | str = "not-predicted"
             for own_roots in (False, True):
                 rig = self._in_ideal(cards, host.with_cores(cores), own_roots, True)
-                told = score_of(self.question, assemble(rig, self.catalog), cards.way, self.strict)
+                told = score_of(
+                    self.question, assemble(rig, self.catalog), cards.way, self.strictness
+                )
                 value = told.value if isinstance(told, Score) else -1.0
                 if value >= (found.value if isinstance(found, Score) else -1.0):
                     found = told
@@ -791,7 +807,7 @@ class _Check:
         free = self._free_of(cards)
         if isinstance(free, str):
             return free
-        leans = leans_on_host(self.question, cards)
+        leans = self._leans(cards)
         kinds = ("motherboard", "cpu", "memory", "storage")[: 4 if leans else 2]
         some = {k: chosen[k] for k in kinds if k in chosen}
         items, parts = self._items(cards, some), {}
@@ -808,7 +824,7 @@ class _Check:
             parts = {MEMORY: kit, drive.id: drive}
             items += (Item(uid="memory", part=MEMORY, quantity=some["cpu"].quantity), FURNITURE[1])
         rig = replace(self._rig(items), snapshot=parts)
-        score = score_of(self.question, assemble(rig, self.catalog), cards.way, self.strict)
+        score = score_of(self.question, assemble(rig, self.catalog), cards.way, self.strictness)
         return free if isinstance(score, Score) and score.value > free.value else score
 
     def _free_of(self, cards: CardSet) -> Score | str:
@@ -848,8 +864,11 @@ class _Check:
                 found.setdefault((family.cards, family.chosen[:at]), []).append(family)
         return found
 
-    def _dear_at_any_speed(self, family: Family, sibling: int, at: int) -> bool:
-        """Say whether each choice of a family costs too much, however fast it were."""
+    def _dear_at_any_speed(
+        self, family: Family, sibling: int, at: int, by_budget: bool = True
+    ) -> bool:
+        """Say whether each choice of a family takes too much, however fast it were; `by_budget`:
+        or costs more than there is."""
         kind = HOST_KINDS[len(family.chosen)] if family.options else ""
         cards = self.made.sets[family.cards]
         chosen = dict(zip(HOST_KINDS, self._options(family.chosen), strict=False))
@@ -857,7 +876,7 @@ class _Check:
         some = [chosen | {kind: self.made.options[kind][n]} for n in numbers] or [chosen]
         by_watts = self.question.objective == "least-watts"
         return all(
-            self._least(cards, one, False) > self.budget + EQUAL
+            (by_budget and self._least(cards, one, False) > self.budget + EQUAL)
             or self._hopeless(math.inf, self._least(cards, one, by_watts))
             for one in some
         )
@@ -878,8 +897,11 @@ class _Check:
             housed = frozenset(("chassis",))
         if family.reason == NO_HOUSING:
             return SITS | housed
-        if family.reason == "price" and self._dear_at_any_speed(family, sibling, at):
+        watts = self.question.objective == "least-watts"
+        if family.reason == "price" and self._dear_at_any_speed(family, sibling, at, not watts):
             return SITS | housed
+        if family.reason == "price" and watts:
+            return frozenset((CARDS, *HOST_KINDS[: len(family.chosen) + 1]))
         chosen = dict(zip(HOST_KINDS, self._options(family.chosen), strict=False))
         kind = HOST_KINDS[len(family.chosen)]
         number = sibling if len(family.chosen) == at else family.options[0]
@@ -888,7 +910,7 @@ class _Check:
         found = self._rests_on(family.reason, cards, chosen)
         if found is not None:
             return found
-        if len(family.chosen) < 2 or not leans_on_host(self.question, cards):
+        if len(family.chosen) < 2 or not self._leans(cards):
             return SITS | housed
         if "storage" not in chosen:
             return SITS | {"memory"}

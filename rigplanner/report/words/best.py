@@ -102,6 +102,7 @@ WHY = {
     "not-predicted": "memory or speed cannot be predicted",
     "target": "too slow for what was asked",
     "stack": "the software does not run it on this card",
+    "no-card": "training asks for a graphics card",
     "no-rig": "no rig with it passes all checks",
     "no-price": "the catalog has no price of it that counts",
 }
@@ -121,6 +122,7 @@ EXCLUDED = {
     "not-predicted": "speed cannot be predicted",
     "target": "slower than was asked",
     "stack": "software does not run it",
+    "no-card": "training without a graphics card",
     "role": "no machine for such work",
     "rig": "looked at one by one",
 }
@@ -144,6 +146,7 @@ UNPROVEN = (
 )
 STRICTNESS = {
     "sound": "No error, no warning that another part would mend, nothing unknown that decides.",
+    "tight": "No rig surely holds it; in this one memory is tight: look at it first.",
     "warned": "No rig is without warnings that another part would mend: look at them first.",
     "open": "Every rig leaves facts open that decide: look at them first.",
 }
@@ -152,7 +155,6 @@ CHANGES = {
     "budget": "With a larger budget it is possible from {price}.",
     "used": "With used parts it is possible from {price} (--used).",
     "abroad": "With prices of other markets, converted, it is possible from {price} (--abroad).",
-    "tight": "Where memory may just hold it, it is possible from {price} (--tight).",
     "quiet": "Where it may be loud, it is possible from {price} (without --quiet).",
     "size": "In a larger case it is possible from {price} (without --size).",
     "maker": "With cards of any maker it is possible from {price}.",
@@ -173,7 +175,6 @@ CHANGES = {
 GIVEN_UP = {
     "used": "used parts",
     "abroad": "prices of other markets",
-    "tight": "memory that may just hold it",
     "quiet": "a loud place",
     "size": "a larger case",
     "maker": "cards of any maker",
@@ -257,8 +258,8 @@ def also_texts(best: Candidate, aims: Iterable[Aim], seeker: Seeker) -> list[str
     told = []
     for aim in aims:
         way: Way = "spread" if aim.spread else "copies"
-        asked = replace(seeker.question, wants=(Want(workload=aim.workload),), tight=True)
-        score = score_of(asked, machine, way, False)
+        asked = replace(seeker.question, wants=(Want(workload=aim.workload),))
+        score = score_of(asked, machine, way, "open")
         if isinstance(score, str):
             said = tr(WHY.get(score, score))
         else:
