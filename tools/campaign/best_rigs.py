@@ -6,19 +6,16 @@ from rigplanner.planning.best.answer import Answer, Seeker
 from rigplanner.planning.best.certificate import as_json
 from rigplanner.planning.best.verify import read_certificate, verify
 from tools.campaign.figures import Failure, Figures, keep
-from tools.campaign.small_catalogs import TODAY, best_of, every_rig, owner_case, random_case
+from tools.campaign.small_catalogs import TODAY, asked_of, best_of, every_rig
 
 CENT = 0.011
-OWNED_EACH = 5
-"""One in so many asks what goes beside a card that is owned."""
 
 
 def best_rigs(count: int, seed: int, kept: Path | None) -> Figures:
     """Ask `count` random questions."""
     found = Figures("best")
     for number in range(seed * 1000, seed * 1000 + count):
-        made = owner_case if number % OWNED_EACH == 0 else random_case
-        catalog, question = made(number)
+        catalog, question = asked_of(number)
         *_, answer = Seeker(question, catalog, TODAY).answers(question.budget, True)
         assert answer.certificate is not None
         proof = as_json(answer.certificate)

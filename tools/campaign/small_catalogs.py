@@ -149,9 +149,30 @@ def random_case(seed: int) -> tuple[Catalog, Question]:
     return replace(shipped, parts=parts), question
 
 
-def owner_case(seed: int) -> tuple[Catalog, Question]:
-    """Return a small catalog with two kinds of card or more of which the asker has one, and a work
+MIXED_EACH = 5
+"""One in so many asks what goes beside a card that is owned, and one what two kinds do."""
+
+
+def asked_of(number: int) -> tuple[Catalog, Question]:
+    """Return a small catalog and a question by its number."""
+    made = {0: owner_case, 1: mixed_case}.get(number % MIXED_EACH, random_case)
+    return made(number)
+
+
+def mixed_case(seed: int) -> tuple[Catalog, Question]:
+    """Return a small catalog with two kinds of card, the larger of which costs more, and a work
     whose layers are dealt out to cards that differ."""
+    catalog, question = owner_case(seed)
+    gpus = [part for part in catalog.of_kind("gpu") if isinstance(part, GPU)]
+    gpus.sort(key=lambda gpu: (gpu.memory_gib or 0, gpu.bandwidth_gbs or 0))
+    prices = sorted((gpu.prices for gpu in gpus), key=lambda prices: prices[0].amount)
+    priced = {g.id: replace(g, prices=p) for g, p in zip(gpus, prices, strict=True)}
+    return replace(catalog, parts={**catalog.parts, **priced}), replace(question, owned=())
+
+
+def owner_case(seed: int) -> tuple[Catalog, Question]:
+    """Return a small catalog with two kinds of card of which the asker has one, and a work whose
+    layers are dealt out to cards that differ."""
     rng, (catalog, question) = random.Random(seed), random_case(seed)
     chosen = rng.sample([part for part in POOL["gpu"] if not part.startswith("amd")], 2)
     mine, shipped = chosen[0], shipped_catalog()
@@ -172,7 +193,7 @@ def owner_case(seed: int) -> tuple[Catalog, Question]:
 def every_rig(catalog: Catalog, question: Question) -> Iterator[tuple[float, float, Score]]:
     """Yield price, watts and score of every sound rig, by trying all."""
     kinds = {kind: list(catalog.of_kind(kind)) for kind in KINDS}
-    for cards in _card_sets(kinds["gpu"], question):
+    for cards in card_sets(kinds["gpu"], question):
         count = sum(n for _, n in cards)
         ways = ("copies", "spread") if count > 1 and len(cards) == 1 else ("copies",)
         for board, cpu in itertools.product(kinds["motherboard"], kinds["cpu"]):
@@ -199,7 +220,7 @@ def every_rig(catalog: Catalog, question: Question) -> Iterator[tuple[float, flo
                     items.append(("psu", *supplies))
                     for uid, (gpu, n) in reversed([*zip(("gpu", "gpu2"), cards, strict=False)]):
                         items.insert(0, (uid, gpu, n))
-                    price = sum(_paid(part, n, question) for _, part, n in items)
+                    price = sum(paid(part, n, question) for _, part, n in items)
                     if question.budget is not None and round(price, 2) > question.budget:
                         continue
                     for way in ways:
@@ -211,16 +232,38 @@ def every_rig(catalog: Catalog, question: Question) -> Iterator[tuple[float, flo
                             yield round(price, 2), *found
 
 
-def _card_sets(gpus: list[Any], question: Question) -> Iterator[tuple[tuple[GPU, int], ...]]:
-    """No card, one and two of a kind, and an owned one beside one of another kind."""
+def card_sets(gpus: list[Any], question: Question) -> Iterator[tuple[tuple[GPU, int], ...]]:
+    """No card, one and two of a kind, and, where layers are dealt out, an owned one beside one of
+    another kind, and two of which neither is as good and no dearer."""
     yield ()
     yield from (((gpu, n),) for n in (1, 2) for gpu in gpus)
-    for owned in question.owned:
-        mine = next(gpu for gpu in gpus if gpu.id == owned.part)
-        yield from (((gpu, 1), (mine, 1)) for gpu in gpus if gpu is not mine)
+    if not all(want.workload.stack == "llama.cpp" for want in question.wants):
+        return
+    mine = [gpu for gpu in gpus if gpu.id in {owned.part for owned in question.owned}]
+    for one, other in itertools.permutations(gpus, 2):
+        if one.chip_maker != other.chip_maker or one in mine:
+            continue
+        bought = (
+            other not in mine
+            and (one.bandwidth_gbs, other.id) >= (other.bandwidth_gbs, one.id)
+            and not any(is_matched(gpu, gpus) for gpu in (one, other))
+        )
+        if bought or other in mine:
+            yield (one, 1), (other, 1)
 
 
-def _paid(part: Any, many: int, question: Question) -> float:
+def is_matched(gpu: GPU, gpus: Iterable[GPU]) -> bool:
+    """Whether a cheaper card of the same maker has as much memory and as fast a one."""
+    return any(
+        other.chip_maker == gpu.chip_maker
+        and other.prices[0].amount < gpu.prices[0].amount
+        and (other.memory_gib or 0) >= (gpu.memory_gib or 0)
+        and (other.bandwidth_gbs or 0) >= (gpu.bandwidth_gbs or 0)
+        for other in gpus
+    )
+
+
+def paid(part: Any, many: int, question: Question) -> float:
     """What so many pieces cost: owned ones what selling them would bring."""
     kept = next((o for o in question.owned if o.part == part.id), Owned(part="", quantity=0))
     mine = min(many, kept.quantity)

@@ -21,7 +21,6 @@ from rigplanner.planning.best.judge import Judge
 from rigplanner.planning.best.market import Market
 from rigplanner.planning.best.question import Question
 from rigplanner.planning.best.reads import LADDER, Strictness
-from rigplanner.planning.best.score import Score
 from rigplanner.planning.best.search import (
     NO_MONEY,
     TWIN,
@@ -36,7 +35,8 @@ from rigplanner.planning.best.space import CardSet, Space, space_of
 from rigplanner.workload.resolved import in_one_format
 
 NOT_IN_SPACE = (
-    "cards of different kinds together, but for owned ones whose layers a program deals out",
+    "cards of different kinds together, but for two kinds of one maker, four cards at most, whose"
+    " layers a program deals out",
     "risers, switches and docks",
     "two supplies in a closed case",
     "several drives",
@@ -202,8 +202,8 @@ class Seeker:
         bounds = self.search.bounds
         every = (c for c in self._sets if count is None or c.count == count)
         reached = [c for c in every if bounds.has_slots(c) and self.search.least(c) <= most]
-        told = [(cards, bounds.ceiling(cards)) for cards in reached]
-        fast = [(score.value, cards) for cards, score in told if isinstance(score, Score)]
+        told = [(bounds.roof(cards), cards) for cards in reached]
+        fast = [(most, cards) for most, cards in told if not isinstance(most, str)]
         fast.sort(key=lambda pair: (-pair[0], pair[1].cost, pair[1].gpu, pair[1].count))
         return tuple(cards for _, cards in fast)
 
@@ -223,9 +223,8 @@ class Seeker:
     def _faster_by(self, best: Candidate) -> float:
         """By what share a rig that was not looked at may be faster: those that may be fastest come
         first."""
-        ceiling = self.search.bounds.ceiling(self._left[0]) if self._left else None
-        fastest = ceiling.value if isinstance(ceiling, Score) else 0.0
-        return max(0.0, fastest / best.score.value - 1)
+        roof = self.search.bounds.roof(self._left[0]) if self._left else 0.0
+        return max(0.0, 0.0 if isinstance(roof, str) else roof / best.score.value - 1)
 
     def _told(
         self,

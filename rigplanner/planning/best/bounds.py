@@ -113,6 +113,19 @@ class Bounds:
             self._ceilings[key] = self._ceiling(cards)
         return self._ceilings[key]
 
+    def roof(self, cards: CardSet) -> float | str:
+        """Return what a set of cards does at most, soon: of two kinds of card no more than as many
+        of the faster one do. A token passes the layers of each card in turn, so that their speed
+        is a mean of the speeds of as many equal cards (`several_gpus/dealt_layers.py`). Of several
+        works each may have another faster kind: there the ceiling is asked."""
+        if cards.other and len(self.question.wants) == 1:
+            equal = [self.ceiling(CardSet(part, cards.count, 0.0)) for part, _ in cards.kinds]
+            told = [each.value for each in equal if isinstance(each, Score)]
+            if len(told) == len(equal):
+                return max(told)
+        ceiling = self.ceiling(cards)
+        return ceiling.value if isinstance(ceiling, Score) else ceiling
+
     def _host_of(self, cpu: CPU) -> tuple[object, ...]:
         if cpu.id not in self._kinds:
             self._kinds[cpu.id] = _as_host(cpu)

@@ -129,18 +129,19 @@ class Search:
             return ledger.leave(cards, {}, "", (), "price", self._price_least(cards))
         if least > aim.limit(float("inf")):
             return ledger.leave(cards, {}, "", (), "price", least)
-        ceiling = self.bounds.ceiling(cards)
-        if not isinstance(ceiling, Score):
-            return ledger.leave(cards, {}, "", (), ceiling)
-        limit = aim.limit(ceiling.value)
-        if least > limit:
-            slow = limit == NOTHING
-            reason, bound = ("speed", ceiling.value) if slow else ("price", least)
-            return ledger.leave(cards, {}, "", (), reason, bound)
+        for bound in (self.bounds.roof, self.bounds.ceiling):
+            found = bound(cards)
+            if isinstance(found, str):
+                return ledger.leave(cards, {}, "", (), found)
+            most = found.value if isinstance(found, Score) else found
+            limit = aim.limit(most)
+            if least > limit:
+                reason, told = ("speed", most) if limit == NOTHING else ("price", least)
+                return ledger.leave(cards, {}, "", (), reason, told)
         if not self.judge.has_case(cards, self.bounds.plausible("chassis", cards, {}).firsts):
             return ledger.leave(cards, {}, "", (), NO_CASE)
         own = card_watts(cards, self.judge.catalog) if self.by_watts else cards.cost
-        self._descend(cards, {}, (own, cards.cost), ceiling.value, 0, aim, ledger)
+        self._descend(cards, {}, (own, cards.cost), most, 0, aim, ledger)
         return None
 
     def _price_least(self, cards: CardSet) -> float:

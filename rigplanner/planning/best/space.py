@@ -4,7 +4,7 @@ by themselves."""
 
 import math
 from collections.abc import Iterator
-from itertools import product
+from itertools import combinations, product
 from typing import Literal
 
 from msgspec import Struct
@@ -42,6 +42,8 @@ WIDEST_MM: dict[Size, float] = {"itx": 180.0, "matx": 260.0, "atx": 320.0, "any"
 QUIET_CARDS = 2
 MOST_BESIDE = 3
 """Cards that are bought beside owned ones of another kind."""
+MOST_OF_TWO_KINDS = 4
+"""Cards of two bought kinds together."""
 
 Way = Literal["copies", "spread"]
 """How a job that says nothing lies on several cards: a copy on each, or divided among them."""
@@ -304,9 +306,18 @@ def _deals_layers(work: Workload) -> bool:
 
 
 def _mixed(cards: list[GPU], most: int, question: Question, market: Market) -> Iterator[CardSet]:
-    """Yield cards that are there already beside bought ones of another kind and the same maker,
-    whose layers one program works on."""
+    """Yield cards of two kinds of the same maker, whose layers one program works on: those that
+    are there already beside any bought one, and two bought kinds that no cheaper one matches."""
     owned = {each.part: each.quantity for each in question.owned}
+    bought = [gpu for gpu in unmatched(cards, market) if gpu.id not in owned]
+    for gpu, other in combinations(bought, 2):
+        if gpu.chip_maker != other.chip_maker:
+            continue
+        for many, more in product(range(1, MOST_OF_TWO_KINDS), repeat=2):
+            if many + more <= MOST_OF_TWO_KINDS and question.least_cards <= many + more <= most:
+                parts = cost_of(gpu, many, question, market), cost_of(other, more, question, market)
+                cost = round(sum(parts), 2)
+                yield CardSet(gpu.id, many + more, cost, other=other.id, others=more)
     for mine, gpu in product([card for card in cards if card.id in owned], cards):
         twice = gpu.id in owned and gpu.id <= mine.id
         if gpu.chip_maker != mine.chip_maker or gpu.id == mine.id or twice:
@@ -315,6 +326,25 @@ def _mixed(cards: list[GPU], most: int, question: Question, market: Market) -> I
             cost = cost_of(mine, kept, question, market) + cost_of(gpu, many, question, market)
             if cost < math.inf and question.least_cards <= kept + many <= most:
                 yield CardSet(gpu.id, kept + many, round(cost, 2), other=mine.id, others=kept)
+
+
+def unmatched(cards: list[GPU], market: Market) -> list[GPU]:
+    """Return the cards that no cheaper one of the same maker matches in size and rate of its
+    memory, on which the speed of layers that are dealt out rests; the fastest memory first, which
+    takes the first slot."""
+    found: list[GPU] = []
+    offers = [(offer.amount, gpu) for gpu in cards if (offer := market.offer(gpu)) is not None]
+    for _, gpu in sorted(offers, key=lambda pair: (pair[0], pair[1].id)):
+        size, rate = gpu.memory_gib or 0.0, gpu.bandwidth_gbs or 0.0
+        matched = any(
+            other.chip_maker == gpu.chip_maker
+            and (other.memory_gib or 0.0) >= size
+            and (other.bandwidth_gbs or 0.0) >= rate
+            for other in found
+        )
+        if not matched:
+            found.append(gpu)
+    return sorted(found, key=lambda gpu: (-(gpu.bandwidth_gbs or 0.0), gpu.id))
 
 
 def _bridged(

@@ -273,9 +273,9 @@ def also_texts(best: Candidate, aims: Iterable[Aim], seeker: Seeker) -> list[str
 def outside_text() -> str:
     """Return which rigs are not among those that were looked at."""
     return tr(
-        "Not looked at: cards of different kinds together (but for owned ones whose layers a"
-        " program deals out), risers, switches and docks, two supplies in a closed case, several"
-        " drives, barebones."
+        "Not looked at: cards of different kinds together (but for two kinds of one maker whose"
+        " layers a program deals out), risers, switches and docks, two supplies in a closed case,"
+        " several drives, barebones."
     )
 
 

@@ -10,13 +10,15 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog, shipped_catalog
 from rigplanner.catalog.schema.parts import Price, kind_of
-from rigplanner.planning.best.answer import Answer, Seeker
+from rigplanner.planning.best.answer import Answer, Seeker, best_rig
 from rigplanner.planning.best.certificate import Certificate, as_json
 from rigplanner.planning.best.question import Question, Want
 from rigplanner.planning.best.reads import refuses, rests_on
-from rigplanner.planning.best.space import HOST_KINDS
+from rigplanner.planning.best.score import Score, leans_on_host
+from rigplanner.planning.best.space import HOST_KINDS, CardSet
 from rigplanner.planning.best.verify import read_certificate, verify
 from rigplanner.report.words.best import excluded_text
+from rigplanner.rig.workload import Workload
 from rigplanner.rules.assess import assess
 from tools.campaign.small_catalogs import (
     PLATFORMS,
@@ -26,6 +28,7 @@ from tools.campaign.small_catalogs import (
     WORKS,
     best_of,
     every_rig,
+    mixed_case,
     owner_case,
     random_case,
 )
@@ -235,6 +238,62 @@ def test_two_supplies_feed_what_one_does_not_in_an_open_frame_alone(case: str) -
     else:
         assert answer.best is None
     assert answer.certificate is not None and verify(answer.certificate, catalog).faults == ()
+
+
+def one_card(gpu: str) -> Catalog:
+    board, cpus, kits, cooler = PLATFORMS[0]
+    return at_one_price(
+        board, cpus[0], kits[0], cooler, POOL["storage"][0], FED_FROM_ABOVE[0], gpu,
+        "nzxt.c.c1200-gold",
+    )  # fmt: skip
+
+
+def test_tight_memory_counts_where_nothing_surely_holds_the_work_and_no_cpu_trains() -> None:
+    """An 8B model by QLoRA takes 12 to 16 GiB: a card of 24 GB surely holds it, one of 16 may."""
+    question = Question(wants=(Want(workload=WORKS[1]),), site=SITES[1])
+    for gpu, strictness in (
+        ("nvidia.geforce.rtx-3090", "sound"),
+        ("asus.dual.rtx-5060-ti-16gb-oc", "tight"),
+    ):
+        catalog = one_card(gpu)
+        answer = best_rig(question, catalog, TODAY, True)
+        assert answer.best is not None and answer.certificate is not None
+        assert answer.strictness == strictness
+        assert answer.best.score.tight == (strictness == "tight")
+        assert answer.best.cards is not None and answer.best.cards.count
+        assert verify(answer.certificate, catalog).faults == ()
+    alone = replace(catalog, parts={k: p for k, p in catalog.parts.items() if k != gpu})
+    none = best_rig(question, alone, TODAY, True)
+    assert none.best is None and "no-card" in none.counts
+
+
+@pytest.mark.parametrize(
+    ("gpu", "precision", "leans"),
+    [
+        ("nvidia.geforce.rtx-3090", "bf16", False),
+        ("nvidia.geforce.rtx-3090", "q4_k_m", True),
+        ("nvidia.geforce.gt-710", "bf16", True),
+    ],
+)
+def test_a_work_that_people_run_from_ram_on_a_card_leans_on_the_host(
+    gpu: str, precision: str, leans: bool
+) -> None:
+    """No stack is named: format and card decide whether one runs it that keeps layers in RAM."""
+    work = Workload(model="llama-3.3-70b", task="serve", precision=precision)
+    asked = Question(wants=(Want(workload=work),))
+    assert leans_on_host(asked, CardSet(gpu, 1, 0.0), shipped_catalog()) == leans
+
+
+@pytest.mark.parametrize("seed", [101, 111])
+def test_two_kinds_of_card_do_no_more_than_as_many_of_the_faster_one(seed: int) -> None:
+    catalog, question = mixed_case(seed)
+    bounds = Seeker(replace(question, budget=None), catalog, TODAY).search.bounds
+    mixed = [cards for cards in bounds.space.sets if cards.other]
+    assert mixed
+    for cards in mixed:
+        ceiling, roof = bounds.ceiling(cards), bounds.roof(cards)
+        assert isinstance(ceiling, Score) and isinstance(roof, float)
+        assert ceiling.value <= roof * (1 + 1e-9)
 
 
 def test_a_known_pair_rests_on_the_kinds_that_it_names() -> None:
