@@ -405,3 +405,16 @@ def test_many_streams_are_no_nearer_for_what_one_was_measured_at() -> None:
     )  # fmt: skip
     assert one.evidence == "one source" and many.evidence != "one source"
     assert many.high / many.low > 1.3 * one.high / one.low
+
+
+@pytest.mark.parametrize(("tokens", "told"), [(512, 3822.2), (8192, 4675.7)])
+def test_long_prompts_gain_little_from_cards_that_follow_each_other(
+    tokens: int, told: float
+) -> None:
+    """gpt-oss-120b on four RTX 4090 by layers (ggml-org/llama.cpp pull request 19378)."""
+    work = Workload(
+        model="gpt-oss-120b", task="prefill", precision="mxfp4", stack="llama.cpp",
+        split="layer", input_tokens=tokens,
+    )  # fmt: skip
+    found = predict_speed(work, find_gpu("RTX 4090"), 4, 1, "pcie", shipped_zoo())
+    assert found.low < told < found.high
