@@ -21,7 +21,16 @@ from rigplanner.report.map import picture
 from rigplanner.report.map.charts import CHARTS, Chart, Heading, chart, year_of
 from rigplanner.report.map.scatter import Axis as Scale
 from rigplanner.report.map.scatter import Point, box_of, front, ticks
-from rigplanner.report.map.scene import THEMES, Measure, Rect, Text, letters, shortened, wrapped
+from rigplanner.report.map.scene import (
+    THEMES,
+    Measure,
+    Rect,
+    Stroke,
+    Text,
+    letters,
+    shortened,
+    wrapped,
+)
 from rigplanner.rig.workload import Workload
 
 HEADING = Heading("QLoRA <8B> & more", "RigPlanner, 23 Nov 2026. Sources: the catalog.")
@@ -64,6 +73,25 @@ def test_texts_never_meet_and_never_leave_the_picture(
     for (one, a), (other, b) in itertools.combinations(boxes, 2):
         apart = a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
         assert apart, (one, other)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in CHARTS if kind != "bars"])
+def test_no_line_goes_through_a_name(kind: Chart) -> None:
+    """An interval that no place of a name keeps clear of is interrupted there."""
+    shapes = chart(kind, some_rows(), HEADING, "speed", 420.0).shapes
+    grounds = [shape for shape in shapes if isinstance(shape, Rect) and shape.role == "paper"]
+    uprights = [
+        shape.points
+        for shape in shapes
+        if isinstance(shape, Stroke) and shape.role == "axis" and len(shape.points) == 2
+    ]
+    for name in (shape for shape in shapes if isinstance(shape, Text) and shape.role == "ink"):
+        left, top, right, bottom = box_of(name, letters)
+        for (x, high), (_, low) in uprights:
+            if left < x < right and min(high, low) < bottom and max(high, low) > top:
+                assert any(
+                    g.x <= left and g.x + g.width >= right and g.y <= top + 1 for g in grounds
+                ), name.text
 
 
 def test_bars_are_as_long_as_their_figures_and_answer_a_pointer() -> None:

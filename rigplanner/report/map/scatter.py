@@ -248,9 +248,10 @@ def _labels(
     lines: Sequence[Stroke],
     plot: Box,
     measure: Measure,
-) -> list[Text]:
+) -> list[Rect | Text]:
     """Names beside their dots, those of the front first, then the highest: where no place around a
-    dot is free its name is left to the pointer."""
+    dot is free its name is left to the pointer. An interval ends before a name of the front that no
+    place keeps clear of it, and goes on behind."""
     order = [*edge, *sorted(points, key=lambda point: -point.y)]
     place = {point.row: dot for point, dot in zip(points, dots, strict=True)}
     taken = _Taken()
@@ -260,6 +261,7 @@ def _labels(
         for ends in pairwise(line.points) if line.role == "front" else ():
             taken.add(_along(*ends))
     thin = [_along(*line.points[:2]) for line in lines if line.role != "front"]
+    grounds: list[Rect] = []
     made: list[Text] = []
     named: set[str] = set()
     for rank, point in enumerate(order[: len(edge) + MOST_TRIED]):
@@ -274,8 +276,11 @@ def _labels(
         clear = [pair for pair in tried if not any(_meet(pair[1], other) for other in thin)]
         for text, box in (clear or (tried if rank < len(edge) else ()))[:1]:
             taken.add(box)
+            if not clear:
+                wide, tall = box[2] - box[0], box[3] - box[1]
+                grounds.append(Rect(box[0] - 2, box[1], wide + 4, tall, "paper"))
             made.append(text)
-    return made
+    return [*grounds, *made]
 
 
 class _Taken:
