@@ -69,7 +69,7 @@ def test_money_and_energy_are_the_users(capsys: pytest.CaptureFixture[str]) -> N
         (["rank", "resnet-50", "--count", "x"], "--count"),
         (["rank", "resnet-50", "--budget", "-3"], "--budget"),
         (["rank", "resnet-50", "--only", "zorgblatt"], "no card is called"),
-        (["rank", "resnet-50", "--budget", "10", "--currency", "XXX"], "counts in XXX"),
+        (["rank", "resnet-50", "--currency", "XXX"], "no rate leads from USD to XXX"),
         (["rank", "resnet-50 weight=0"], "weight"),
         (["rank", "resnet-50", "--most", "0"], "--most"),
         (["rank", "resnet-50 min=x"], "min=x"),

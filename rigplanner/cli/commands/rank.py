@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.catalog.imports.user_catalog import newest_rates
+from rigplanner.catalog.prices.exchange import convert
 from rigplanner.catalog.prices.prices import is_day
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.asked import works_asked
@@ -152,13 +153,17 @@ def _asked(args: argparse.Namespace) -> Asked:
         raise InputFault(f"--kind: expected {', '.join(KINDS)}, found {args.kind!r}.")
     if args.day and not (is_day(args.day) and args.day <= date.today().isoformat()):
         raise InputFault(f"--day: expected a day up to today, as 2017-04-09, found {args.day!r}.")
+    currency, rates = args.currency.upper(), newest_rates()
+    if convert(1.0, "USD", currency, rates) is None:
+        known = ", ".join(sorted({"EUR", *rates.rates}))
+        raise InputFault(f"--currency: no rate leads from USD to {currency}; there are {known}.")
     state: Condition = "new" if args.new else "used" if args.used else "any"
     return Asked(
         counts=counts_of(args.count, "--count", MOST_COUNT),
         kinds=kinds,
         money=Money(
-            currency=args.currency.upper(),
-            rates=newest_rates(),
+            currency=currency,
+            rates=rates,
             condition=state,
             day=args.day,
             today=date.today().isoformat(),

@@ -16,6 +16,7 @@ from rigplanner.cli.reading import open_catalog
 from rigplanner.errors import WorkloadFault
 from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.planning.map.cards import cards
+from rigplanner.planning.map.nearest import like
 from rigplanner.planning.map.sweep import Cell, cells, sweep
 from rigplanner.report.map import landscape
 
@@ -101,7 +102,9 @@ def _gpus(args: argparse.Namespace) -> list[GPU]:
         return named
     found = [card.gpu for card in cards(open_catalog(), args.only or "")]
     if not found:
-        raise InputFault(f"--only: no card is called {args.only!r}.")
+        near = like(args.only or "", cards(open_catalog(), ""))
+        meant = f" Nearest: {', '.join(near)}." if near else ""
+        raise InputFault(f"--only: no card is called {args.only!r}.{meant}")
     return list({gpu.id: gpu for gpu in (*named, *found)}.values())
 
 
