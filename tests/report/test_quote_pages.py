@@ -15,6 +15,7 @@ from pypdf import PdfReader
 from rigplanner.catalog.load import Catalog
 from rigplanner.report.paper.flow import Figure, floating
 from rigplanner.report.paper.sheet import Sheet, document
+from rigplanner.report.quote import pdf
 from rigplanner.report.quote.content import QuoteSource, quote_content
 from rigplanner.report.quote.pdf import quote_pdf, render
 from rigplanner.rig.files import read_rig
@@ -87,6 +88,33 @@ def test_a_note_is_said_once_a_rule(assessments: dict[str, Assessment], catalog:
     assert len(notes) > 1
     assert "".join(_pages(render(replace(quote, form="internal")))).count("RIG003") == 1
     assert "RIG003" not in "".join(_pages(render(quote)))
+
+
+@pytest.mark.parametrize(
+    ("at_the_end", "below_the_parts", "taken"),
+    [
+        ((3, 0.1), (2, 0.9), "below"),
+        ((3, 0.1), (3, 0.2), "below"),
+        ((3, 0.2), (3, 0.1), "end"),
+        ((3, 0.1), (4, 0.9), "end"),
+        ((3, 0.5), (2, 0.9), "end"),
+        ((1, 0.1), (1, 0.2), "end"),
+    ],
+)
+def test_the_share_line_stands_where_the_last_page_is_no_slip(
+    monkeypatch: pytest.MonkeyPatch,
+    assessments: dict[str, Assessment],
+    catalog: Catalog,
+    at_the_end: tuple[int, float],
+    below_the_parts: tuple[int, float],
+    taken: str,
+) -> None:
+    def rendered(_: object, __: str, is_share_last: bool) -> tuple[int, float, bytes]:
+        return (*at_the_end, b"end") if is_share_last else (*below_the_parts, b"below")
+
+    monkeypatch.setattr(pdf, "_rendered", rendered)
+    monkeypatch.setattr(pdf, "packed", bytes.decode)
+    assert render(quote_content(assessments["dual-rtx-3090"], catalog, DAY)) == taken
 
 
 @pytest.mark.parametrize("height", [60.0, 500.0])

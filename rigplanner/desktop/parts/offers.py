@@ -74,13 +74,15 @@ class Offers:
         return offer.amount if offer else None
 
     def price_text(self, part: AnyPart) -> str:
-        """Return a price as the build list writes it, "" without one; "≈" marks a counted one."""
+        """Return a price as the build list writes it, "" without one; "≈" marks one that a rate
+        counts, or that is an equal part's."""
         offer = self.of(part)
         if offer is None:
             return ""
         if offer.amount is None:
             return self._elsewhere(offer.given)
-        about = "" if offer.given.currency == self.currency else "≈" + THIN
+        own = offer.given.currency == self.currency and offer.given in part.prices
+        about = "" if own else "≈" + THIN
         return about + money(offer.amount, self.currency, whole=True)
 
     def _elsewhere(self, given: Price) -> str:

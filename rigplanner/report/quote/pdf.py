@@ -32,7 +32,7 @@ from rigplanner.rules.assess import Assessment
 
 MOST_IN_VERDICT = 3
 LONGEST_SOURCE = 160
-LEAST_ON_LAST_PAGE = 0.2
+LEAST_ON_LAST_PAGE = 0.3
 """Share of its height that a last page holds, so as not to look like a slip."""
 OF_SOURCES = ("RIG003",)
 """Notes about sources; what of them decides stands among the figures that nobody verified."""
@@ -57,16 +57,20 @@ def quote_pdf(
 
 def render(quote: Quote, paper: str = "A4") -> bytes:
     """Return a quote's content as PDF bytes. Where the last page would be nearly empty, the line
-    that others can read stands below the parts, if that leaves none so."""
-    at_the_end, is_full = _rendered(quote, paper, is_share_last=True)
-    if is_full:
-        return packed(at_the_end)
-    below_the_parts, is_full = _rendered(quote, paper, is_share_last=False)
-    return packed(below_the_parts if is_full else at_the_end)
+    that others can read stands below the parts, if that saves the page or fills it more."""
+    made = _rendered(quote, paper, is_share_last=True)
+    pages, filled, _ = made
+    if pages > 1 and filled < LEAST_ON_LAST_PAGE:
+        made = min(made, _rendered(quote, paper, is_share_last=False), key=_emptiness)
+    return packed(made[2])
 
 
-def _rendered(quote: Quote, paper: str, is_share_last: bool) -> tuple[bytes, bool]:
-    """Return a PDF and whether its last page, where it has several, holds more than a little."""
+def _emptiness(made: tuple[int, float, bytes]) -> tuple[int, float]:
+    return made[0], -made[1]
+
+
+def _rendered(quote: Quote, paper: str, is_share_last: bool) -> tuple[int, float, bytes]:
+    """Return the pages of a PDF, the share of the last one that is used, and its bytes."""
     sheet, buffer = Sheet(paper), io.BytesIO()
     title = " ".join(word for word in (quote.heading, quote.number, quote.title) if word)
     made = document(buffer, sheet, title, quote.seller.name or "RigPlanner", quote.title)
@@ -74,7 +78,7 @@ def _rendered(quote: Quote, paper: str, is_share_last: bool) -> tuple[bytes, boo
     story = private_story(quote, sheet) if is_private else _story(quote, sheet, is_share_last)
     made.build(story, canvasmaker=sheet.canvas_maker(_footer_text(quote)))
     used = made.frame._y2 - made.frame._y  # the library tells it nowhere else
-    return buffer.getvalue(), made.page == 1 or used > LEAST_ON_LAST_PAGE * sheet.height
+    return made.page, used / sheet.height, buffer.getvalue()
 
 
 def _footer_text(quote: Quote) -> str:
