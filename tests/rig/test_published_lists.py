@@ -143,7 +143,7 @@ from rigplanner.rig.from_text.parts_list import by_figures, read_parts_list
             [
                 (1, "amd.ryzen.7-5800x3d"),
                 (1, "msi.mag.mag-b550-tomahawk"),
-                (1, "crucial.ballistix.bl32g36c16u4b"),
+                (1, "crucial.ballistix.bl2k16g36c16u4b"),
                 (1, "amd.radeon.rx-6800-xt"),
             ],
         ),

@@ -124,7 +124,7 @@ def _is_open_kit(part: MemoryKit, text: str) -> bool:
     if any(number and number in text for number in part.aliases):
         return False
     open_figures = not capacities_gb(text) or not _RATE.search(text)
-    return open_figures or _is_of_open_count(part, text) or _has_kindred_number(part, text)
+    return open_figures or is_of_open_count(part, text) or _has_kindred_number(part, text)
 
 
 def _is_open_case(part: Chassis | Cooler, text: str, told: set[str]) -> bool:
@@ -261,7 +261,7 @@ KINDRED = 5
 """So many letters at their beginning numbers of one maker's series share."""
 
 
-def _is_of_open_count(part: MemoryKit, text: str) -> bool:
+def is_of_open_count(part: MemoryKit, text: str) -> bool:
     """Say whether a text leaves open how many modules make up a sum that is as well one's as two's:
     "Fury 32GB DDR4-3600"."""
     latin = in_latin(text)

@@ -10,9 +10,19 @@ from msgspec.structs import replace
 from rigplanner.catalog.find.find import PartIndex, words_of
 from rigplanner.catalog.find.kits import BUFFERED, counted_modules, is_very_kit, nearest_kits
 from rigplanner.catalog.find.naming import in_latin
-from rigplanner.catalog.schema.parts import CPU, Cooler, MemoryKit, Motherboard, Part, System
+from rigplanner.catalog.schema.parts import (
+    CPU,
+    Chassis,
+    Cooler,
+    MemoryKit,
+    Motherboard,
+    Part,
+    PowerSupply,
+    System,
+)
 from rigplanner.rig.edits import LARGEST_QUANTITY
 from rigplanner.rig.from_text.from_words import Wish, counted
+from rigplanner.rig.from_text.stand_ins import stand_ins
 
 _TYPE = re.compile(r"\bddr\d", re.IGNORECASE)
 _SORT = re.compile(r"\b(?:[lm]?r-?dimm|reg(?:istered)?|u-?dimm|so-?dimm|unbuffered)\b", re.I)
@@ -32,11 +42,15 @@ class Taken(Struct, frozen=True):
 
 def for_the_socket(wish: Wish, parts: Sequence[Part], index: PartIndex) -> Wish:
     """Return a cooler that does not fit the list's CPU exchanged for the one of its name that is
-    made for the socket: who writes "NH-U14S" for a Threadripper has that one."""
+    made for the socket: who writes "NH-U14S" for a Threadripper has that one. What stands for a
+    cooler that nobody knows is one that fits, or none."""
     sockets = {part.socket for part in parts if isinstance(part, CPU) and part.socket}
     cooler = wish.parts[0] if wish.parts else None
     if not isinstance(cooler, Cooler) or not sockets or sockets & {*cooler.sockets}:
         return wish
+    if wish.stands_in and not wish.guessed:
+        alike = [one for one in wish.parts if isinstance(one, Cooler) and sockets & {*one.sockets}]
+        return replace(wish, parts=tuple(alike))
     words = {*words_of(cooler.name)}
     made = [
         other
@@ -46,6 +60,24 @@ def for_the_socket(wish: Wish, parts: Sequence[Part], index: PartIndex) -> Wish:
         and words < {*words_of(other.name)}
     ]
     return replace(wish, parts=tuple(made), stands_in=True, guessed=True) if made else wish
+
+
+def for_the_case(wish: Wish, parts: Sequence[Part], index: PartIndex) -> Wish:
+    """Return what stands for a supply that nobody knows as one of the form that the list's case
+    takes, or none."""
+    forms = {
+        form
+        for part in parts
+        if isinstance(part, Chassis)
+        for form in part.enclosure.psu_form_factors
+    }
+    supply = wish.parts[0] if wish.parts else None
+    if not isinstance(supply, PowerSupply) or not wish.stands_in or wish.guessed:
+        return wish
+    if not forms or supply.form_factor in forms:
+        return wish
+    made = [one for form in sorted(forms) for one in stand_ins(f"{wish.text} {form}", "psu", index)]
+    return replace(wish, parts=tuple(made))
 
 
 def for_the_boards_socket(wish: Wish, parts: Sequence[Part]) -> Wish:

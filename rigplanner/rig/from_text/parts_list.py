@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace as struct_replace
 
 from rigplanner.catalog.find.find import PartIndex, words_of
-from rigplanner.catalog.find.kits import is_very_kit, nearest_kits, of_another_rate
+from rigplanner.catalog.find.kits import SHARED_GIB, is_very_kit, nearest_kits, of_another_rate
 from rigplanner.catalog.find.naming import LONGEST_LINE, in_latin, shop_words
 from rigplanner.catalog.prices.money import CURRENCY_OF_SIGN, read_amount
 from rigplanner.catalog.schema.parts import (
@@ -28,11 +28,18 @@ from rigplanner.catalog.schema.parts import (
 )
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
-from rigplanner.rig.from_text.doubts import capacities_gb, is_contradicted, is_guess, nearest_boards
+from rigplanner.rig.from_text.doubts import (
+    capacities_gb,
+    is_contradicted,
+    is_guess,
+    is_of_open_count,
+    nearest_boards,
+)
 from rigplanner.rig.from_text.examples import example_in
 from rigplanner.rig.from_text.fitting import (
     for_the_board,
     for_the_boards_socket,
+    for_the_case,
     for_the_socket,
     memory_taken,
 )
@@ -279,7 +286,7 @@ def _fitting(entries: list[Entry], index: PartIndex) -> list[Entry]:
     told = []
     for entry in entries:
         wish = for_the_boards_socket(for_the_socket(entry.wish, parts, index), parts)
-        wish = for_the_board(wish, entry.kind, taken, index)
+        wish = for_the_case(for_the_board(wish, entry.kind, taken, index), parts, index)
         told.append(entry if wish is entry.wish else struct_replace(entry, wish=wish))
     return told
 
@@ -461,8 +468,20 @@ def _undoubted(wish: Wish, index: PartIndex, kind: str | None) -> Wish:
             return struct_replace(wish, parts=())
         return struct_replace(wish, stands_in=True, guessed=True)
     if is_guess(part, wish.text, wish.parts, index) or _has_two_counts(wish):
+        wish = _of_two_modules(wish, index)
         return struct_replace(wish, stands_in=True, guessed=True)
     return wish
+
+
+def _of_two_modules(wish: Wish, index: PartIndex) -> Wish:
+    """Return a wish for a sum of memory whose modules a line does not count as one of two."""
+    kit = wish.parts[0]
+    if not isinstance(kit, MemoryKit) or kit.modules != 1 or not is_of_open_count(kit, wish.text):
+        return wish
+    if kit.module_gib <= SHARED_GIB:
+        return wish
+    again = read_wish(f"{wish.text} (2x{kit.module_gib / 2:g}GB)", index, "memory")
+    return struct_replace(wish, parts=again.parts or wish.parts)
 
 
 def _is_most(text: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rigplanner.catalog.schema.parts import CPU, GPU
+from rigplanner.catalog.schema.parts import CPU, GPU, Motherboard, System
 from rigplanner.machine.model import SlotUse
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.core.context import Context, is_built_in
@@ -13,6 +13,7 @@ from rigplanner.rules.core.finding import Finding
 from rigplanner.rules.core.fixes import fix
 from rigplanner.rules.core.moves import better_moves
 from rigplanner.rules.core.registry import rule
+from rigplanner.rules.hardware.classes.boards import lane_bounds
 from rigplanner.rules.software.software import is_nvidia
 
 FIRST_ATOMIC_GEN = 3
@@ -36,6 +37,7 @@ class Atomics(Struct, frozen=True):
     card: GPU
     use: SlotUse
     cpus: tuple[CPU, ...]
+    board: Motherboard | System | None = None
 
     @property
     def subjects(self) -> tuple[str, ...]:
@@ -49,7 +51,7 @@ def rocm_cards(context: Context) -> Iterator[Atomics]:
     cpus = tuple(cpu for _, cpu in context.cpus)
     for card in context.that_work(context.own_cards):
         if card.card.chip_maker == "AMD" and card.use is not None and card.use.slot.kind == "pcie":
-            yield Atomics(card.name, card.card, card.use, cpus)
+            yield Atomics(card.name, card.card, card.use, cpus, card.board)
 
 
 @rule(
@@ -58,6 +60,7 @@ def rocm_cards(context: Context) -> Iterator[Atomics]:
     "error",
     over=rocm_cards,
     needs=("card.compute_capability", "use.slot.origin"),
+    bound=lane_bounds,
     reason=(
         "ROCm's kernel driver leaves Polaris and Fiji cards (gfx8) out where atomics do not reach"
         " the CPU: in slots of the chipset, and on CPUs before PCIe 3.0. Newer cards start there,"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rigplanner.catalog.schema.parts import NetworkCard
+from rigplanner.catalog.schema.parts import Motherboard, NetworkCard, System
 from rigplanner.machine.model import Machine, SlotUse
 from rigplanner.machine.pcie import coded_gbs
 from rigplanner.machine.topology.peer import DirectPath, direct_paths, has_direct_access
@@ -14,6 +14,7 @@ from rigplanner.rules.core.finding import Finding, Named
 from rigplanner.rules.core.fixes import fix, move
 from rigplanner.rules.core.moves import lands
 from rigplanner.rules.core.registry import rule
+from rigplanner.rules.hardware.classes.boards import slot_lanes
 from rigplanner.rules.hardware.slots import free_slots
 
 
@@ -23,6 +24,7 @@ class Extra(Struct, frozen=True):
     name: str
     part: NetworkCard
     use: SlotUse
+    board: Motherboard | System | None
 
     @property
     def subjects(self) -> tuple[str, ...]:
@@ -34,7 +36,41 @@ def network_cards(context: Context) -> Iterator[Extra]:
     for name, nic in context.of(NetworkCard):
         use = context.slot_of.get(name)
         if use is not None and not is_built_in(name):
-            yield Extra(name, nic, use)
+            yield Extra(name, nic, use, context.board.board if context.board else None)
+
+
+EDGES = tuple((gen, width) for gen in (1, 2, 3, 4, 5) for width in (1, 4, 8, 16))
+USUAL_EDGE = 8
+"""Lanes that few network cards exceed, and those of the newest rates alone."""
+
+
+def _edge_bounds(context: object, case: Extra, missing: tuple[str, ...]) -> Bounds | None:
+    """A slot whose lanes are not known has those of its class; a card whose edge is not known has
+    one that its ports need, and no wider than usual where that is enough."""
+    lanes = slot_lanes(case.board.layout, case.use.slot) if case.board is not None else None
+    card = case.part
+    if lanes is None or card.ports is None or card.port_gbps is None:
+        return None
+    needed = card.ports * card.port_gbps / 8
+    able = [edge for edge in EDGES if (coded_gbs(*edge) or 0.0) >= needed]
+    edges = [edge for edge in able if edge[1] <= USUAL_EDGE] or able
+    if card.edge_gen is not None and card.edge_width is not None:
+        edges = [(card.edge_gen, card.edge_width)]
+    runs = sorted(
+        {
+            (min(gen, own_gen), min(width, own_width))
+            for gen, width in zip(lanes.gen, lanes.width, strict=True)
+            for own_gen, own_width in edges
+        },
+        key=lambda run: coded_gbs(int(run[0]), int(run[1])) or 0.0,
+    )
+    if not set(missing) <= {"use.width", "use.gen"} or not runs:
+        return None
+    worst, best = runs[0], runs[-1]
+    return between(
+        case,
+        {"use.width": (int(worst[1]), int(best[1])), "use.gen": (int(worst[0]), int(best[0]))},
+    )
 
 
 @rule(
@@ -43,6 +79,7 @@ def network_cards(context: Context) -> Iterator[Extra]:
     "warning",
     over=network_cards,
     needs=("part.ports", "part.port_gbps", "use.width", "use.gen"),
+    bound=_edge_bounds,
     reason="A card cannot send more than its slot takes.",
     source="PCI-SIG rates",
 )

@@ -36,7 +36,10 @@ Classes = tuple[tuple[object, ...], ...]
 
 def _memory_classes(layout: Layout) -> Classes:
     kind = (layout.memory_type, _is_registered(layout))
-    return (*(((*kind, layout.sockets[0]),) if layout.sockets else ()), kind)
+    if not layout.sockets:
+        return (kind,)
+    own = ((*kind, layout.sockets[0], layout.chipset), (*kind, layout.sockets[0]))
+    return (*own[0 if layout.chipset else 1 :], kind)
 
 
 @cache
