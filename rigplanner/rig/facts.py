@@ -113,6 +113,8 @@ def unusable(part: AnyPart, facts: dict[str, Any]) -> dict[str, FactFault]:
 def _owner(part: Part, built: dict[str, Any], name: str) -> tuple[dict[str, Any], str, str]:
     """Return what holds a fact, its field there, and its path in the part."""
     place, _, field = name.rpartition(".")
+    if place in NESTED and getattr(part, place, None) is not None:
+        place = ""
     if place:
         layout = built.get("layout", {})
         for kind in PLACES:

@@ -5,7 +5,7 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.catalog.schema.parts import Motherboard
+from rigplanner.catalog.schema.parts import Chassis, Motherboard
 from rigplanner.rig.choices import with_choice
 from rigplanner.rig.document import Item, Rig, part_of
 from rigplanner.rig.edits import Edit, EditFault, apply
@@ -92,3 +92,10 @@ def test_a_file_with_facts_beyond_sense_is_judged_without_them() -> None:
     assert (getattr(part, "numa_nodes", 0), getattr(part, "cores", 0)) == (1, 12)
     told = [f for f in assess(rig, shipped_catalog()).report.findings if f.code == "RIG007"]
     assert [finding.values["own"].rpartition(":")[2] for finding in told] == ["numa_nodes"]
+
+
+def test_a_fact_may_be_named_by_its_whole_path() -> None:
+    case = "fractal-design.meshify-2-xl.meshify-2-xl"
+    rig = with_choice(RIG, shipped_catalog(), f"fact:{case}:enclosure.gpu_length_mm=300")
+    part = part_of(rig, shipped_catalog(), case)
+    assert isinstance(part, Chassis) and part.enclosure.gpu_length_mm == 300

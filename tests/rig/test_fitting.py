@@ -4,7 +4,7 @@ is told. Lines are from lists that owners published (labs' pages, notes of home 
 import pytest
 from list_reading import entries, read
 
-from rigplanner.catalog.schema.parts import MemoryKit
+from rigplanner.catalog.schema.parts import Cooler, MemoryKit, PowerSupply
 from rigplanner.rig.from_text.parts_list import by_figures
 
 
@@ -109,3 +109,16 @@ def test_details_and_totals_of_a_table_are_read() -> None:
 def test_watts_that_a_line_leaves_open_are_told() -> None:
     (entry,) = entries("PSU: be quiet! Pure Power 11 Gold")
     assert by_figures(entry.wish) and entry.wish.guessed
+
+
+@pytest.mark.parametrize(
+    ("list_", "fits"),
+    [
+        ("CPU: Threadripper 3970X\nCooling: Acme 360 mm AIO", "sTRX4"),
+        ("Case: FormD T1\nPSU: Acme 750W Gold", "SFX"),
+    ],
+)
+def test_what_stands_for_an_unknown_part_fits_the_list(list_: str, fits: str) -> None:
+    part = entries(list_)[-1].wish.parts[0]
+    assert isinstance(part, Cooler | PowerSupply)
+    assert fits in (part.sockets if isinstance(part, Cooler) else (part.form_factor,))

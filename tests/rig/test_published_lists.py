@@ -133,6 +133,8 @@ from rigplanner.rig.from_text.parts_list import by_figures, read_parts_list
         ("Obudowa: brak\nZasilacz: Corsair AX1600i", [(1, "corsair.axi.ax1600i")]),
         ("散热：大镰刀千石船单风扇版本", [(1, "?")]),
         ("Memory Support: DDR4, up to 128GB", [(1, "?")]),
+        ("内存：三星 16G * 4 DDR4 REG ECC", [(4, "samsung.server.m393a2g40db0-cpb")]),
+        ("Processor: AMD Ryzen 5 7600X, 165", [(1, "amd.ryzen.5-7600x")]),
         ("GPU: GTX1660S", [(1, "nvidia.geforce.gtx-1660-super")]),
         (
             "7 PCIe 4.0 ports x16 (ROMED8-2T)",
@@ -192,6 +194,8 @@ def test_what_names_another_part_takes_none(line: str) -> None:
         ("华硕 B550m TUF PLUS WIFI Ⅱ", False),
         ("Corsair Vengeance LPX 32 GB (4 x 8 GB) DDR4-3200", False),
         ("GPU: RTX 4090", False),
+        ("GPU: RTX 4060 Ti", True),
+        ("GPU: RTX 4060 Ti 16GB", False),
         ("显卡：影驰 RTX5080-16G 魔刃", True),
         ("GPU: PowerColor RX 6700 XT", True),
         ("Mobo: Gigabyte X570 Arous Eltie WiFi", True),

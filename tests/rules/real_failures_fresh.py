@@ -31,6 +31,13 @@ from rigplanner.rig.workload import Parallelism, Workload
 
 FAILURES_FRESH = (
     Failure(
+        "Two RX 480, the second in a narrow slot of B350",
+        "ROCm/legacy-rocm-build issue 125",
+        ("amd.ryzen.5-1600", "msi.b350.b350-tomahawk", ("amd.radeon.rx-480-8gb", 2)),
+        ("PCI011",),
+        {"rocm": "1.6"},
+    ),
+    Failure(
         "Four MI50 of 200 W on a supply of 1200 W",
         "nlzy/vllm-gfx906 issue 65",
         (ROME, "amd.epyc.7502", (MI50, 4, (), 200.0), "corsair.hx.hx1200-2017"),

@@ -93,7 +93,11 @@ def is_guess(part: Part, text: str, others: tuple[Part, ...], index: PartIndex) 
     if isinstance(part, Chassis | Cooler):
         return _is_open_case(part, text, told)
     if isinstance(part, GPU):
-        return _is_one_of_partners(part, told, others) or _is_of_a_series(part, told, index)
+        return (
+            _is_one_of_partners(part, told, others)
+            or _is_of_a_series(part, told, index)
+            or _is_of_open_memory(part, text, index)
+        )
     return isinstance(part, PowerSupply) and (
         _has_editions(part, text, index)
         or _is_of_open_watts(part, text, others)
@@ -240,6 +244,21 @@ def _is_of_a_series(part: GPU, told: set[str], index: PartIndex) -> bool:
     """Say whether a word beside a chip names a line of cards that its makers sell, and the card
     found is the chip's own: "RTX 4090 Suprim"."""
     return part.vendor == part.chip_maker and bool(told & _series_of_cards(index))
+
+
+_MEMORY_OF_NAME = re.compile(r"\s*\b\d{1,3}\s?GB\b", re.IGNORECASE)
+
+
+def _is_of_open_memory(part: GPU, text: str, index: PartIndex) -> bool:
+    """Say whether a card's name bears its memory, another differs by that alone, and the text
+    leaves it out: "RTX 4060 Ti"."""
+    bare = _MEMORY_OF_NAME.sub("", part.name)
+    if bare == part.name or capacities_gb(text):
+        return False
+    return any(
+        other.id != part.id and _MEMORY_OF_NAME.sub("", other.name) == bare
+        for other in index.find("", "gpu")
+    )
 
 
 @lru_cache(maxsize=2)

@@ -139,7 +139,9 @@ def for_the_board(wish: Wish, kind: str | None, taken: Taken | None, index: Part
     count, kits = nearest_kits(f"{text}{added}", index.find("", "memory"))
     if taken.modules:
         kits = [found for found in kits if found.module in taken.modules]
-    times = 1 if kit else max(1, wish.quantity // max(1, counted(text)[0]))
+    made = counted_modules(text)
+    told = max(1, made[0] if made else counted(text)[0])
+    times = 1 if kit else max(1, wish.quantity // told)
     if not kits or not 1 <= count * times <= LARGEST_QUANTITY:
         return wish
     return replace(wish, quantity=count * times, parts=tuple(kits), stands_in=True)

@@ -242,6 +242,8 @@ def _piece_wish(
 ) -> Wish | None:
     """Return what a piece asks for, None where it describes the part before it; `label` is the kind
     of the whole line."""
+    if before and piece.strip(" $€£¥").isdecimal():
+        return None
     sort = _sort_of(piece)
     aside = _ASIDE.search(piece) and not (before == "more" and sort)
     if (before and aside and not COUNTED.match(piece)) or _FEATURES.fullmatch(piece):

@@ -13,7 +13,13 @@ from msgspec import Struct
 from msgspec.structs import replace as struct_replace
 
 from rigplanner.catalog.find.find import PartIndex, words_of
-from rigplanner.catalog.find.kits import SHARED_GIB, is_very_kit, nearest_kits, of_another_rate
+from rigplanner.catalog.find.kits import (
+    SHARED_GIB,
+    counted_modules,
+    is_very_kit,
+    nearest_kits,
+    of_another_rate,
+)
 from rigplanner.catalog.find.naming import LONGEST_LINE, in_latin, shop_words
 from rigplanner.catalog.prices.money import CURRENCY_OF_SIGN, read_amount
 from rigplanner.catalog.schema.parts import (
@@ -513,10 +519,13 @@ def _with_nearest_memory(wish: Wish, index: PartIndex) -> Wish:
     if not _MEMORY_TYPE.search(text):
         return wish
     count, kits = nearest_kits(text, index.find("", "memory"))
-    times = wish.quantity // max(1, counted(text)[0])
+    made = counted_modules(text)
+    times = wish.quantity // max(1, made[0] if made else counted(text)[0])
     if not kits or not 1 <= count * max(1, times) <= LARGEST_QUANTITY:
         return wish
-    return Wish(text=wish.text, quantity=count * max(1, times), parts=tuple(kits))
+    near = Wish(text=wish.text, quantity=count * max(1, times), parts=tuple(kits))
+    unsure = is_guess(kits[0], wish.text, near.parts, index)
+    return struct_replace(near, stands_in=True, guessed=True) if unsure else near
 
 
 def _may_stand_in(wish: Wish) -> bool:

@@ -136,6 +136,42 @@ def _first_gen(layout: Layout) -> float | None:
     return None if slot is None else slot.gen
 
 
+CHIPSET_WIDTH = 4
+"""Lanes of the widest slots that desktop boards hang on their chipset."""
+DESKTOP_MEMORY_SLOTS = 4
+"""A board of more serves a CPU with lanes for narrow slots too."""
+
+
+@cache
+def _narrow_origins() -> dict[tuple[object, ...], set[str]]:
+    """Return where the lanes of the further narrow slots of desktop boards come from, by socket and
+    chipset and by socket."""
+    told: dict[tuple[object, ...], list[str]] = {}
+    for board in _boards():
+        layout = board.layout
+        first = first_long_slot(layout)
+        origins = [
+            slot.origin
+            for slot in layout.slots
+            if slot.kind == "pcie" and slot is not first and slot.origin is not None
+            if (slot.width or LONG_SLOT) <= CHIPSET_WIDTH
+        ]
+        for key in _first_classes(layout) if _is_for_desks(layout) else ():
+            told.setdefault(key, []).extend(origins)
+    return {key: set(origins) for key, origins in told.items() if len(origins) >= FEW}
+
+
+def _is_for_desks(layout: Layout) -> bool:
+    return 0 < (layout.memory_slots or 0) <= DESKTOP_MEMORY_SLOTS
+
+
+def _hangs_on_chipset(layout: Layout) -> bool:
+    """Say whether further narrow slots of a board's class are all the chipset's."""
+    known = _narrow_origins()
+    told = next((known[key] for key in _first_classes(layout) if key in known), set[str]())
+    return _is_for_desks(layout) and told == {"chipset"}
+
+
 class SlotLanes(Struct, frozen=True):
     """Least and most lanes and generation of a slot; `origin` where its width tells it."""
 
@@ -159,6 +195,9 @@ def slot_lanes(layout: Layout, slot: Slot) -> SlotLanes | None:
     own_width = (slot.width, slot.width) if slot.width is not None else width
     own_gen = (slot.gen, slot.gen) if slot.gen is not None else gen
     origin = slot.origin or ("cpu0" if own_width[0] >= CPU_WIDTH else None)
+    further = slot in layout.slots and slot is not first
+    if origin is None and further and own_width[1] <= CHIPSET_WIDTH:
+        origin = "chipset" if _hangs_on_chipset(layout) else None
     return SlotLanes(own_width, own_gen, origin)
 
 
