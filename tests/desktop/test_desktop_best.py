@@ -105,6 +105,20 @@ def test_the_best_three_stand_beside_each_other(qtbot, window, page):
     assert len(made) >= 2
 
 
+def test_another_question_takes_the_old_answer_away_and_money_keeps_its_worth(qtbot, window, page):
+    _choose(page, "kaggle")
+    page.used.setChecked(True)
+    page.budget.setValue(4500)
+    _answered(qtbot, window, page)
+    assert page._answer.count()
+    page.currency.setCurrentText("CZK")
+    page._change_currency()
+    assert page.budget.value() > 10 * 4500
+    page.ask()
+    assert page.found is None and not page._answer.count()
+    page.cancel()
+
+
 def test_a_search_can_be_stopped(qtbot, window, page):
     page.ask()
     page.cancel()

@@ -327,7 +327,7 @@ class BestDialog(QDialog):
         self.keep.setVisible(bool(self.found and self.found.answer.certificate))
         self.compare.setVisible(bool(self.found and len(self.found.points) > 1))
         self.picture.setVisible(bool(self.found and len(self.found.points) > 1))
-        if self.found is None and not busy:
+        if self.found is None:
             clear(self._answer)
 
     def show_found(self, found: "Found") -> None:

@@ -419,7 +419,8 @@ def beside_texts(answer: Answer) -> Iterable[str]:
             speed=speed_text(top),
             more=more,
         )
-    if question.budget is not None and question.budget - best.price >= 1:
+    unspent = question.budget is not None and question.budget - best.price >= 1
+    if question.budget is not None and unspent and answer.gap is None:
         yield _left_text(question, money(question.budget - best.price, question.currency))
     if best.score.tight:
         yield tr("Memory is tight: the job may not fit.")

@@ -17,7 +17,7 @@ from rigplanner.planning.best.reads import refuses, rests_on
 from rigplanner.planning.best.score import Score, leans_on_host
 from rigplanner.planning.best.space import HOST_KINDS, CardSet
 from rigplanner.planning.best.verify import read_certificate, verify
-from rigplanner.report.words.best import excluded_text
+from rigplanner.report.words.best import beside_texts, excluded_text
 from rigplanner.rig.workload import Workload
 from rigplanner.rules.assess import assess
 from tools.campaign.small_catalogs import (
@@ -394,6 +394,7 @@ def test_a_search_that_is_stopped_says_how_far_the_best_may_be_off() -> None:
         if answer.best is not None and whole.top is not None and answer.gap < math.inf:
             reach = answer.best.score.value * (1 + answer.gap) * (1 + 1e-9)
             assert whole.top.score.value <= reach or answer.gap == 0.0
+        assert not any("buys nothing" in text for text in beside_texts(answer))
         gaps.append(answer.gap)
     assert gaps[0] >= gaps[-1]
 
