@@ -87,6 +87,11 @@ def test_a_wish_has_a_quantity_and_words(index: PartIndex, text: str, quantity: 
         ("RTX A6000 Ada", "nvidia.rtx.6000-ada"),
         ("EVGA FTW3 ULTRA GAMING GeForce RTX 3090 24 GB Video Card", "evga.ftw3.rtx-3090-ultra"),
         ("MSI RTX3090-VENTUS-3X", "nvidia.geforce.rtx-3090"),
+        ("Thermaltake CTE C750 Air", None),
+        ("Thermaltake The Tower 500", None),
+        ("Lian Li O11 Vision Compact", None),
+        ("Thermaltake Level 20 HT", None),
+        ("ASUS ROG Loki SFX-L 1000W Platinum", "asus.rog-loki.rog-loki-1000w-platinum"),
     ],
 )
 def test_a_wish_for_another_model_takes_no_near_one(

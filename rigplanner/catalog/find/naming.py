@@ -205,6 +205,8 @@ OTHER_MODEL = {
     "ada",
     "blackwell",
     "xl",
+    "compact",
+    "nano",
     "alpha",
     "evo",
     "se",

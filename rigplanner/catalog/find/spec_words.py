@@ -75,6 +75,7 @@ def _spec_words(part: Part | AnyPart) -> Iterator[str]:
         yield from (
             "psu",
             *(f"{rating.watts:g}w" for rating in part.supply.ratings),
+            *words_of(part.form_factor or ""),
         )
         yield from words_of(part.supply.efficiency_label or "")
     elif isinstance(part, Cooler):

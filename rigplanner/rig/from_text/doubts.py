@@ -22,7 +22,11 @@ from rigplanner.catalog.schema.parts import (
     kind_of,
 )
 from rigplanner.rig.from_text.from_words import counted
-from rigplanner.rig.from_text.variants import squeezed_names
+from rigplanner.rig.from_text.variants import (
+    OF_MAKERS,
+    is_of_another_maker,
+    squeezed_names,
+)
 
 _CAPACITY = re.compile(r"(?<![\d.,-])(\d{1,5}(?:\.\d+)?)\s?([TG])[Bo]?\b(?!\s?/|ps|it)", re.I)
 SAME_CAPACITY = 0.08
@@ -78,7 +82,7 @@ def is_guess(part: Part, text: str, others: tuple[Part, ...], index: PartIndex) 
     maker, a board of which it has words more, a case or a cooler of which it has words less, one of
     several editions of a supply."""
     told = set(words_of(text))
-    if kind_of(part) in OF_MAKERS and _is_of_another_maker(part, told, index):
+    if kind_of(part) in OF_MAKERS and is_of_another_maker(part, told, index):
         return True
     if isinstance(part, Motherboard):
         return _is_open_board(part, text, told, others, index)
@@ -348,28 +352,6 @@ def _goes_on(part: Chassis | Cooler, text: str) -> bool:
     if not after or after[0] in own or after[0] not in _OTHER_CASES:
         return False
     return len(after) < 2 or after[1] not in _BOARD_FORM
-
-
-OF_MAKERS = ("motherboard", "storage", "psu", "cooler", "chassis", "riser", "nic")
-"""Kinds of which the maker who is named is the maker meant; of cards and memory others ask."""
-
-
-@lru_cache(maxsize=1)
-def _makers(index: PartIndex) -> dict[str, frozenset[frozenset[str]]]:
-    return {
-        kind: frozenset(frozenset(words_of(part.vendor)) for part in index.find("", kind))
-        for kind in OF_MAKERS
-    }
-
-
-def _is_of_another_maker(part: Part, told: set[str], index: PartIndex) -> bool:
-    """Say whether a text names a maker of such parts and not this part's."""
-    if set(words_of(part.vendor)) & told:
-        return False
-    names = {word for name in (part.name, *part.aliases) for word in words_of(name)}
-    return any(
-        maker <= told and not maker & names for maker in _makers(index)[kind_of(part)] if maker
-    )
 
 
 def _letters(text: str) -> set[str]:

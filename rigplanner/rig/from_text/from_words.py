@@ -22,7 +22,12 @@ from rigplanner.catalog.find.words import without_editions
 from rigplanner.catalog.schema.parts import GPU, MemoryKit, Part, PowerSupply, System, kind_of
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import LARGEST_QUANTITY, add_part
-from rigplanner.rig.from_text.variants import is_another, squeezed_names
+from rigplanner.rig.from_text.variants import (
+    OF_MAKERS,
+    is_another,
+    is_of_another_maker,
+    squeezed_names,
+)
 
 _LEADING = re.compile(
     r"(\d{1,6})\s*[x×*]\s+(?=\S)"
@@ -174,7 +179,7 @@ _CLASS_WORDS = frozenset(
         "gb tb pcie nvme ssd hdd sata m.2 u.2 hard drive disk ram memory case atx gold platinum"
         " titanium bronze silver modular fully power supply psu liquid water air cooler aio tower"
         " server black white pro max plus edition card video graphics cpu gpu gen3 gen4 gen5"
-        " core cores thread threads thermal paste compound fan fans"
+        " core cores thread threads thermal paste compound fan fans the"
     )
 )
 
@@ -372,6 +377,8 @@ def _named(words: str, index: PartIndex, kind: str | None) -> list[Part]:
     """Return the part that a shop's line names among words that are not the part's ("3.4 GHz
     16-Core Processor")."""
     named = index.named_in(words, kind).part
+    if named is not None and kind_of(named) in OF_MAKERS and kind_of(named) not in UNNUMBERED:
+        named = None if is_of_another_maker(named, {*words_of(words)}, index) else named
     if named is None and kind in (None, "memory"):
         named = kit_in(words, index.find("", "memory"))
     return [] if named is None else [named]

@@ -2,8 +2,9 @@
 agree."""
 
 import re
+from functools import lru_cache
 
-from rigplanner.catalog.find.find import words_of
+from rigplanner.catalog.find.find import PartIndex, words_of
 from rigplanner.catalog.find.kits import contradicts
 from rigplanner.catalog.schema.parts import (
     GPU,
@@ -15,6 +16,7 @@ from rigplanner.catalog.schema.parts import (
     Part,
     PowerSupply,
     Storage,
+    kind_of,
 )
 
 _DRIVE_MODELS = frozenset(("pro", "plus", "evo", "qvo", "max", "lite", "se"))
@@ -172,3 +174,25 @@ def _is_of_other_form(part: Storage, words: str) -> bool:
     spins, flash = _SPINS.search(words) is not None, _FLASH.search(words) is not None
     of_form = len(forms) != 1 or part.form_factor in forms
     return not of_form or (spins is not flash and spins is not (part.rotation_rpm is not None))
+
+
+OF_MAKERS = ("motherboard", "storage", "psu", "cooler", "chassis", "riser", "nic")
+"""Kinds of which the maker who is named is the maker meant; of cards and memory others ask."""
+
+
+@lru_cache(maxsize=1)
+def _makers(index: PartIndex) -> dict[str, frozenset[frozenset[str]]]:
+    return {
+        kind: frozenset(frozenset(words_of(part.vendor)) for part in index.find("", kind))
+        for kind in OF_MAKERS
+    }
+
+
+def is_of_another_maker(part: Part, told: set[str], index: PartIndex) -> bool:
+    """Say whether a text names a maker of such parts and not this part's."""
+    if set(words_of(part.vendor)) & told:
+        return False
+    names = {word for name in (part.name, *part.aliases) for word in words_of(name)}
+    return any(
+        maker <= told and not maker & names for maker in _makers(index)[kind_of(part)] if maker
+    )
