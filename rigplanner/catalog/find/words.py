@@ -15,7 +15,7 @@ _COLOURS = (
 EDITIONS = {
     "gpu": "black white snow silver pink red blue lhr oc edition gaming",
     "chassis": _COLOURS,
-    "cooler": f"{_COLOURS} sync lcd led",
+    "cooler": f"{_COLOURS} sync lcd led oled",
     "psu": "black white snow wh bk argb rgb",
     "storage": "w with heatsink hs retail oem bulk 512e 4kn 512n",
     "motherboard": "csm",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rigplanner.catalog.schema.parts import GPU, Chassis, Enclosure, Motherboard, Slot, System
 from rigplanner.rules.core.context import Context, is_built_in
-from rigplanner.rules.hardware.class_bounds import STANDARD_HEIGHT_MM
+from rigplanner.rules.hardware.class_bounds import STANDARD_HEIGHT_MM, slot_columns
 from rigplanner.rules.hardware.fit.radiators import Room, radiators_mm, room_in, takes
 
 LABEL_MM = {
@@ -58,7 +58,7 @@ def _has_room(chassis: Chassis, context: Context) -> bool:
     room = room_in(context, space)
     left = room.gpu_length_mm if room is not None else None
     columns = max(
-        (last_column(c.slot, c.card) or 0 for c in context.cased_cards if c.slot), default=0
+        (_least_column(c.slot, c.card, board) for c in context.cased_cards if c.slot), default=0
     )
     return (
         _at_most(max(lengths, default=None), space.gpu_length_mm)
@@ -110,6 +110,13 @@ def _is_alike(space: Enclosure, context: Context) -> bool:
 
 def _at_most(needed: float | None, limit: float | None) -> bool:
     return needed is None or (limit is not None and needed <= limit)
+
+
+def _least_column(slot: Slot, card: GPU, board: Motherboard | System | None) -> int:
+    """Return the last column that a card covers at least, by the order of its board's slots where
+    the place of its own is not known; 0 where neither is."""
+    near = slot_columns(board, slot) if board is not None else None
+    return near[0] + card.columns - 1 if near is not None and card.columns is not None else 0
 
 
 def last_column(slot: Slot, card: GPU) -> int | None:
