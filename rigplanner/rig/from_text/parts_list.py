@@ -431,7 +431,8 @@ def _sensible(wish: Wish, index: PartIndex, kind: str | None) -> Wish:
     wish = _undoubted(wish, index, kind)
     if wish.parts and not by_figures(wish):
         return wish
-    if example := example_in(wish, index, kind):
+    card = bool(wish.parts) and isinstance(wish.parts[0], GPU)
+    if not (wish.guessed and card) and (example := example_in(wish, index, kind)):
         return example
     if wish.parts or is_label(wish.text):
         return wish
