@@ -52,6 +52,7 @@ def test_the_first_speed_of_a_row_keeps_the_steps_that_people_open(catalog: Cata
     speeds = [each.speed for each in made.answers]
     assert speeds[0] is None and speeds[1] and speeds[2]
     assert speeds[1].steps and not speeds[2].steps
+    assert speeds[1].anchors and not speeds[2].anchors
 
 
 def test_boards_of_one_chip_are_one_card_with_the_newest_price(catalog: Catalog) -> None:

@@ -1,6 +1,6 @@
 """Icons tinted from the palette, sharp at every scale."""
 
-from functools import cache
+from functools import cache, lru_cache
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
 from PySide6.QtGui import QGuiApplication, QIcon, QPainter, QPixmap
@@ -15,6 +15,9 @@ SIZES_PX = (16, 20, 24)
 """Sizes that the set is drawn for; the middle and largest one go with text from 1.25 times and 1.5
 times the usual 12 px."""
 
+KEPT = 160
+"""Icons that are kept drawn: a window shows some 60, in one theme and size of text."""
+
 
 def size_px() -> int:
     """Return the size of an icon beside the text in force."""
@@ -27,7 +30,7 @@ def _drawing(name: str) -> str:
     return (data_path("resources") / "icons" / f"{name}.svg").read_text("utf-8")
 
 
-@cache
+@lru_cache(KEPT)
 def _pixmap(name: str, color: str, px: int, ratio: float) -> QPixmap:
     renderer = QSvgRenderer(QByteArray(_drawing(name).replace("#000", color).encode()))
     pixmap = QPixmap(round(px * ratio), round(px * ratio))
@@ -45,7 +48,7 @@ def pixmap(name: str, token: str = "text", ratio: float = 1.0, px: int | None = 
     return _pixmap(name, getattr(look.tokens, token), px or size_px(), ratio)
 
 
-@cache
+@lru_cache(KEPT)
 def _icon(name: str, color: str, px: int, ratio: float) -> QIcon:
     made = QIcon()
     for scale in {1.0, ratio}:

@@ -38,8 +38,9 @@ from rigplanner.performance.modelled import modelled_samples_per_second
 from rigplanner.performance.sequence_to_sequence import halves
 from rigplanner.performance.silicon import generation_of
 
-REMEMBERED, CELLS = 500, 1_500
-"""Kinds of jobs, GPUs and sets of neighbours that are remembered, and cells (some kB each)."""
+REMEMBERED, CELLS, POOLS = 500, 1_500, 128
+"""GPUs and sets of neighbours that are remembered, cells (some kB each), and kinds of jobs (20 kB
+each; a work against every card asks for 20)."""
 FEW_ROWS = 16
 """Rows below which a question looks beyond its stack."""
 STRANGER = -2
@@ -120,7 +121,7 @@ class Evidence:
         self._residuals = table.residual / _usual(table)
         self._cells = lru_cache(CELLS)(self._cell)
         self._alike = lru_cache(REMEMBERED)(self._likeness)
-        self._pools = lru_cache(REMEMBERED)(self._pool)
+        self._pools = lru_cache(POOLS)(self._pool)
         self._sets = lru_cache(REMEMBERED)(self._neighbours)
         self._placed = cache(self._place_row)
 

@@ -139,8 +139,8 @@ def rows(
     """Yield each number of each card with its answers, as they are worked out; no score yet.
     `least`: the speed that each work must reach, in its own metric (of times: the most). `known`
     holds what was answered, for machines with the same GPUs. Works that are split over all `own`
-    GPUs of a rig are split over those of the row. The first speed of a row alone keeps its steps,
-    which people open: those of nine works would take 10 MiB."""
+    GPUs of a rig are split over those of the row. The first speed of a row alone keeps its steps
+    and measurements, which people open: those of nine works would take 14 MiB."""
     known = {} if known is None else known
     works = [in_one_format(work, zoo) for work in works]
     for card in found:
@@ -153,7 +153,7 @@ def rows(
                     asked = split_over(work, own, count) if own else work
                     made = answer(asked, card.gpu, count, zoo, link)
                     if made.speed is not None and any(each.speed for each in answers):
-                        made = replace(made, speed=replace(made.speed, steps=()))
+                        made = replace(made, speed=replace(made.speed, steps=(), anchors=()))
                     known[key] = _enough(made, least[at]) if least and least[at] else made
                 answers.append(known[key])
             yield _row(card, count, tuple(answers))
