@@ -585,7 +585,7 @@ def test_an_unknown_site_is_said_by_one_choice(qtbot, window, sample_folder):
     )
     say.click()
     menu = next(each for each in window.findings.findChildren(QMenu) if each.isVisible())
-    next(each for each in menu.actions() if each.text().startswith("CZ")).trigger()
+    next(each for each in menu.actions() if each.text().startswith("Czechia")).trigger()
     menu.close()
     site = window.session.rig.site
     assert (site.country, site.volts, site.breaker_a) == ("CZ", 230.0, 16.0)
