@@ -6,13 +6,17 @@ from datetime import date
 from pathlib import Path
 
 from rigplanner.catalog.find.find import PartIndex
+from rigplanner.catalog.find.kits import of_another_rate
 from rigplanner.catalog.imports.user_catalog import full_catalog
 from rigplanner.catalog.load import Catalog, CatalogFault
+from rigplanner.catalog.schema.parts import MemoryKit
 from rigplanner.cli.faults import InputFault
 from rigplanner.cli.terminal import one_line
 from rigplanner.performance.anchors.own import left_aside
 from rigplanner.rig.document import Rig
 from rigplanner.rig.files import RigFault, read_rig
+from rigplanner.rig.from_text.from_words import Wish
+from rigplanner.rig.from_text.parts_list import by_figures
 from rigplanner.rules.assess import Assessment, assess
 
 
@@ -66,3 +70,14 @@ def no_part_text(words: str, index: PartIndex) -> str:
     return f"no part in the catalog matches {words!r}" + (
         f", the nearest are {near}" if near else ""
     )
+
+
+def stands_text(wish: Wish) -> str:
+    """Return that a part stands for what a line of a list says, "" where it is that very one."""
+    if not by_figures(wish):
+        return ""
+    if wish.guessed:
+        return "   (a guess: the line may name another model)"
+    kit = wish.parts[0]
+    other = isinstance(kit, MemoryKit) and of_another_rate(wish.text, kit)
+    return f"   (stands for it: the same {'size, another rate' if other else 'figures'})"

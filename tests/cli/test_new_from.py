@@ -186,3 +186,18 @@ def test_a_line_that_was_shared_is_the_same_rig_again(
     assert "no.such.part" in refused(
         capsys, tmp_path / "no.rig", "RigPlanner: nvidia.geforce.rtx-3090 + no.such.part"
     )
+
+
+def test_a_pasted_list_is_read_as_the_window_reads_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Lines help each other, and what has no part is said and kept."""
+    text = "Ryzen 5 5600\nMSI B550-A Pro\n2x 8 GB DDR4 3600\nstock cooler\nRTX 3060 12GB"
+    rig = made(tmp_path / "list.rig", text)
+    told = capsys.readouterr()
+    assert "NO MATCH  <- stock cooler" in told.err and "stock cooler" in rig.notes
+    assert "stands for it: the same figures" in told.out
+    kit = next(item for item in rig.items if "ddr4" in item.part)
+    assert kit.quantity == 1
+    assert len(rig.items) == 4
+    assert "no line of the list" in refused(capsys, tmp_path / "none.rig", "stock\ncooler")

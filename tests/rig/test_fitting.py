@@ -2,7 +2,7 @@
 is told. Lines are from lists that owners published (labs' pages, notes of home servers, shops)."""
 
 import pytest
-from list_reading import entries, read
+from list_reading import SHIPPED, entries, read
 
 from rigplanner.catalog.schema.parts import Cooler, MemoryKit, PowerSupply
 from rigplanner.rig.from_text.parts_list import by_figures
@@ -122,3 +122,11 @@ def test_what_stands_for_an_unknown_part_fits_the_list(list_: str, fits: str) ->
     part = entries(list_)[-1].wish.parts[0]
     assert isinstance(part, Cooler | PowerSupply)
     assert fits in (part.sockets if isinstance(part, Cooler) else (part.form_factor,))
+
+
+def test_memory_beside_a_workstation_is_of_the_sort_that_board_and_cpu_take() -> None:
+    """The CPU alone takes plain modules too; the computer's board does not."""
+    modules = read("Dell Precision T7910 with 2x E5-2680 v3\n128GB RAM")[-1]
+    kit = SHIPPED.by_id[modules[1]]
+    assert isinstance(kit, MemoryKit) and kit.module in ("rdimm", "lrdimm")
+    assert modules[0] * kit.modules * kit.module_gib == 128

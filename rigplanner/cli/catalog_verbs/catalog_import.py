@@ -10,22 +10,19 @@ from pathlib import Path
 import msgspec
 
 from rigplanner.catalog.find.find import PartIndex, index_of
-from rigplanner.catalog.find.kits import of_another_rate
 from rigplanner.catalog.foreign import Import, slug
 from rigplanner.catalog.imports import importing, user_catalog
 from rigplanner.catalog.imports.foreign_files import ForeignFault
 from rigplanner.catalog.load import CatalogFault
 from rigplanner.catalog.prices import price_list
 from rigplanner.catalog.prices.prices import Offers
-from rigplanner.catalog.schema.parts import MemoryKit
 from rigplanner.cli.faults import FINE, InputFault
-from rigplanner.cli.reading import open_catalog
+from rigplanner.cli.reading import open_catalog, stands_text
 from rigplanner.report.words.importing import list_notes, refusal_counts, refusal_text, summary
 from rigplanner.report.words.rates import without_rate_text
 from rigplanner.rig.edits import set_exchange, set_notes
 from rigplanner.rig.files import RigFault, write_rig
-from rigplanner.rig.from_text.from_words import Wish
-from rigplanner.rig.from_text.parts_list import by_figures, read_parts_list, rig_from_entries
+from rigplanner.rig.from_text.parts_list import read_parts_list, rig_from_entries
 from rigplanner.whole_file import read_within
 
 SOURCES = {
@@ -158,7 +155,7 @@ def _list(args: argparse.Namespace, index: PartIndex, day: str) -> int:
         found = f"matched   {entry.wish.parts[0].name}" if entry.wish.parts else "NO MATCH"
         if entry.comes_with is not None:
             found = f"comes with {entry.comes_with.name}"
-        alike = _stands(entry.wish)
+        alike = stands_text(entry.wish)
         print(f"{found}  <- {entry.wish.quantity} x {entry.wish.text}{alike}")
     matched = sum(1 for entry in entries if entry.wish.parts or entry.comes_with)
     print(f"{matched} of {len(entries)} parts of the list were found", file=sys.stderr)
@@ -212,13 +209,3 @@ def _keep(args: argparse.Namespace, keep: Callable[[], Path]) -> None:
         raise InputFault(
             f"{user_catalog.user_folder()}: not written ({fault.strerror or fault})."
         ) from fault
-
-
-def _stands(wish: Wish) -> str:
-    if not by_figures(wish):
-        return ""
-    if wish.guessed:
-        return "   (a guess: the line may name another model)"
-    kit = wish.parts[0]
-    other = isinstance(kit, MemoryKit) and of_another_rate(wish.text, kit)
-    return f"   (stands for it: the same {'size, another rate' if other else 'figures'})"

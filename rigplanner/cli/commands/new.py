@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,12 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.asked import model_asked, with_fields
 from rigplanner.cli.commands.captured import add_fact_arguments, facts_named, say_unmatched
 from rigplanner.cli.faults import FINE, InputFault
-from rigplanner.cli.reading import no_part_text, open_catalog, open_rig
+from rigplanner.cli.reading import no_part_text, open_catalog, open_rig, stands_text
 from rigplanner.economics.totals import totals
 from rigplanner.errors import WorkloadFault
 from rigplanner.machine.this_machine import Recognised, recognise
 from rigplanner.report.language import tr
+from rigplanner.report.words.importing import list_notes
 from rigplanner.report.words.rates import uncounted_text
 from rigplanner.rig.choices import with_choice
 from rigplanner.rig.countries import USUAL
@@ -25,7 +27,12 @@ from rigplanner.rig.edits import add_workload, change_site, rename, set_exchange
 from rigplanner.rig.files import RigFault, write_rig
 from rigplanner.rig.from_text.from_words import Wish, rig_from_wishes, untold_editions
 from rigplanner.rig.from_text.line_parts import read_wishes
-from rigplanner.rig.from_text.parts_list import shared_wishes
+from rigplanner.rig.from_text.parts_list import (
+    Entry,
+    read_parts_list,
+    rig_from_entries,
+    shared_wishes,
+)
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.network import resolve
 from rigplanner.workload.without_network import plain_job
@@ -94,11 +101,16 @@ def run(args: argparse.Namespace) -> int:
         )
     found = recognise(facts, catalog, args.name or args.output.stem)
     say_unmatched("new", found.unmatched)
-    wishes = _wishes(args.words, catalog)
+    pasted = _pasted(args.words, catalog)
+    wishes = _wishes(args.words, catalog) if pasted is None else _of_list(pasted, args.output)
     start = _started(args) if args.start is not None else set_notes(found.rig, _absent(found))
     start = start if start.exchange else set_exchange(start, newest_rates())
     try:
-        rig = rig_from_wishes(start.name, wishes, start)
+        rig = (
+            rig_from_wishes(start.name, wishes, start)
+            if pasted is None
+            else _with_list(start, pasted)
+        )
         for choice in args.choices:
             rig = with_choice(rig, catalog, choice)
         for text in args.workloads:
@@ -115,7 +127,8 @@ def run(args: argparse.Namespace) -> int:
         also = f"   (also: {others})" if others else ""
         aside = " ".join(untold_editions(wish))
         edition = f"   ({aside}: an edition that the catalog does not tell apart)" if aside else ""
-        print(f"{wish.quantity} x {wish.parts[0].name}{edition}{also}")
+        stands = stands_text(wish) if pasted is not None else ""
+        print(f"{wish.quantity} x {wish.parts[0].name}{edition}{stands or also}")
     _say_without_rate(rig, catalog)
     print(f"Written: {args.output}", file=sys.stderr)
     return FINE
@@ -129,12 +142,39 @@ def _absent(found: Recognised) -> str:
     )
 
 
+def _pasted(words: list[str], catalog: Catalog) -> list[Entry] | None:
+    """The entries of a list that was pasted as one text of several lines; None for other words."""
+    if not any(len(word.strip().splitlines()) > 1 for word in words):
+        return None
+    try:
+        return read_parts_list("\n".join(words), index_of(catalog), date.today().isoformat())
+    except ValueError as fault:
+        raise InputFault(str(fault)) from fault
+
+
+def _with_list(start: Rig, entries: list[Entry]) -> Rig:
+    rig = rig_from_entries(start.name, entries, start)
+    return set_notes(rig, "\n".join(filter(None, (rig.notes, *list_notes(entries)))))
+
+
+def _of_list(entries: list[Entry], output: Path) -> list[Wish]:
+    """The parts of a list; what it has no part for is said and stays in the rig's notes. Raises
+    InputFault where it names no part at all."""
+    wishes = [entry.wish for entry in entries if entry.wish.parts and entry.comes_with is None]
+    if not wishes:
+        raise InputFault("no line of the list names a part of the catalog.")
+    lost = [entry.wish.text for entry in entries if not entry.wish.parts and not entry.comes_with]
+    for text in lost:
+        print(f"NO MATCH  <- {text}   (kept in the notes of {output})", file=sys.stderr)
+    return wishes
+
+
 def _wishes(words: list[str], catalog: Catalog) -> list[Wish]:
     """What each text asks for; earlier ones help to understand later ones. Raises InputFault for
     texts that name no part."""
     index = index_of(catalog)
     wishes: list[Wish] = []
-    for text in (line for word in words for line in word.splitlines() if line.strip()):
+    for text in words:
         known = [wish.parts[0] for wish in wishes if wish.parts]
         wishes += shared_wishes(text, index) or read_wishes(text, index, known=known)
     missing = [wish.text for wish in wishes if not wish.parts]

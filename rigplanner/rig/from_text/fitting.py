@@ -98,13 +98,19 @@ def memory_taken(parts: Sequence[Part]) -> Taken | None:
     types = [set(found) for found in _types(parts) if found]
     if not types or len(together := set.intersection(*types)) != 1:
         return None
-    cpus = [part.memory.modules for part in parts if isinstance(part, CPU) and part.memory]
     slots = [part.layout.memory_slots for part in parts if isinstance(part, Motherboard)]
-    return Taken(
-        together.pop(),
-        next((modules for modules in cpus if modules), ()),
-        slots[0] if len(slots) == 1 else None,
-    )
+    return Taken(together.pop(), _modules(parts), slots[0] if len(slots) == 1 else None)
+
+
+def _modules(parts: Sequence[Part]) -> tuple[str, ...]:
+    """The sorts of module that the first CPU and all boards take together; none without a CPU: one
+    board takes other sorts with another CPU."""
+    cpus = [part.memory.modules for part in parts if isinstance(part, CPU) and part.memory]
+    taken = next((modules for modules in cpus if modules), ())
+    for part in parts:
+        if isinstance(part, Motherboard | System) and part.layout.memory_modules:
+            taken = tuple(sort for sort in taken if sort in part.layout.memory_modules)
+    return taken
 
 
 def _types(parts: Sequence[Part]) -> Iterator[tuple[str, ...]]:

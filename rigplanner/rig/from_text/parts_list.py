@@ -785,10 +785,10 @@ def _price(text: str, day: str) -> Price | None:
     )
 
 
-def rig_from_entries(name: str, entries: list[Entry]) -> Rig:
-    """Return a rig with the best match of each entry that has one; the rest are the caller's to
-    show."""
-    rig = Rig(name=name)
+def rig_from_entries(name: str, entries: list[Entry], start: Rig | None = None) -> Rig:
+    """Return a rig, or `start`, with the best match of each entry that has one; the rest are the
+    caller's to show."""
+    rig = Rig(name=name) if start is None else start
     currencies = [entry.price.currency for entry in entries if entry.price]
     for entry in entries:
         if entry.wish.parts:
