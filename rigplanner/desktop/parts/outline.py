@@ -116,7 +116,8 @@ def paint(painter: QPainter, shape: Outline, area: QRectF, color: QColor) -> Non
 
 
 _pixmaps: dict[tuple[Outline, int, int, str, float], QPixmap] = {}
-MOST_PIXMAPS = 400
+MOST_PIXMAPS = 100
+"""Up to 15 kB each; a list of parts shows some 30."""
 
 
 def pixmap(shape: Outline, width: int, height: int, color: QColor, ratio: float) -> QPixmap:
