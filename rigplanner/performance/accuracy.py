@@ -3,10 +3,8 @@ away."""
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from itertools import combinations
-from statistics import fmean
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -19,6 +17,9 @@ from rigplanner.performance.anchors.evidence import shipped_evidence
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.silicon import generation_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Scheme = Literal[
     "nothing", "row", "network on GPU", "GPU", "generation", "source", "network", "stack"
@@ -161,32 +162,53 @@ def summarise(judged: Sequence[Judged], group: str, cases: int) -> Errors:
     )
 
 
+def judged_frame(judged: Iterable[Judged]) -> "pd.DataFrame":
+    """Return a row for each judged one: what was measured, on what, and what was predicted."""
+    import pandas as pd
+
+    return pd.DataFrame([_cells(item) for item in judged], columns=list(COLUMNS))
+
+
+COLUMNS = (
+    *("id", "stack", "model", "task", "precision", "metric", "gpu", "count", "batch"),
+    *("seq_len", "input_tokens", "output_tokens", "source", "variant"),
+    *("measured", "predicted", "low", "high"),
+)
 BETWEEN = ("p2p", "exchange", "gradients")
 """Words of a variant that concern several GPUs alone: a single one has them not."""
+JOB = [
+    *("stack", "model", "task", "precision", "metric", "count"),
+    *("seq_len", "input_tokens", "output_tokens"),
+]
+"""Columns that rows of different GPUs must share to be ranked."""
+SETTING = ["stack", "model", "precision", "batch", "seq_len", "gpu", "metric", "source", "variant"]
+"""Columns that a row of several GPUs and one of a single GPU must share to tell scaling."""
 
 
-def _job(row: Measured) -> tuple[Any, ...]:
-    """What rows of different GPUs must share to be ranked."""
-    work = row.workload
-    told = (work.stack, work.model, work.task or "", work.precision, row.metric, row.count)
-    return (*told, work.seq_len, work.input_tokens, work.output_tokens)
-
-
-def _setting(row: Measured) -> tuple[Any, ...]:
-    """What a row of several GPUs and one of a single GPU must share to tell scaling."""
-    work = row.workload
-    variant = sorted((key, str(value)) for key, value in work.variant.items() if key not in BETWEEN)
-    told = (work.stack, work.model, work.precision, work.batch_per_gpu, work.seq_len, row.gpu)
-    return (*told, row.metric, row.source.split("/")[0], *variant)
-
-
-def _grouped(
-    judged: Iterable[Judged], of: Callable[[Measured], Hashable]
-) -> dict[Hashable, list[Judged]]:
-    groups: dict[Hashable, list[Judged]] = {}
-    for item in judged:
-        groups.setdefault(of(item.row), []).append(item)
-    return groups
+def _cells(item: Judged) -> dict[str, Any]:
+    row, work = item.row, item.row.workload
+    return {
+        "id": row.id,
+        "stack": work.stack,
+        "model": work.model,
+        "task": work.task or "",
+        "precision": work.precision,
+        "metric": row.metric,
+        "gpu": row.gpu,
+        "count": row.count,
+        "batch": work.batch_per_gpu,
+        "seq_len": work.seq_len,
+        "input_tokens": work.input_tokens,
+        "output_tokens": work.output_tokens,
+        "source": row.source.split("/")[0],
+        "variant": str(
+            sorted((key, str(value)) for key, value in work.variant.items() if key not in BETWEEN)
+        ),
+        "measured": row.value,
+        "predicted": item.predicted,
+        "low": item.low,
+        "high": item.high,
+    }
 
 
 def errors_by(
@@ -195,37 +217,46 @@ def errors_by(
     """Return the errors of each group of rows that `of` names and of which any was predicted, the
     group of most rows first."""
     asked = Counter(map(of, rows))
+    table = judged_frame(judged).assign(group=[of(item.row) for item in judged])
     found = [
-        summarise(members, str(name), asked[str(name)])
-        for name, members in _grouped(judged, of).items()
+        errors_of(
+            str(name),
+            asked[str(name)],
+            (members.predicted / members.measured - 1).tolist(),
+            members.measured.between(members.low, members.high).tolist(),
+        )
+        for name, members in table.groupby("group")
     ]
     return sorted(found, key=lambda errors: (-errors.cases, errors.group))
 
 
 def ranking(judged: Sequence[Judged]) -> Ranking:
     """Return how often the faster of two different GPUs on the same job was named."""
+    import numpy as np
+
     pairs = right = 0
-    for job in _grouped(judged, _job).values():
-        for one, other in combinations(job, 2):
-            ratio = one.row.value / other.row.value
-            if one.row.gpu != other.row.gpu and max(ratio, 1 / ratio) >= CLEAR_DIFFERENCE:
-                pairs += 1
-                right += (one.predicted > other.predicted) == (ratio > 1)
+    for _, job in judged_frame(judged).groupby(JOB, dropna=False):
+        gpu, measured, predicted = (
+            job[name].to_numpy() for name in ("gpu", "measured", "predicted")
+        )
+        later, earlier = np.tril_indices(len(job), -1)
+        ratio = measured[later] / measured[earlier]
+        clear = (ratio >= CLEAR_DIFFERENCE) | (ratio <= 1 / CLEAR_DIFFERENCE)
+        clear &= gpu[later] != gpu[earlier]
+        named = (predicted[later] > predicted[earlier]) == (ratio > 1)
+        pairs, right = pairs + int(clear.sum()), right + int((clear & named).sum())
     return Ranking(pairs, right)
 
 
 def scaling(judged: Sequence[Judged]) -> Scaling:
     """Return the mean error of the scaling efficiency against the single GPU of the same source,
     job and batch."""
-    single = {
-        _setting(item.row): item
-        for item in judged
-        if item.row.count == 1 and item.row.metric.endswith("/s")
-    }
-    missed = []
-    for item in judged:
-        row, alone = item.row, single.get(_setting(item.row))
-        if alone and 2 <= row.count <= 16 and (row.workload.task or "").startswith("train"):
-            told, was = item.predicted / alone.predicted, row.value / alone.row.value
-            missed.append(abs(told - was) / row.count)
-    return Scaling(len(missed), fmean(missed) if missed else 0.0)
+    table = judged_frame(judged)
+    single = table[(table["count"] == 1) & table.metric.str.endswith("/s")]
+    single = single.drop_duplicates(SETTING, keep="last")[[*SETTING, "measured", "predicted"]]
+    several = table[table["count"].between(2, 16) & table.task.str.startswith("train")]
+    both = several.merge(single, on=SETTING, suffixes=("", "_alone"))
+    told, was = (
+        both[name] / both[f"{name}_alone"] / both["count"] for name in ("predicted", "measured")
+    )
+    return Scaling(len(both), float((told - was).abs().mean()) if len(both) else 0.0)

@@ -2,17 +2,19 @@
 description that other programs read (Data Package, https://datapackage.org)."""
 
 import contextlib
-import csv
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import Part, kind_of
 from rigplanner.performance.measured import Measured
+
+if TYPE_CHECKING:
+    import pandas
 
 LICENCE = "CC-BY-4.0"
 LICENCE_URL = "https://creativecommons.org/licenses/by/4.0/legalcode"
@@ -22,10 +24,9 @@ NOT_FIGURES = frozenset(
 )  # fmt: skip
 Row = dict[str, Any]
 Tables = dict[str, list[Row]]
-Put = Callable[[list[Row], Path], None]
+Put = Callable[["pandas.DataFrame", Path], None]
 """Writes one table to one file."""
 FORMATS = ("sqlite", "csv", "parquet", "json")
-SQL_TYPES = {"boolean": "integer", "integer": "integer", "number": "real", "string": "text"}
 
 
 class MissingPackage(Exception):
@@ -128,6 +129,7 @@ def description(made: Tables, version: str, form: str) -> Row:
                 "schema": {"fields": [_column(column, rows) for column in rows[0]]},
             }
             for name, rows in made.items()
+            if rows
         ],
     }
 
@@ -149,7 +151,7 @@ def _column(column: str, rows: list[Row]) -> Row:
 def write(catalog: Catalog, measured: tuple[Measured, ...], form: str, path: Path) -> list[Path]:
     """Write the catalog in a form of FORMATS: sqlite and json as one file, csv and parquet as a
     folder with datapackage.json. Returns what was written. Raises OSError, MissingPackage."""
-    made = {name: rows for name, rows in tables(catalog, measured).items() if rows}
+    made = tables(catalog, measured)
     told = description(made, catalog.version, form)
     return WRITERS[form](made, told, path)
 
@@ -162,14 +164,8 @@ def _write_json(made: Tables, told: Row, path: Path) -> list[Path]:
 def _write_sqlite(made: Tables, told: Row, path: Path) -> list[Path]:
     path.unlink(missing_ok=True)
     with contextlib.closing(sqlite3.connect(path)) as file:
-        for name, rows in made.items():
-            columns = ", ".join(
-                f'"{column}" {SQL_TYPES[_column(column, rows)["type"]]}' for column in rows[0]
-            )
-            file.execute(f"create table {name} ({columns})")
-            asked = ", ".join("?" * len(rows[0]))
-            lines = (tuple(row.values()) for row in rows)
-            file.executemany(f"insert into {name} values ({asked})", lines)
+        for name, frame in _frames(made):
+            frame.to_sql(name, file, index=False)
         file.execute("create table datapackage (description text)")
         file.execute("insert into datapackage values (?)", (_json(told),))
         file.execute("create index figures_of on figures (part)")
@@ -178,36 +174,44 @@ def _write_sqlite(made: Tables, told: Row, path: Path) -> list[Path]:
 
 
 def _write_csv(made: Tables, told: Row, path: Path) -> list[Path]:
-    def put(rows: list[Row], to: Path) -> None:
-        with to.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+    def put(frame: "pandas.DataFrame", to: Path) -> None:
+        frame.to_csv(to, index=False, lineterminator="\n")
 
     return _write_folder(made, told, path, ".csv", put)
 
 
 def _write_parquet(made: Tables, told: Row, path: Path) -> list[Path]:
-    def put(rows: list[Row], to: Path) -> None:
+    def put(frame: "pandas.DataFrame", to: Path) -> None:
         try:
-            import pandas as pd
-
-            pd.DataFrame(rows).to_parquet(to, index=False)
+            frame.to_parquet(to, index=False)
         except ImportError as fault:
             raise MissingPackage("pyarrow") from fault
 
     return _write_folder(made, told, path, ".parquet", put)
 
 
-def _write_folder(made: Tables, told: Row, path: Path, suffix: str, put: Put) -> list[Path]:
+def _write_folder(
+    made: Tables,
+    told: Row,
+    path: Path,
+    suffix: str,
+    put: Callable[["pandas.DataFrame", Path], None],
+) -> list[Path]:
     path.mkdir(parents=True, exist_ok=True)
     written = []
-    for name, rows in made.items():
-        put(rows, path / f"{name}{suffix}")
+    for name, frame in _frames(made):
+        put(frame, path / f"{name}{suffix}")
         written.append(path / f"{name}{suffix}")
     package = path / "datapackage.json"
     package.write_bytes(msgspec.json.format(msgspec.json.encode(told), indent=1) + b"\n")
     return [*written, package]
+
+
+def _frames(made: Tables) -> Iterator[tuple[str, "pandas.DataFrame"]]:
+    import pandas as pd
+
+    for name, rows in made.items():
+        yield name, pd.DataFrame(rows)
 
 
 WRITERS: dict[str, Callable[[Tables, Row, Path], list[Path]]] = {

@@ -1,12 +1,11 @@
 """Workbooks (.xlsx) and CSV of plain cells: text is text and never a formula, numbers are numbers,
 equal input gives equal bytes."""
 
-import csv
 import io
 import math
 import re
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from msgspec import Struct
 from rigplanner.plain_text import without_steering
 
 if TYPE_CHECKING:
+    import pandas as pd
     from openpyxl.cell import Cell as SheetCell
 
 LONGEST_CELL = 32_767
@@ -46,14 +46,17 @@ class SheetOf(Struct, frozen=True):
     widths: tuple[float, ...] = ()
 
 
-def csv_of(rows: Iterable[Sequence[object]]) -> str:
-    """Return rows of plain cells, their head first, as CSV; text that a spreadsheet would take for
-    a formula is made text, and None nothing."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(
-        [cell_text(cell) for cell in row] for row in rows
-    )
-    return out.getvalue()
+def csv_of(table: "pd.DataFrame") -> str:
+    """Return a table of plain cells as CSV; text that a spreadsheet would take for a formula is
+    made text."""
+    import pandas as pd
+
+    safe = {
+        at: pd.Series([cell_text(cell) for cell in column], dtype=object)
+        for at, (_, column) in enumerate(table.items())
+    }
+    heads = [cell_text(head) for head in table.columns]
+    return str(pd.DataFrame(safe).to_csv(index=False, header=heads, lineterminator="\n"))
 
 
 def cell_text(cell: Any) -> Any:

@@ -1,6 +1,7 @@
 """A comparison in words: as CSV, Markdown or JSON."""
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -8,11 +9,14 @@ from msgspec import Struct
 from rigplanner.planning.compare import CompareRow, Value, differences
 from rigplanner.report import format as fmt
 from rigplanner.report.language import THIN, Words, listed, tr
-from rigplanner.report.spreadsheet import Cell, csv_of
+from rigplanner.report.spreadsheet import csv_of
 from rigplanner.report.words.fields import FIELD_WORDS
 from rigplanner.report.words.hire import machine_text
 from rigplanner.report.words.speed import BOUND_WORDS
 from rigplanner.report.words.workloads import LIFT_WORDS, title_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ATTRIBUTE_WORDS = Words(
     {
@@ -307,15 +311,15 @@ def value_text(value: Value, unit: str) -> str:
     )
 
 
-def comparison_rows(
-    names: Sequence[str], rows: Iterable[CompareRow]
-) -> tuple[tuple[Cell, ...], ...]:
-    """Return a comparison as a head and rows: what is compared with its unit, then for each rig
-    the value, the ends of its interval, the ISO day of the price it rests on and what else is to be
-    said of it. Values that are numbers stay numbers; cells are None where nothing is known; columns
-    that hold nothing for any rig are left out."""
+def comparison_frame(names: Sequence[str], rows: Iterable[CompareRow]) -> "pd.DataFrame":
+    """Return a comparison as a table: what is compared with its unit, then for each rig the value,
+    the ends of its interval, the ISO day of the price it rests on and what else is to be said of
+    it. Values that are numbers stay numbers; cells are None where nothing is known; columns that
+    hold nothing for any rig are left out."""
+    import pandas as pd
+
     compared = list(rows)
-    columns: list[tuple[str, Sequence[Cell]]] = [
+    columns: list[tuple[str, list[Any]]] = [
         (tr("Workload"), [subject_text(row) or None for row in compared]),
         (tr("What"), [ATTRIBUTE_WORDS[row.attribute.code] for row in compared]),
         (tr("Unit"), [row.attribute.unit or None for row in compared]),
@@ -338,8 +342,9 @@ def comparison_rows(
             ),
         )
         columns += [(head, cells) for head, cells in beside if any(c is not None for c in cells)]
-    heads, cells = zip(*columns, strict=True)
-    return heads, *zip(*cells, strict=True)
+    made = pd.concat([pd.Series(cells, dtype=object) for _, cells in columns], axis=1)
+    made.columns = pd.Index([head for head, _ in columns])
+    return made
 
 
 def _number_or_words(row: CompareRow, n: int) -> Value:
@@ -349,7 +354,7 @@ def _number_or_words(row: CompareRow, n: int) -> Value:
 
 def csv_text(made: Comparison) -> str:
     """Return CSV: numbers with their unit, interval and ISO day in columns of their own."""
-    return csv_of(comparison_rows(made.names, made.compared))
+    return csv_of(comparison_frame(made.names, made.compared))
 
 
 def markdown(made: Comparison) -> str:

@@ -8,8 +8,7 @@ from rigplanner.plain_text import cleaned, cleaned_json, without_steering
 from rigplanner.report import format as fmt
 from rigplanner.report.language import tr
 from rigplanner.report.quote.content import Quote
-from rigplanner.report.quote.frames import PART_COLUMNS as TABLE_COLUMNS
-from rigplanner.report.quote.frames import part_rows
+from rigplanner.report.quote.frames import parts_frame
 from rigplanner.report.quote.web import quote_html
 from rigplanner.report.spreadsheet import csv_of
 from rigplanner.rig.files import encode_rig
@@ -124,8 +123,7 @@ def _bb(text: str) -> str:
 def csv_text(quote: Quote) -> str:
     """Return the parts list as CSV: amounts are numbers with their currency and ISO day in columns
     of their own."""
-    shown = [name for name in TABLE_COLUMNS if name != "Detail"]
-    return csv_of([shown, *([row[name] for name in shown] for row in part_rows(quote))])
+    return csv_of(parts_frame(quote).drop(columns=["Detail"]))
 
 
 def plain(quote: Quote) -> str:

@@ -1,11 +1,14 @@
 """A quote's parts list as a table for spreadsheets and programs: every amount a number, with its
 currency and its day in columns of their own."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rigplanner.catalog.prices.money import WHOLE_CURRENCIES
 from rigplanner.report.language import tr
 from rigplanner.report.quote.content import Quote, QuoteLine
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PART_COLUMNS = (
     "Qty",
@@ -28,15 +31,20 @@ AMOUNTS = {"Unit price": "Unit currency", "Amount": "Currency"}
 """Columns of amounts, and those that hold their currencies."""
 
 
-def part_rows(quote: Quote) -> list[dict[str, Any]]:
-    """Return the parts list, a row of PART_COLUMNS a line and nothing but parts. Amounts are
-    numbers as money is counted (no decimals of yen), days ISO dates, cells None where nothing is
-    known; of an unpriced part the note says so, and of one that is included. The group tells the
-    computer from what stands beside it."""
-    return [_line(line, quote.totals.currency) for line in quote.lines]
+def parts_frame(quote: Quote) -> "pd.DataFrame":
+    """Return the parts list, a row a line and nothing but parts. Amounts are numbers as money is
+    counted (no decimals of yen), days ISO dates, cells None where nothing is known; of an unpriced
+    part the note says so, and of one that is included. The group tells the computer from what
+    stands beside it."""
+    import pandas as pd
+
+    rows = [_line(line, quote.totals.currency) for line in quote.lines]
+    return pd.DataFrame(
+        {name: pd.Series([row[name] for row in rows], dtype=object) for name in PART_COLUMNS}
+    )
 
 
-def _line(line: QuoteLine, currency: str) -> dict[str, Any]:
+def _line(line: QuoteLine, currency: str) -> dict[str, object]:
     price = None if line.is_included else line.price
     return {
         "Qty": line.quantity,

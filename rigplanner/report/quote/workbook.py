@@ -3,7 +3,7 @@
 from rigplanner.catalog.prices.money import WHOLE_CURRENCIES
 from rigplanner.report.language import tr
 from rigplanner.report.quote.content import Quote
-from rigplanner.report.quote.frames import AMOUNTS, PART_COLUMNS, counted, part_rows
+from rigplanner.report.quote.frames import AMOUNTS, PART_COLUMNS, counted, parts_frame
 from rigplanner.report.quote.sums import sum_rows
 from rigplanner.report.spreadsheet import Amount, Cell, SheetOf, workbook
 
@@ -38,8 +38,9 @@ def quote_workbook(quote: Quote) -> bytes:
 
 
 def _parts(quote: Quote) -> SheetOf:
+    made = parts_frame(quote)
     rows: list[Row] = [tuple(map(tr, PART_COLUMNS))]
-    for cells in part_rows(quote):
+    for cells in made.to_dict("records"):
         for amount, currency in AMOUNTS.items():
             cells[amount] = _money(cells[amount], cells[currency])
         rows.append(tuple(cells.values()))
