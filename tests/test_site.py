@@ -30,3 +30,13 @@ def test_text_of_the_catalog_cannot_leave_its_cell():
 def test_names_of_figures_carry_their_unit():
     assert site.words("tdp_w").endswith("W")
     assert site.plain({"type": "pcie8", "count": 2}) == "type pcie8, count 2"
+
+
+def test_pages_of_the_site_lead_to_pages_of_the_site(tmp_path, monkeypatch):
+    monkeypatch.setattr(site, "PAGES", tmp_path / "pages")
+    site.copy_docs()
+    made = ("gpus/", "systems/")
+    for page in site.PAGES.rglob("*.md"):
+        for link in re.findall(r"\]\(([^)#\s]+)", page.read_text("utf-8")):
+            if not link.startswith(("http", "mailto:", *made)):
+                assert (page.parent / link).exists(), f"{page.name}: {link}"

@@ -189,13 +189,19 @@ def _order(part: AnyPart) -> tuple[str, str]:
 
 
 def copy_docs() -> None:
-    """Copy the pages of docs/, and the first page from README.md."""
-    shutil.copytree(ROOT / "docs", PAGES, ignore=shutil.ignore_patterns("upstream"))
+    """Copy the pages of docs/, the first page from README.md, and the schemas that pages name."""
+    shutil.copytree(ROOT / "docs", PAGES)
+    for schema in ("catalog/family.schema.json", "resources/check.schema.json"):
+        shutil.copy(ROOT / schema, PAGES)
+    for page in PAGES.glob("*.md"):
+        text = page.read_text("utf-8")
+        page.write_text(re.sub(r"\]\(\.\./(?:catalog|resources)/", "](", text), "utf-8")
     (PAGES / "rules.md").write_text(rule_book(), "utf-8")
     first = (ROOT / "README.md").read_text("utf-8").replace("](docs/", "](")
     first = re.sub(r"\]\((LICENSE|catalog/LICENSE|resources/[^)]*|CONTRIBUTING.md)\)", "]", first)
     (PAGES / "index.md").write_text(first, "utf-8")
-    shutil.copy(ROOT / "CHANGELOG.md", PAGES / "changelog.md")
+    changes = (ROOT / "CHANGELOG.md").read_text("utf-8").replace("](docs/", "](")
+    (PAGES / "changelog.md").write_text(changes, "utf-8")
     shutil.copy(ROOT / "packaging" / "icon.svg", PAGES / "icon.svg")
 
 
