@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from rigplanner.catalog.find.find import PartIndex, index_of, words_of
 from rigplanner.catalog.imports.user_catalog import FullCatalog, full_catalog, user_folder
-from rigplanner.catalog.load import Catalog, CatalogFault, share_equal
+from rigplanner.catalog.load import Catalog, CatalogFault
 from rigplanner.catalog.schema.parts import GPU, AnyPart, Status
 from rigplanner.desktop.document.tasks import Tasks
 from rigplanner.desktop.document.watch import Watch
@@ -60,7 +60,7 @@ class Shelf(QObject):
                 self._take_index(made)
 
         if self._index is None:
-            self._tasks.run_task(INDEX, lambda _: index_of(share_equal(catalog)), done)
+            self._tasks.run_task(INDEX, lambda _: index_of(catalog), done)
 
     def _take_index(self, made: PartIndex) -> None:
         self._index = made
