@@ -101,11 +101,15 @@ def test_a_trainer_that_draws_is_what_draws() -> None:
 
 
 def test_an_8_bit_base_below_adapters_is_slower_than_a_16_bit_one() -> None:
-    """2 to 3 times on an RTX A5000, where 4 bits lose a fifth to a half (bitsandbytes issue
-    465)."""
+    """2 to 3 times on an RTX A5000, where 4 bits lose a fifth to a half (bitsandbytes issue 465):
+    as modelled, for the ceiling that cuts a wide interval moves its middle too."""
     base = {"model": "llama-7b", "stack": "hf-trainer", "seq_len": 512, "image_size": None}
     half, eight, four = (
-        speed("RTX A5000", precision=word, batch_per_gpu=4, **base).value
+        next(
+            step.value
+            for step in speed("RTX A5000", precision=word, batch_per_gpu=4, **base).steps
+            if step.name == "modelled"
+        )
         for word in ("bf16", "int8", "nf4")
     )
     assert 2 <= half / eight <= 3 and 1.2 <= half / four <= 2

@@ -56,7 +56,7 @@ def test_changes_that_fit_come_first_and_can_be_made() -> None:
     for change in changes:
         after = apply(made.rig, Edit("change_workload", {"index": 0, **changed_fields(change)}))
         if change.count > len(made.machine.gpus):
-            assert change.code == "one_more_gpu"
+            assert "one_more_gpu" in change.code.split("+")
             continue
         need = assess(after, shipped_catalog()).jobs[0].memory[0].device_gib
         assert need == pytest.approx(change.device_gib, rel=1e-6), change.code

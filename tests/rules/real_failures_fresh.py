@@ -125,7 +125,13 @@ FAILURES_FRESH = (
         "huggingface/diffusers issue 11014",
         ("nvidia.datacenter.a100-sxm4-40gb",),
         ("VRM001", "VRM002"),
-        job=Workload(model="flux.1-dev", task="train_lora", precision="bf16", image_size=512),
+        job=Workload(
+            model="flux.1-dev",
+            task="train_lora",
+            precision="bf16",
+            image_size=512,
+            stack="diffusers",
+        ),
     ),
     Failure(
         "Four modules of 8,000 MT/s on AM5",
