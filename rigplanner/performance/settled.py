@@ -136,16 +136,21 @@ def _in_turn(
     said = workload.stack or workload.precision or workload.quant or workload.parallelism
     room = usable_gib(gpu)
     draws = job.shape.kind in ("diffusion", "dit") and job.task == "inference"
-    if said or not draws or room is None or _low_gib(made.workload, gpu, job.count, zoo) <= room:
+    if said or not draws or room is None:
+        return None
+    known = zoo or shipped_zoo()
+    try:
+        need = estimate_memory(made.workload, gpu, job.count, known, explained=False)
+    except WorkloadFault:
+        return None
+    if need.low_gib <= room:
         return None
     tight = None
     for precision in DRAWN_IN:
         local = replace(workload, stack=TAKES_TURNS, precision=precision)
         try:
             found = settle(local, gpu, job.count, nodes, link, zoo)
-            need = estimate_memory(
-                found.workload, gpu, job.count, zoo or shipped_zoo(), explained=False
-            )
+            need = estimate_memory(found.workload, gpu, job.count, known, explained=False)
         except WorkloadFault:
             continue
         told = {**found.assumed, "stack": TAKES_TURNS, "precision": precision}
@@ -153,13 +158,6 @@ def _in_turn(
             return Settled(found.workload, told)
         tight = Settled(found.workload, told) if need.low_gib <= room else tight
     return tight
-
-
-def _low_gib(workload: Workload, gpu: GPU, count: int, zoo: Zoo | None) -> float:
-    try:
-        return estimate_memory(workload, gpu, count, zoo or shipped_zoo(), explained=False).low_gib
-    except WorkloadFault:
-        return 0.0
 
 
 def _said(work: Workload, job: Job, assumed: dict[str, str]) -> Settled:

@@ -134,7 +134,8 @@ FLAGS = (
 """Flags that a model or a rule hears, which names them again (a test compares); beside them
 releases and cpu_moe=N."""
 HEARD = re.compile(
-    r"cpu_moe=.*|-*enforce[-_]eager|(transformers|torch)\s*[=<]*=?\s*v?\d+\.\d+.*|(torchtitan|unsloth)\s*20\d\d.*",
+    r"cpu_moe=.*|-*enforce[-_]eager|(transformers|torch)\s*[=<]*=?\s*v?\d+\.\d+.*"
+    r"|(torchtitan|unsloth)\s*20\d\d.*",
     re.IGNORECASE,
 )
 LARGEST_EDGE = 100_000

@@ -8,7 +8,7 @@ import pytest
 from rigplanner.catalog.cloud import shipped_cloud
 from rigplanner.catalog.load import Catalog, CatalogFault
 from rigplanner.catalog.schema.parts import KINDS
-from rigplanner.cli.catalog_verbs.told import told_lines
+from rigplanner.cli.catalog_verbs.sheet_lines import told_lines
 from rigplanner.cli.commands import catalog as command
 from rigplanner.cli.main import main
 

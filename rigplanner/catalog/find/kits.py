@@ -9,7 +9,8 @@ from rigplanner.catalog.schema.parts import MemoryKit, Part
 
 _MODULES = re.compile(
     r"\b(?P<n>\d{1,2})\s*[x×*]\s*(?P<gib>\d{1,3})\s*G[Bo]?\b|\((?P<n2>\d{1,2})\s*[x×*]\s*(?P<gib2>\d{1,3})\)"
-    r"|\b(?P<gib3>\d{1,3})\s*G[Bo]?\s*[x×*]\s*(?P<n3>\d{1,2})(?![\dA-Z])|\b(?P<gib4>8|16|24|32|48|64)\s?[x×*]\s?(?P<n4>[248])\b",
+    r"|\b(?P<gib3>\d{1,3})\s*G[Bo]?\s*[x×*]\s*(?P<n3>\d{1,2})(?![\dA-Z])"
+    r"|\b(?P<gib4>8|16|24|32|48|64)\s?[x×*]\s?(?P<n4>[248])\b",
     re.IGNORECASE,
 )
 _STICKS = re.compile(

@@ -1,6 +1,7 @@
 """Text cut into the words that a searcher would type."""
 
 import re
+from functools import cache
 
 _SPLIT = re.compile(r"[^0-9a-z.+]+")
 _OCTETS = re.compile(r"(?<![\w.])(\d{1,4}) ?([TG])o\b")
@@ -21,7 +22,6 @@ EDITIONS = {
     "motherboard": "csm",
 }
 """Words of a kind's colours and editions: they set apart what is sold, not what decides."""
-_EDITION_WORDS: dict[str, frozenset[str]] = {}
 
 
 def words_of(text: str) -> list[str]:
@@ -39,6 +39,10 @@ def words_of(text: str) -> list[str]:
 def without_editions(words: list[str], kind: str) -> list[str]:
     """Return words without those that tell a part of a kind from another colour or edition of it;
     the first word stays."""
-    if kind not in _EDITION_WORDS:
-        _EDITION_WORDS[kind] = frozenset(words_of(EDITIONS.get(kind, "")))
-    return words[:1] + [word for word in words[1:] if word not in _EDITION_WORDS[kind]]
+    editions = _edition_words(kind)
+    return words[:1] + [word for word in words[1:] if word not in editions]
+
+
+@cache
+def _edition_words(kind: str) -> frozenset[str]:
+    return frozenset(words_of(EDITIONS.get(kind, "")))

@@ -36,7 +36,7 @@ from rigplanner.cli.catalog_verbs import (
     catalog_ratios,
     catalog_update,
 )
-from rigplanner.cli.catalog_verbs.told import EMPTY, told_lines
+from rigplanner.cli.catalog_verbs.sheet_lines import EMPTY, told_lines
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import no_part_text, open_catalog
 from rigplanner.cli.terminal import tell, tell_pairs, width

@@ -374,8 +374,9 @@ class Bounds:
             )
         if isinstance(part, MemoryKit):
             *taken, least = asked
-            gib = option.quantity * part.modules * part.module_gib
-            return gib >= least and takes_modules(part, option.quantity, *taken)  # type: ignore[operator, arg-type]
+            if option.quantity * part.modules * part.module_gib < least:  # type: ignore[operator]
+                return False
+            return takes_modules(part, option.quantity, *taken)  # type: ignore[arg-type]
         if isinstance(part, Cooler):
             return asked[0] is None or not part.sockets or asked[0] in part.sockets
         if isinstance(part, PowerSupply):

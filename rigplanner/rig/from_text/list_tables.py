@@ -293,8 +293,8 @@ OTHER_LABELS = (
 KIND_OF_WORD = {word: kind for kind, words in WORDS_OF_KIND.items() for word in words}
 _WORDS = sorted(map(re.escape, (*KIND_OF_WORD, *OTHER_LABELS)), key=len, reverse=True)
 _USES = (
-    "primary|secondary|first|second|third|main|boot|system|os|model|fast|slow|data|datastore|scratch"
-    "|bulk|cache|cold|hot|vm|vms|backup|archive|media|home|root|swap|games?|docker|work|results"
+    "primary|secondary|first|second|third|main|boot|system|os|model|fast|slow|data|datastore"
+    "|scratch|bulk|cache|cold|hot|vm|vms|backup|archive|media|home|root|swap|games?|docker|work|results"
     "|internal|external|tiering|sata|nvme|m\\.2|ssd|hdd"
 )
 _LABEL = re.compile(
