@@ -12,7 +12,9 @@ from rigplanner.rig.from_text.doubts import is_contradicted
 from rigplanner.rig.from_text.from_words import Wish, counted, is_named, read_wish
 
 _BETWEEN = re.compile(
-    r"(?P<more>\s+(?:\+|&|(?-i:plus)|and|und|et|·|•)\s+|;\s+)|(?P<list>\s+[/|]\s+|,\s+(?!or\s|oder\s|ou\s)|\s+with\s+|\s+w/\s*|\s+on\s+|\s+auf\s+|\s+mit\s+|\s+im\s+|\s+sur\s+|\s+avec\s+)"
+    r"(?P<more>\s+(?:\+|&|(?-i:plus)|and|und|et|·|•)\s+|;\s+)"
+    r"|(?P<list>\s+[/|]\s+|,\s+(?!or\s|oder\s|ou\s)|\s+with\s+|\s+w/\s*|\s+on\s+|\s+auf\s+"
+    r"|\s+mit\s+|\s+im\s+|\s+sur\s+|\s+avec\s+)"
     r"|(?P<other>,?\s+(?:or|oder|ou|instead of)\s+)",
     re.IGNORECASE,
 )
