@@ -1,6 +1,7 @@
 """Shapes of networks whose layers differ: what the trace of their layers counts, where a block
 repeated would mislead."""
 
+from functools import lru_cache
 from typing import Any
 
 from msgspec.structs import replace
@@ -62,8 +63,12 @@ INDEXED = 0.06
 def picked(network: Network) -> int:
     """Return how many tokens the indexer of a network picks (DeepSeek-V3.2, GLM-5); 0 for a network
     without one."""
-    told = full_config(read_tree(network.config)) if network.config else {}
-    return int(told.get("index_topk") or 0)
+    return _picked(network.config) if network.config else 0
+
+
+@lru_cache(256)
+def _picked(config: bytes) -> int:
+    return int(full_config(read_tree(config)).get("index_topk") or 0)
 
 
 def attended_share(network: Network, length: int) -> float:
