@@ -32,9 +32,10 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance import roofline, serving
-from rigplanner.performance.anchors.anchors import find_gpu, place
+from rigplanner.performance.anchors.anchors import place
 from rigplanner.performance.anchors.kriging import Kernel, columns_of
 from rigplanner.performance.constants import Physics, SpeedModel, speed_model
 from rigplanner.performance.job import Job, read_job

@@ -12,13 +12,13 @@ import argparse
 import json
 from pathlib import Path
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory import estimate as memory
 from rigplanner.memory.measured.accuracy import Comparison, compare, error_table
 from rigplanner.memory.measured.holdout import fitted, held_out, intervals, kinds, measured
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.workload.cases import BadCase, read_case
 
 ZOO = shipped_zoo()

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import msgspec
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.memory.training_trace import setting_of
 from rigplanner.networks.families.build import builder
 from rigplanner.networks.tracer.step import trace_step
 from rigplanner.networks.tracer.tape import CUDA
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.job import read_job as read_speed_job
 from rigplanner.performance.serving import decode
 from rigplanner.report.drawing.charts import bar, curve, document, line, text

@@ -21,13 +21,13 @@ from typing import Any
 
 import msgspec
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.prices import index as price_index
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.machine.exchange import judge_exchange, judge_sweeps
 from rigplanner.memory.measured.accuracy import compare
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.evidence import placed_row
 from rigplanner.performance.host import constants as host
 from rigplanner.performance.host.judge import judged_rows

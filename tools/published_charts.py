@@ -17,8 +17,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.own import current_evidence
 from rigplanner.performance.answer import TIME_METRICS, SpeedEstimate
 from rigplanner.performance.measured import Measured

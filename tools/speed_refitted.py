@@ -40,7 +40,7 @@ def fold_of(key: str) -> int:
 
 def dealt_by(scheme: str, row: Any) -> str:
     """Return the GPU (its id) or the source of a measured row."""
-    from rigplanner.performance.anchors.anchors import find_gpu
+    from rigplanner.catalog.gpus import find_gpu
 
     return str(find_gpu(row.gpu).id if scheme == "GPU" else row.source)
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 import msgspec
 
 from rigplanner import __version__
-from rigplanner.catalog.schema import parts as schema
+from rigplanner.catalog import schema
 from rigplanner.decoding import JsonFault, read_msgpack
 from rigplanner.garbage import collector_paused
 from rigplanner.whole_file import read_within, write_whole
@@ -30,8 +30,9 @@ def signature(files: Iterable[Path]) -> bytes:
     form of a part does (32 bytes). Raises OSError."""
     digest = hashlib.sha256(f"{__version__} {msgspec.__version__}\n".encode())
     # A packaged program has no source files: its executable stands for the form of a part then.
-    form = sys.executable if getattr(sys, "frozen", False) else schema.__file__
-    for path in (Path(form), *files):
+    packaged = getattr(sys, "frozen", False)
+    forms = [Path(sys.executable)] if packaged else sorted(Path(schema.__path__[0]).glob("*.py"))
+    for path in (*forms, *files):
         status = path.stat()
         digest.update(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
     return digest.digest()

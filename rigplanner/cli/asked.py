@@ -11,11 +11,11 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import fields as fields_of
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.faults import InputFault
 from rigplanner.decoding import JsonFault, convert, read_tree
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.host.steps import cpu_file
 from rigplanner.performance.software.stacks import shipped_stacks
 from rigplanner.performance.without_network.simulated import simulators

@@ -6,11 +6,11 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.catalog.find.find import index_of
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.schema.parts import CPU, GPU
 from rigplanner.cli.reading import open_catalog
 from rigplanner.errors import TooLarge, WorkloadFault
 from rigplanner.machine.model import Machine
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.host.hosts import memory_gib
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.rig.workload import Hardware

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from msgspec import Struct
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.error_figures import Errors, errors_of
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.evidence import shipped_evidence
 from rigplanner.performance.measured import Measured
 from rigplanner.performance.predict import predict_speed

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.errors import WorkloadFault
@@ -15,7 +16,7 @@ from rigplanner.evidence import Estimate, Step
 from rigplanner.machine.model import Machine
 from rigplanner.performance import truncated_normal as truncated
 from rigplanner.performance import variants
-from rigplanner.performance.anchors.anchors import find_gpu, place
+from rigplanner.performance.anchors.anchors import place
 from rigplanner.performance.anchors.monotonicity import at_least
 from rigplanner.performance.anchors.own import current_evidence
 from rigplanner.performance.anchors.points import Anchored, Corrected, Placed, Point

@@ -9,9 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from rigplanner.catalog import binary, load
+from rigplanner.catalog import binary, load, schema
 from rigplanner.catalog.load import Stored
-from rigplanner.catalog.schema import parts as schema
 from rigplanner.data import data_path
 
 
@@ -24,13 +23,27 @@ def test_a_signature_follows_its_files(tmp_path: Path) -> None:
     assert binary.signature([path]) != before
 
 
+def test_another_form_of_any_kind_of_part_is_another_signature(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, last = tmp_path / "boards.py", tmp_path / "systems.py"
+    first.touch()
+    last.touch()
+    monkeypatch.setattr(schema, "__path__", [str(tmp_path)])
+    seen = {binary.signature([])}
+    for changed in (first, last):
+        changed.write_text("slots: int")
+        seen.add(binary.signature([]))
+    assert len(seen) == 3
+
+
 def test_a_packaged_program_has_signatures_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It has no source files; another executable means another form of a part."""
     program = tmp_path / "rigplanner"
     program.write_bytes(b"one")
-    monkeypatch.setattr(schema, "__file__", str(tmp_path / "not" / "there.py"))
+    monkeypatch.setattr(schema, "__path__", [str(tmp_path / "not" / "there")])
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     monkeypatch.setattr(sys, "executable", str(program))
     first = binary.signature([])

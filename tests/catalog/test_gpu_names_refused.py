@@ -4,8 +4,8 @@ never resolved."""
 import pytest
 
 from rigplanner.catalog.find.gpu_names import shipped_gpu_names
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import find_gpu
 
 REFUSED = {
     "RTX 6000": "nvidia.quadro.rtx-6000",

@@ -6,11 +6,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.main import main
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.measured.brackets import Bracket, brackets
-from rigplanner.performance.anchors.anchors import find_gpu
 
 LINE = {
     "gpu": "RTX 3090",

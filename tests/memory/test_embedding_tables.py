@@ -4,11 +4,11 @@ refused by name."""
 import pytest
 from msgspec.structs import replace
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import near_names, recommender, shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.estimate import estimate_memory
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.predict import predict_speed
 from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.units import GIB

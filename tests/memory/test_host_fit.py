@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
@@ -10,7 +11,6 @@ from rigplanner.memory.capacity.host_fit import fitted, held_gib, room_of
 from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.on_host import estimate_on_host
 from rigplanner.memory.usable_memory import shared_limit, usable_gib
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.rig.workload import Workload
 
 ZOO = shipped_zoo()

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.measured.accuracy import compare, compare_first
-from rigplanner.performance.anchors.anchors import find_gpu
 
 LINES = Path(__file__).with_name("measured_adapters.jsonl").read_bytes().splitlines()
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
@@ -16,7 +17,6 @@ from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.engines import batch_limits, dummy_peak_bytes, pool_gib
 from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.measured.accuracy import compare_first, error_table
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.workload.cases import BadCase, read_case
 from rigplanner.workload.job import read_job

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.memory.estimate import estimate_memory
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.units import GIB
 from rigplanner.workload.network import resolve
 from tools.page_pictures import CARD, PICTURES, TRAINED, step_svg

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.estimate import estimate_memory
@@ -20,7 +21,6 @@ from rigplanner.memory.nearness import (
     kind_of,
     sources_of,
 )
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.workload.cases import BadCase, read_case
 from rigplanner.workload.job import read_job

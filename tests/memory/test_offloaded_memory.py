@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.measured.accuracy import Comparison, compare_held, wrong_verdicts
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.rig.workload import Workload
 
 LINES = Path(__file__).with_name("held_memory.jsonl").read_bytes().splitlines()

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.estimate import estimate_memory
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.units import GIB
 from rigplanner.workload.preference import taken_apart

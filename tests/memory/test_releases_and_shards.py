@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.estimate import estimate_memory
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.workload.cases import BadCase, read_case
 from rigplanner.workload.releases import (

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.usable_memory import usable_gib
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.rig.workload import Parallelism, Workload
 
 LORA: dict[str, Any] = {

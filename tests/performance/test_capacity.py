@@ -6,12 +6,12 @@ import json
 import pytest
 from msgspec.structs import replace
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.commands.performance import answer
 from rigplanner.data import data_path
 from rigplanner.memory.answer import MemoryEstimate, MemoryParts
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.capacity import surely_exceeds, within_memory
 from rigplanner.performance.job import read_job

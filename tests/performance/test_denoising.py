@@ -2,8 +2,8 @@
 
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.geometry.resolve import resolve_shape
 from rigplanner.performance.geometry.shapes import Shape

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 from msgspec import Struct
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.decoding import read_json
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.predict import predict_speed
 from rigplanner.rig.workload import Parallelism, Workload
 

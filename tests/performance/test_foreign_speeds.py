@@ -10,9 +10,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.accuracy import Judged, anchored_since, at_first_sight, judge
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.monotonicity import KEPT, dominates
 from rigplanner.performance.anchors.own import read_own
 from rigplanner.performance.answer import SpeedEstimate

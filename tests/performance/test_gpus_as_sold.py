@@ -2,8 +2,8 @@
 
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import find_gpu
 
 SOLD = {
     "M4 Max 128GB": "apple.m4-max.40-core-128gb",

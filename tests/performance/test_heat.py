@@ -4,12 +4,12 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.data import data_path
 from rigplanner.machine.assemble import assemble
 from rigplanner.machine.model import Machine
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.limits.heat import CLOSE, speed_in_heat
 from rigplanner.performance.predict import predict_speed

@@ -5,11 +5,11 @@ import math
 
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.geometry.resolve import resolve_shape
 from rigplanner.performance.job import read_job
 from rigplanner.performance.modelled import modelled_samples_per_second

@@ -5,8 +5,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.load import CatalogFault
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.evidence import shipped_evidence
 from rigplanner.performance.measured import Row, read_measured, shipped_measured
 from rigplanner.performance.metrics import METRICS

@@ -5,8 +5,8 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.find.model_names import joined
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.geometry.resolve import resolve_shape
 from rigplanner.performance.geometry.shapes import Shape, tables
 from rigplanner.performance.job import read_job

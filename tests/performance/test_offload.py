@@ -6,12 +6,12 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.schema.parts import MemoryKit
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.machine.assemble import assemble
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.offload import (
     STEP_BYTES,

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.networks.config.config import defaults
@@ -16,7 +17,6 @@ from rigplanner.networks.families.encoders.family import encoder_families
 from rigplanner.networks.tracer.net import Net, Setting
 from rigplanner.networks.tracer.step import contradictions
 from rigplanner.networks.tracer.tape import CUDA, Tape
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.geometry.resolve import resolve_shape
 from rigplanner.performance.predict import predict_speed
 from rigplanner.rig.workload import Workload

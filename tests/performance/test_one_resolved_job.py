@@ -6,6 +6,7 @@ from itertools import islice, product
 import pytest
 from msgspec.structs import replace
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
@@ -15,7 +16,6 @@ from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.capacity.host_fit import fitted
 from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.usable_memory import usable_gib
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.settled import Settled, settle, settled

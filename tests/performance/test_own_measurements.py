@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.own import (
     current_evidence,
     keep,

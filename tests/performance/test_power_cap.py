@@ -4,8 +4,8 @@ answered."""
 import msgspec
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.limits.power_cap import speed_at_cap
 
 RTX_3090 = msgspec.structs.replace(

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import find_gpu, place
+from rigplanner.performance.anchors.anchors import place
 from rigplanner.performance.anchors.evidence import shipped_evidence
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.constants import speed_model

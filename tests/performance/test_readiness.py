@@ -2,9 +2,9 @@
 
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.settled import settle
 from rigplanner.performance.software.readiness import readiness_rows, readiness_source, ready

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.job import Job, read_job
 from rigplanner.performance.modelled import fed_seconds, model_speed
 from rigplanner.performance.predict import predict_speed

@@ -3,9 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.machine.topology.collective_time import allreduce_seconds
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.job import Job, read_job
 from rigplanner.performance.modelled import model_speed

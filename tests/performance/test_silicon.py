@@ -3,11 +3,11 @@
 import msgspec
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.schema.parts import GPU, Rates
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.performance import roofline
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.job import read_job
 from rigplanner.performance.predict import predict_speed

@@ -2,8 +2,8 @@
 
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.measured import USUAL_YEAR, release_of, release_years, year_of
 from rigplanner.performance.predict import predict_speed

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.evidence import shipped_evidence
 from rigplanner.performance.host.constants import host_constants
 from rigplanner.performance.host.judge import Judged, held_out, judged_rows

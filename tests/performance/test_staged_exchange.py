@@ -6,8 +6,8 @@ import itertools
 import pytest
 from msgspec.structs import replace
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.job import Job, read_job
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.several_gpus.scaling import exchange_bytes, exchange_seconds

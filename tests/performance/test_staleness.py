@@ -3,10 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.several_gpus.staleness import of_unequal, sync_of

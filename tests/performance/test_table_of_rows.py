@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.performance.anchors import evidence, table
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.evidence import Evidence, read_evidence, shipped_evidence
 from rigplanner.performance.anchors.table import cache_file, keep_table, read_table
 from rigplanner.performance.measured import Measured, shipped_measured

@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.geometry.resolve import resolve_shape
 from rigplanner.performance.job import Job, read_job
 from rigplanner.performance.modelled import model_speed

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.estimate import estimate_memory
 from rigplanner.performance.accuracy import judge
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import ServingAnswer, SpeedEstimate
 from rigplanner.performance.measured import shipped_measured
 from rigplanner.performance.predict import predict_speed

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.commands.performance import answer
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.variants import LAYOUT_GAIN, SPARSE_GAIN

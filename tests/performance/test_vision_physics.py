@@ -3,8 +3,9 @@
 import msgspec
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.anchors.anchors import find_gpu, place
+from rigplanner.performance.anchors.anchors import place
 from rigplanner.performance.anchors.kriging import Kernel, columns_of
 from rigplanner.performance.constants import speed_model
 from rigplanner.performance.geometry.configs import usual_values

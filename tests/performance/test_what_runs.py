@@ -4,10 +4,10 @@ answered."""
 import msgspec
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.data import data_path
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.job import Job, read_job
 from rigplanner.performance.predict import predict_speed
 from rigplanner.performance.software.stacks import _file, shipped_stacks

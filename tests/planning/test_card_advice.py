@@ -3,10 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import GPU, Price
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.planning.map.advice import advice, class_of, lacks
 from rigplanner.planning.map.cards import Money
 from rigplanner.planning.map.rank import Answer, Row, answer

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from rigplanner.catalog.cloud import shipped_cloud
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.prices.index import carried_to
 from rigplanner.catalog.schema.parts import GPU, Price
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.planning.map.cards import Card, Money, cards, everything
 from rigplanner.planning.map.money import Terms

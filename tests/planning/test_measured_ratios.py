@@ -5,9 +5,9 @@ from itertools import combinations
 
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.performance.accuracy import Judged, judge
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.measured import shipped_measured
 from rigplanner.performance.predict import predict_speed
 from rigplanner.planning.map.cards import same_kind

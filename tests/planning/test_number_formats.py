@@ -2,11 +2,11 @@
 
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.main import main
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.predict import predict_speed
 from rigplanner.planning.formats import FORMATS, formats_on
 from rigplanner.planning.generations import generations

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.cli.main import main
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.planning.map import sweep as sweeps
 from rigplanner.planning.map.sweep import COLUMNS, cells, record_of, sweep
 from rigplanner.report.map import landscape

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 import rigplanner
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.capacity.capacity_search import reach
 from rigplanner.memory.capacity.changes import cheapest_changes
 from rigplanner.memory.estimate import estimate_memory
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.workload.limits import FLAGS, unheard_flags
 

@@ -6,13 +6,13 @@ from functools import cache
 
 import msgspec
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.asked import SEVERAL
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.hardware import cpus_named
 from rigplanner.cli.terminal import tell
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.geometry.resolve import resolve_shape
 from rigplanner.performance.software.stacks import find_stack
 from rigplanner.planning.map.cards import same_kind

@@ -4,10 +4,10 @@ each; `--generations` lists NVIDIA's generations instead."""
 import argparse
 import sys
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.cli.faults import FINE, InputFault
 from rigplanner.cli.reading import open_catalog
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.planning.formats import formats_on
 from rigplanner.planning.generations import generations
 from rigplanner.report.format import columns_of, padded

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.commands.memory import lines_of
@@ -13,7 +14,6 @@ from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.capacity.packing import MOST_JOBS, fits_slices, layout, pack
 from rigplanner.memory.mig import geometry, mig_sources, slices
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.report.words.mig import layout_lines, packing_lines, partition_lines
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.cases import BadCase, read_cases

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.cli.asked import works_asked
 from rigplanner.cli.commands.rank import MOST_COUNT, counts_of
 from rigplanner.cli.faults import FINE, INTERRUPTED, InputFault
 from rigplanner.cli.reading import open_catalog
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.planning.map.cards import cards
 from rigplanner.planning.map.nearest import like
 from rigplanner.planning.map.sweep import Cell, cells, sweep

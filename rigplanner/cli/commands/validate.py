@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault
 from rigplanner.cli.reading import say_some
@@ -13,7 +14,6 @@ from rigplanner.cli.written import written
 from rigplanner.decoding import JsonFault, read_json, read_tree
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.measured.accuracy import HELD, MeasuredLine, TracedLine
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.own import keep, read_each
 from rigplanner.performance.job import read_job
 from rigplanner.report.accuracy.judged import (

@@ -290,7 +290,7 @@ class ModelsPage(QWidget):
 
 def _named(words: str) -> tuple[GPU, ...]:
     """GPUs as `2x RTX 3090`. Raises WorkloadFault for what nothing knows."""
-    from rigplanner.performance.anchors.anchors import find_gpu
+    from rigplanner.catalog.gpus import find_gpu
 
     count, _, name = words.partition("x ")
     if name and count.strip().isdigit() and 1 <= int(count) <= MOST_GPUS:

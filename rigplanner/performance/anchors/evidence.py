@@ -9,9 +9,10 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rigplanner.catalog.gpus import gpus_by_name
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import gpus_by_name, place
+from rigplanner.performance.anchors.anchors import place
 from rigplanner.performance.anchors.kriging import (
     NOBODY,
     Codes,

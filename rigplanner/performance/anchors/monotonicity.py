@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from operator import attrgetter
 
-from rigplanner.performance.anchors.anchors import find_gpu
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.performance.anchors.points import Placed, Point
 from rigplanner.performance.answer import TIME_METRICS
 from rigplanner.performance.job import Job, read_job

@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.host.cards import card_rates
 from rigplanner.performance.host.constants import HostConstants, HostRow, host_rows
 from rigplanner.performance.host.hosts import Host, host_of_facts

@@ -8,10 +8,10 @@ from collections.abc import Container, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.schema.parts import GPU, System
 from rigplanner.machine.assemble import assemble
 from rigplanner.memory.usable_memory import unified
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.planning.best.answer import Answer, Seeker
 from rigplanner.planning.best.goals import NEAR, Least
 from rigplanner.planning.best.question import Question

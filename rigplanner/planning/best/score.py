@@ -7,12 +7,12 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.machine.model import Machine
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import TIME_METRICS, SpeedEstimate
 from rigplanner.performance.settled import settle, settled
 from rigplanner.performance.software.readiness import ready

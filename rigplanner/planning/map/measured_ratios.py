@@ -7,9 +7,9 @@ from statistics import median
 
 from msgspec import Struct
 
+from rigplanner.catalog.gpus import gpus_by_name
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.data import data_path
-from rigplanner.performance.anchors.anchors import gpus_by_name
 from rigplanner.performance.answer import TIME_METRICS
 from rigplanner.performance.host.steps import cpu_file
 from rigplanner.performance.measured import Measured, read_measured, shipped_measured

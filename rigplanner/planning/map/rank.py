@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.schema.parts import GPU, Price
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.errors import WorkloadFault
@@ -14,7 +15,6 @@ from rigplanner.memory.capacity.host_fit import fitted
 from rigplanner.memory.capacity.mixed_gpus import card_plan, deals_layers
 from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.usable_memory import usable_gib
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.evidence import Evidence
 from rigplanner.performance.anchors.own import current_evidence
 from rigplanner.performance.answer import TIME_METRICS, SpeedEstimate

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.data import data_path
@@ -36,7 +37,6 @@ from rigplanner.performance.accuracy import (
     scaling,
     summarise,
 )
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.anchors.evidence import shipped_evidence
 from rigplanner.performance.measured import Measured, shipped_measured
 from rigplanner.performance.noise_floor import median_of_others, same_job, same_network

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.rules.core.context import Context, JobFacts
 from rigplanner.rules.core.finding import Finding
 from rigplanner.rules.core.registry import rule

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.host.cards import card_rates
 from rigplanner.performance.host.constants import host_constants, host_rows
 from rigplanner.performance.host.hosts import (

@@ -3,9 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.memory.estimate import estimate_memory
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.best_format import proposals
 from rigplanner.performance.host.predict import predict_hosted

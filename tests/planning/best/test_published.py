@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import GPU
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.planning.best.answer import Seeker
 from rigplanner.planning.best.choices import cheapest_with
 from rigplanner.planning.best.goals import NEAR
