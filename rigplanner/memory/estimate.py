@@ -176,6 +176,11 @@ def _idle_gib(idle: Scattered, device_gib: float, room_gib: float | None) -> flo
     return max(idle.needed, min(idle.kept, room))
 
 
+def _sure_gib(network: Network, demand: Demand) -> float:
+    """What a network of known layers holds at least: its weights and its cache."""
+    return 0.0 if network.stand_in else (demand.weights + demand.kv_cache) / GIB
+
+
 def _top(span: Span, needed: float, device: float, room_gib: float | None) -> float:
     """The upper end of the interval: of what is `needed`, and of what the device shows as far as
     the GPU goes."""
@@ -218,7 +223,7 @@ def answered(
         allocated_gib=tensors + fixed,
         reserved_gib=reserved,
         device_gib=figures.device_gib,
-        low_gib=span.known + span.low * (tensors - span.known),
+        low_gib=max(_sure_gib(network, demand), span.known + span.low * (tensors - span.known)),
         high_gib=_top(span, needed, figures.device_gib, room_gib) + demand.doubt / GIB,
         stack=stack.slug,
         host_gib=demand.host.ram / GIB,

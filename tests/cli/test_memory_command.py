@@ -46,6 +46,12 @@ def test_one_model_in_text_names_parts_figures_and_verdict(
     assert "arXiv" in text and "torch.optim" in text
 
 
+def test_what_does_not_fit_says_what_makes_it_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "memory", "llama-3.3-70b", "--gpu", "2x RTX 3090", "--stack", "vllm")
+    assert "does not fit" in text and "What makes it fit" in text and "4-bit weights" in text
+    assert "What makes it fit" not in said(capsys, "memory", "qwen3-1.7b", "--gpu", "RTX 3090")
+
+
 def test_json_holds_what_the_text_says(capsys: pytest.CaptureFixture[str]) -> None:
     found = record(
         capsys,

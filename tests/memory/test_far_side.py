@@ -17,7 +17,7 @@ from rigplanner.memory.capacity.levers import room_gib
 from rigplanner.memory.capacity.mixed_gpus import card_plan, layers_of
 from rigplanner.memory.capacity.users import most_users
 from rigplanner.memory.estimate import estimate_memory
-from rigplanner.rig.workload import Parallelism, Workload
+from rigplanner.rig.workload import Parallelism, Workload, changed
 
 SERVE = {
     "model": "llama-3.1-8b",
@@ -183,6 +183,35 @@ def test_what_helps_only_together_with_others_joins_the_row_and_cards_come_last(
     assert "checkpointing" not in {change.code for change in changes}
     assert changes[0].fits and changes[0].count == 8
     assert "checkpointing" in changes[0].code.split("+")
+
+
+def test_degrees_of_parallelism_join_and_the_task_is_kept_where_it_can_be(zoo: Zoo) -> None:
+    work = Workload(model="llama-3.1-70b", task="train_full", precision="bf16", seq_len=1024)
+    h200 = gpu_of("nvidia.datacenter.h200-sxm5-141gb")
+    found = {change.code: change for change in cheapest_changes(work, h200, 8, zoo)}
+    both = found["zero_3+offload_optimizer"]
+    assert both.fits and both.fields["parallelism"] == {"zero": 3, "offload": "optimizer"}
+    h100 = gpu_of("nvidia.datacenter.h100-sxm5-80gb")
+    smaller = cheapest_changes(changed(work, {"model": "llama-3.1-8b"}), h100, 2, zoo)
+    fitting = [change for change in smaller if change.fits]
+    assert fitting[0].code == "lora" and "task" not in fitting[1].fields
+
+
+def test_stored_in_eight_bits_may_be_stored_in_four(zoo: Zoo) -> None:
+    served = Workload(model="deepseek-r1", task="serve", precision="fp8", stack="vllm")
+    h100 = gpu_of("nvidia.datacenter.h100-sxm5-80gb")
+    fields = {change.code: change.fields for change in cheapest_changes(served, h100, 8, zoo)}
+    assert fields["four_bit_weights"] == {"precision": "int4", "quant": "awq"}
+
+
+def test_no_network_of_known_layers_holds_less_than_its_weights(zoo: Zoo) -> None:
+    told = estimate_memory(
+        Workload(model="deepseek-r1", task="inference", precision="fp8", stack="vllm"),
+        gpu_of("nvidia.datacenter.h100-sxm5-80gb"),
+        8,
+        zoo,
+    )
+    assert told.parts.weights_gib <= told.low_gib
 
 
 @pytest.mark.parametrize(

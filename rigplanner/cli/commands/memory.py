@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.cli.asked import add_job_arguments, asked_cases, is_cases
 from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault, own_fault
@@ -89,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     as_text = args.format == "text" or (args.format is None and not many)
     code = FINE
     for case in cases:
-        found = answer(case, zoo, args)
+        found = answer(case, zoo, args, ways=as_text and not many)
         code = BAD_INPUT if isinstance(case, BadCase) or (not many and "error" in found) else code
         if "error" in found and alone:
             raise InputFault(found["error"])
@@ -124,19 +125,20 @@ def _bounded(file: BinaryIO) -> Iterator[bytes]:
                 raise OSError(errno.EFBIG, f"a line of more than {ENDLESS // 2**20} MiB")
 
 
-def answer(case: Case | BadCase, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
-    """The answer of one case, with `error` where there is none."""
+def answer(case: Case | BadCase, zoo: Zoo, args: argparse.Namespace, ways: bool) -> dict[str, Any]:
+    """The answer of one case, with `error` where there is none; `ways`: whether one that does not
+    fit says what makes it fit."""
     if isinstance(case, BadCase):
         return {"id": case.id, "error": case.error}
     try:
-        return {"id": case.id, **_answered(case, zoo, args)}
+        return {"id": case.id, **_answered(case, zoo, args, ways)}
     except WorkloadFault as fault:
         return {"id": case.id, "error": str(fault)}
     except Exception as fault:  # a case must not silence those after it
         return {"id": case.id, "error": own_fault(fault)}
 
 
-def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
+def _answered(case: Case, zoo: Zoo, args: argparse.Namespace, ways: bool) -> dict[str, Any]:
     work, place = case.workload, place_of(case.hardware)
     assumed: dict[str, str] = {}
     if place.gpu is None and case.hardware.gpu:
@@ -182,7 +184,24 @@ def _answered(case: Case, zoo: Zoo, args: argparse.Namespace) -> dict[str, Any]:
         }
     if args.largest or args.changes or args.mig:
         shown |= _other_way_round(work, place, zoo, args)
+    elif ways and shown.get("fits") == "no" and "placed" not in shown:
+        shown["ways"] = _ways(work, place, zoo)
     return shown
+
+
+MOST_WAYS = 3
+
+
+def _ways(work: Workload, place: Place, zoo: Zoo) -> list[dict[str, Any]]:
+    """The first changes that make a job fit its GPUs."""
+    assert place.gpu is not None
+    changes = cheapest_changes(work, _smallest(place.gpu, place), place.count, zoo)
+    fitting = [change for change in changes if change.fits]
+    return [msgspec.to_builtins(change) for change in fitting[:MOST_WAYS]]
+
+
+def _smallest(gpu: GPU, place: Place) -> GPU:
+    return min((gpu, *place.gpus), key=lambda one: one.memory_gib or 0.0)
 
 
 def _best_record(work: Workload, place: Place, zoo: Zoo) -> dict[str, Any]:
@@ -257,7 +276,7 @@ def _other_way_round(
     shown = dict[str, Any]()
     if place.gpu is None:
         raise WorkloadFault(place.fault)
-    gpu, count = min((place.gpu, *place.gpus), key=lambda one: one.memory_gib or 0.0), place.count
+    gpu, count = _smallest(place.gpu, place), place.count
     gpus = place.gpus if place.unequal else ()
     if args.largest:
         reached = [reach(what, work, gpu, count, zoo, gpus) for what in dict.fromkeys(args.largest)]

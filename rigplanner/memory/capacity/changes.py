@@ -3,6 +3,7 @@ or two together."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -37,8 +38,8 @@ class Change(Struct, frozen=True, kw_only=True):
 
 
 class Candidate(Struct, frozen=True):
-    """A change worth trying: fields to set, the share of the speed that is left, GPUs beside those
-    there are."""
+    """A change worth trying: fields to set (a degree of parallelism as "parallelism.zero"), the
+    share of the speed that is left, GPUs beside those there are."""
 
     code: str
     fields: dict[str, Any]
@@ -49,34 +50,17 @@ class Candidate(Struct, frozen=True):
 
 def cheapest_changes(workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> tuple[Change, ...]:
     """Single changes that reduce the memory, those that fit first, then without another card, then
-    by the speed they leave; where none fits, pairs that do; where no pair does, the one row of
-    several that saves most at every step."""
+    by the speed they leave; where none that keeps the task fits, what does together."""
     now, room = estimate_memory(workload, gpu, count, zoo, explained=False), room_gib(gpu)
     if count > 1 and deals_layers(workload, now.stack):
         ways = msgspec.structs.replace(workload.parallelism or Parallelism(), pipeline=count)
         workload = msgspec.structs.replace(workload, parallelism=ways)
         now = estimate_memory(workload, gpu, count, zoo, explained=False)
+    asked = _Asked(workload, gpu, count, zoo, now, room)
     single = candidates(workload, gpu, count, zoo, now.stack)
-    found = [
-        change
-        for one in single
-        if (change := _tried(workload, (one,), gpu, count, zoo, now, room)) is not None
-    ]
-    if not any(change.fits for change in found):
-        helpful = {change.code for change in found}
-        pairs = combinations([one for one in single if one.code in helpful], 2)
-        both = (
-            _tried(workload, pair, gpu, count, zoo, now, room)
-            for pair in pairs
-            if not set(pair[0].fields) & set(pair[1].fields)
-        )
-        fitting = [change for change in both if change is not None and change.fits]
-        here = [one for one in single if not one.more_gpus]
-        found += (
-            fitting
-            or _row(workload, here, gpu, count, zoo, now, room)
-            or _row(workload, single, gpu, count, zoo, now, room)
-        )
+    found = [change for one in single if (change := _tried(asked, (one,))) is not None]
+    if not any(change.fits and _same_task(change) for change in found):
+        found += _together(asked, single, found)
     return tuple(
         sorted(
             found,
@@ -90,53 +74,80 @@ def cheapest_changes(workload: Workload, gpu: GPU, count: int, zoo: Zoo) -> tupl
     )
 
 
-def _row(
-    workload: Workload,
-    single: list[Candidate],
-    gpu: GPU,
-    count: int,
-    zoo: Zoo,
-    now: MemoryEstimate,
-    room: float,
-) -> list[Change]:
-    """One combination that fits, grown by what saves most, or none."""
+class _Asked(Struct, frozen=True):
+    """The job as it is on so many of a GPU, what it takes now, and GiB that there are."""
+
+    workload: Workload
+    gpu: GPU
+    count: int
+    zoo: Zoo
+    now: MemoryEstimate
+    room: float
+
+
+def _together(asked: _Asked, single: list[Candidate], alone: Sequence[Change]) -> list[Change]:
+    """Changes of several candidates that fit: pairs, and a row of more where no pair keeps the
+    task. Where one that changes the task fits alone, those that keep it."""
+    if any(change.fits for change in alone):
+        single = [one for one in single if "task" not in one.fields]
+    helpful = {change.code for change in alone}
+    pairs = combinations([one for one in single if one.code in helpful], 2)
+    both = (_tried(asked, pair) for pair in pairs if not set(pair[0].fields) & set(pair[1].fields))
+    fitting = [change for change in both if change is not None and change.fits]
+    if any(_same_task(change) for change in fitting):
+        return fitting
+    here = [one for one in single if not one.more_gpus]
+    same = [one for one in here if "task" not in one.fields]
+    rows = (_row(asked, ones) for ones in (same, *([] if fitting else [here, single])))
+    return fitting + next((row for row in rows if row), [])
+
+
+def _same_task(change: Change) -> bool:
+    return "task" not in change.fields
+
+
+def _row(asked: _Asked, single: list[Candidate]) -> list[Change]:
+    """One combination that fits, grown by what saves most and rid of what it then can spare, the
+    slowest first; or none."""
     chosen: tuple[Candidate, ...] = ()
     while len(chosen) < LONGEST_ROW:
         taken = {field for one in chosen for field in one.fields}
         tried = [
             (change, one)
             for one in single
-            if not taken & set(one.fields)
-            and (change := _tried(workload, (*chosen, one), gpu, count, zoo, now, room)) is not None
+            if not taken & set(one.fields) and (change := _tried(asked, (*chosen, one))) is not None
         ]
         if not tried:
             return []
         best, one = min(tried, key=lambda pair: pair[0].device_gib)
-        if best.fits:
-            return [best]
         chosen = (*chosen, one)
+        if best.fits:
+            return [_spared(asked, chosen, best)]
     return []
+
+
+def _spared(asked: _Asked, chosen: tuple[Candidate, ...], fitting: Change) -> Change:
+    """The combination without each of its parts that it fits without."""
+    for one in sorted(chosen, key=lambda one: one.speed_share):
+        rest = tuple(each for each in chosen if each is not one)
+        change = _tried(asked, rest)
+        if change is not None and change.fits:
+            chosen, fitting = rest, change
+    return fitting
 
 
 LONGEST_ROW = 5
 
 
-def _tried(
-    workload: Workload,
-    together: tuple[Candidate, ...],
-    gpu: GPU,
-    count: int,
-    zoo: Zoo,
-    now: MemoryEstimate,
-    room: float,
-) -> Change | None:
-    fields = {name: value for one in together for name, value in one.fields.items()}
-    gpus = count + sum(one.more_gpus for one in together)
+def _tried(asked: _Asked, together: tuple[Candidate, ...]) -> Change | None:
+    fields = _joined(asked.workload, together)
+    gpus = asked.count + sum(one.more_gpus for one in together)
+    work = changed(asked.workload, fields)
     try:
-        then = estimate_memory(changed(workload, fields), gpu, gpus, zoo, explained=False)
+        then = estimate_memory(work, asked.gpu, gpus, asked.zoo, explained=False)
     except WorkloadFault:
         return None
-    if then.device_gib >= now.device_gib - 0.01:
+    if then.device_gib >= asked.now.device_gib - 0.01:
         return None
     share = 1.0
     for one in together:
@@ -146,10 +157,25 @@ def _tried(
         fields=msgspec.to_builtins(fields),
         count=gpus,
         device_gib=then.device_gib,
-        fits=then.high_gib <= room,
+        fits=then.high_gib <= asked.room,
         speed_share=round(share, 3),
         source="; ".join(dict.fromkeys(one.source for one in together)),
     )
+
+
+def _joined(workload: Workload, together: tuple[Candidate, ...]) -> dict[str, Any]:
+    """The fields of several changes, degrees of parallelism as one."""
+    fields = {name: value for one in together for name, value in one.fields.items()}
+    degrees = {name: fields.pop(name) for name in tuple(fields) if name.startswith(DEGREE)}
+    if degrees:
+        fields["parallelism"] = msgspec.structs.replace(
+            workload.parallelism or Parallelism(),
+            **{name.removeprefix(DEGREE): value for name, value in degrees.items()},
+        )
+    return fields
+
+
+DEGREE = "parallelism."
 
 
 def candidates(workload: Workload, gpu: GPU, count: int, zoo: Zoo, stack: str) -> list[Candidate]:
@@ -176,6 +202,10 @@ QUANTISED = (
     "weights are brought back to 16 bits for every product (Dettmers et al. 2023, arXiv 2305.14314)"
 )
 IN_TURN = "Stable Diffusion 3: 32.8 s against 4.8 s on an A100 (huggingface.co/blog/sd3)"
+LAYER_BY_LAYER = (
+    "FLUX.1-dev on an RTX 3090: 15 minutes for 50 steps (black-forest-labs/flux issue 138), where"
+    " one that fits takes some 75 s"
+)
 LOSSLESS = "the same arithmetic"
 ZERO = "ZeRO (Rajbhandari et al. 2019, arXiv 1910.02054): stage 3 sends 1.5 times as much"
 OFFLOAD = (
@@ -225,22 +255,18 @@ def _lean_training(workload: Workload) -> list[Candidate]:
 def _shared_training(workload: Workload, count: int) -> list[Candidate]:
     ways, found = workload.parallelism or Parallelism(), []
     if count > 1:
-        for stage in range(ways.zero + 1, 4):
-            sharded = msgspec.structs.replace(ways, zero=stage)
-            found.append(
-                Candidate(
-                    f"zero_{stage}", {"parallelism": sharded}, 0.85 if stage == 3 else 1.0, ZERO
-                )
-            )
+        found += [
+            Candidate(f"zero_{stage}", {f"{DEGREE}zero": stage}, 0.85 if stage == 3 else 1.0, ZERO)
+            for stage in range(ways.zero + 1, 4)
+        ]
     if ways.offload in (None, "none"):
-        moved = msgspec.structs.replace(ways, offload="optimizer")
-        found.append(Candidate("offload_optimizer", {"parallelism": moved}, 0.4, OFFLOAD))
-    wider = msgspec.structs.replace(ways, zero=3, data=None if ways.data is None else ways.data + 1)
-    found.append(
-        Candidate(
-            "one_more_gpu", {"parallelism": wider}, 0.85 * (count + 1) / count, ANOTHER_CARD, 1
+        found.append(
+            Candidate("offload_optimizer", {f"{DEGREE}offload": "optimizer"}, 0.4, OFFLOAD)
         )
-    )
+    wider: dict[str, Any] = {f"{DEGREE}zero": 3}
+    if ways.data is not None:
+        wider[f"{DEGREE}data"] = ways.data + 1
+    found.append(Candidate("one_more_gpu", wider, 0.85 * (count + 1) / count, ANOTHER_CARD, 1))
     return found
 
 
@@ -268,8 +294,10 @@ def _shrunk(workload: Workload) -> list[Candidate]:
 
 def _fewer_bits(workload: Workload, stack: str, kind: str) -> list[Candidate]:
     found: list[Candidate] = []
-    if workload.precision in (None, "fp16", "bf16", "fp32"):
+    wide = workload.precision in (None, "fp16", "bf16", "fp32")
+    if wide:
         found.append(Candidate("eight_bit_weights", {"precision": "int8"}, 0.95, QUANTISED))
+    if wide or workload.precision in ("fp8", "int8"):
         four = (
             {"precision": "nf4", "quant": "bnb"}
             if kind in DRAWN
@@ -286,12 +314,13 @@ def _fewer_bits(workload: Workload, stack: str, kind: str) -> list[Candidate]:
             )
         )
     if kind in DRAWN:
-        if (
-            "model_cpu_offload" not in workload.flags
-            and "sequential_cpu_offload" not in workload.flags
-        ):
-            flags = [*workload.flags, "model_cpu_offload"]
-            found.append(Candidate("components_in_turn", {"flags": flags}, 0.15, IN_TURN))
+        if "sequential_cpu_offload" not in workload.flags:
+            kept = [flag for flag in workload.flags if flag != "model_cpu_offload"]
+            if kept == list(workload.flags):
+                flags = [*kept, "model_cpu_offload"]
+                found.append(Candidate("components_in_turn", {"flags": flags}, 0.15, IN_TURN))
+            flags = [*kept, "sequential_cpu_offload"]
+            found.append(Candidate("layers_in_turn", {"flags": flags}, 0.08, LAYER_BY_LAYER))
     elif workload.kv_precision in (None, "fp16", "bf16"):
         word = "q8_0" if stack == "llama.cpp" else "fp8"
         found.append(
@@ -306,19 +335,10 @@ def _shared_inference(
     ways, found = workload.parallelism or Parallelism(), []
     degree = ways.tensor * 2
     if count >= degree:
-        wider = msgspec.structs.replace(ways, tensor=degree)
-        found.append(Candidate("tensor_parallel", {"parallelism": wider}, 1.0, LOSSLESS))
-    more = (
-        msgspec.structs.replace(ways, pipeline=ways.pipeline * (count + 1)) if count == 1 else None
-    )
-    if more is None and ways.pipeline == count:
-        more = msgspec.structs.replace(ways, pipeline=count + 1)
-    if more is not None:
-        found.append(
-            Candidate(
-                "one_more_gpu", {"parallelism": more}, 1.0, "layers run one card after the other", 1
-            )
-        )
+        found.append(Candidate("tensor_parallel", {f"{DEGREE}tensor": degree}, 1.0, LOSSLESS))
+    if count == 1 or ways.pipeline == count:
+        more = {f"{DEGREE}pipeline": ways.pipeline + 1}
+        found.append(Candidate("one_more_gpu", more, 1.0, "layers run one card after the other", 1))
     if stack in LAYERED:
         found += _in_ram(workload, gpu, count, zoo)
     return found

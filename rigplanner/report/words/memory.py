@@ -83,6 +83,7 @@ CHANGES = Words(
         "four_bit_weights": "4-bit weights",
         "eight_bit_cache": "8-bit key-value cache",
         "components_in_turn": "one component on the GPU at a time, the others in host memory",
+        "layers_in_turn": "one layer on the GPU at a time, the others in host memory",
         "tensor_parallel": "tensor parallel over two GPUs",
         "fewer_gpu_layers": "fewer layers on the GPU",
         "experts_in_ram": "experts of some layers in RAM",
@@ -395,21 +396,29 @@ def _changes(answer: dict[str, Any]) -> Iterator[str]:
     if "changes" in answer and not answer["changes"]:
         yield tr("No change that we know makes it smaller.")
     for change in answer.get("changes", ()):
-        word = tr("fits") if change["fits"] else tr("does not fit yet")
-        sharded = change["fields"].get("parallelism", {}).get("zero") == 3
-        code = (
-            change["code"].replace("one_more_gpu", "one_more_gpu_sharded")
-            if sharded
-            else change["code"]
-        )
         yield tr(
             "{change}: {need}, {verdict}, {share} of the speed ({source})",
-            change=change_text(code),
+            change=_change_of(change),
             need=_gib(change["device_gib"]),
-            verdict=word,
+            verdict=tr("fits") if change["fits"] else tr("does not fit yet"),
             share=f"{100 * change['speed_share']:.0f} %",
             source=change["source"],
         )
+    if answer.get("ways"):
+        yield tr("What makes it fit (all, with sources: --changes):")
+    for change in answer.get("ways", ()):
+        yield "  " + tr(
+            "{change}: {need}, {share} of the speed",
+            change=_change_of(change),
+            need=_gib(change["device_gib"]),
+            share=f"{100 * change['speed_share']:.0f} %",
+        )
+
+
+def _change_of(change: dict[str, Any]) -> str:
+    sharded = change["fields"].get("parallelism", {}).get("zero") == 3
+    code: str = change["code"]
+    return change_text(code.replace("one_more_gpu", "one_more_gpu_sharded") if sharded else code)
 
 
 def _partitions(answer: dict[str, Any]) -> Iterator[str]:

@@ -74,6 +74,7 @@ CHANGE_WORDS = Words({
     "four_bit_weights": "4-bit weights",
     "eight_bit_cache": "8-bit KV cache",
     "components_in_turn": "One component on the GPU at a time",
+    "layers_in_turn": "One layer on the GPU at a time",
     "tensor_parallel": "Model split over twice the GPUs",
 })  # fmt: skip
 
