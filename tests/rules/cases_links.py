@@ -1,7 +1,7 @@
 """Cases of NVLink, exchange, drive and display rules."""
 
 from msgspec.structs import replace
-from rule_bench import SERVER, bench_rig, case, named
+from rule_bench import DESK_SLOTS, SERVER, bench_rig, case, named
 
 from rigplanner.catalog.schema.parts import LaneMode, NvlinkPort, Rates, When
 from rigplanner.rig.document import Monitors
@@ -23,6 +23,12 @@ def _bridged(
     jobs: tuple[Workload, ...] = (),
 ):
     return bench_rig(gpu=(gpu, 2, PLACES), bridge=(bridge, count), jobs=jobs)
+
+
+def _second_slot(position: int | None):
+    """The desk's board with its second slot somewhere else."""
+    first, second, *others = DESK_SLOTS
+    return {"board.desk": {"layout.slots": (first, replace(second, position=position), *others)}}
 
 
 OTHER_PORT = NvlinkPort(generation=2, links=2, link_gbs=25.0, connector="geforce-20")
@@ -164,6 +170,11 @@ CASES = (
         bench_rig(gpu=("gpu.other", 2, PLACES), jobs=(NVLINK,)),
         {"gpu.other": {"has_nvlink": None}},
     ),
+    case("NVL010", "fires", PAIR),
+    case("NVL010", "fires", PAIR, _second_slot(None)),
+    case("NVL010", "limit", PAIR, _second_slot(6)),
+    case("NVL010", "silent", _bridged()),
+    case("NVL010", "silent", bench_rig(gpu=("gpu.other", 2, PLACES))),
     case(
         "P2P001",
         "fires",

@@ -47,6 +47,7 @@ NEVER_UNKNOWN = {
     "KNO001": "a pair is known or it is not listed",
     "MIG002": "degrees of parallelism have defaults",
     "NOD001": "pieces are counted",
+    "NVL010": "a remark decides nothing",
     "NVL008": "islands are computed from the links that are known",
     "PCI009": "a mode hangs on a setting or it does not",
     "RIG003": "a doubt is written down or it is not",

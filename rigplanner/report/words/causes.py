@@ -56,6 +56,7 @@ CAUSE_TEXTS: dict[str, str] = {
     "NVL007": "{bare_actual} of {needed}",
     "NVL008": "job spans NVLink islands",
     "NVL009": "job asks for NVLink",
+    "NVL010": "bridge could join the cards",
     "P2P001": "no direct GPU exchange",
     "PCI001": "loses lanes to a drive",
     "PCI002": "gets {bare_actual} of {needed}",

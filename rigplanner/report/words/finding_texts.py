@@ -227,6 +227,12 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
         "info": "{a} stays inside the {actual} for its tensor traffic; the rest crosses PCIe.",
     },
     "NVL009": {"": "{a} asks for NVLink; the GPUs have none between them."},
+    "NVL010": {
+        "": "A bridge of {needed} would join two {card} by NVLink.",
+        "unmeasured": (
+            "A bridge would join two {card} by NVLink; how far their slots are apart is not known."
+        ),
+    },
     "P2P001": {"": "{actual} of {needed} pairs of GPUs exchange only through host memory in {a}."},
     "SPC001": {
         "": "{a} is {needed} long; {b} takes {actual}.",
@@ -805,7 +811,9 @@ FIX_TEXTS = {
     "other-bridge": "Take {part}",
     "same-card": "Take {part} for both",
     "more-bridges": "Take {count} bridges",
+    "add-bridge": "Add the bridge: {count} × {part}",
     "other-version": "Use {versions}",
+    "pass-through": "Boot with iommu=pt (pass-through)",
     "other-attention": "Use {attention} attention",
     "other-precision": "Use {precision}",
     "without-compile": "Run the job without torch.compile",

@@ -123,7 +123,11 @@ def subject_name(name: str, rig: Rig, catalog: Catalog) -> str:
     built_in = name.partition("/")[2]
     if built_in:
         return tr("{part} in {system}", part=built_in, system=title)
-    return f"{title} ({int(index) + 1})" if item.quantity > 1 and index.isdigit() else title
+    equal = [other for other in rig.items if other.part == item.part]
+    if not index.isdigit() or sum(other.quantity for other in equal) < 2:
+        return title
+    before = sum(other.quantity for other in equal[: equal.index(item)])
+    return f"{title} ({before + int(index) + 1})"
 
 
 def _cpu_of_class(lane_class: str, rig: Rig, catalog: Catalog) -> str | None:

@@ -148,18 +148,11 @@ def translation(context: Context, case: Traffic) -> Iterator[Finding]:
     """A remark where GPUs exchange over PCIe, and on AMD hosts, where their IOMMU is on as
     delivered."""
     if case.paths or case.amd:
-        settled = {"iommu": "pt"}
+        edit = Edit("set_software", {"versions": {"iommu": "pt"}})
         below = sum(path in ("PIX", "PXB") for path in case.paths)
         yield translation.finding(
             case,
-            fixes=(
-                fix(
-                    context,
-                    "other-version",
-                    Edit("set_software", {"versions": settled}),
-                    versions=settled,
-                ),
-            ),
+            fixes=(fix(context, "pass-through", edit),),
             variant="switch" if below else "" if case.paths else "amd",
         )
     elif "" in case.peers:

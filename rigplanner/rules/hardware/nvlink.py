@@ -1,17 +1,18 @@
 """NVLink: bridges, the cards they join, and islands."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import GPU, Bridge
 from rigplanner.machine.model import PlacementProblem
-from rigplanner.machine.placement.bridging import fits_connector
+from rigplanner.machine.placement.bridging import distance, fits_connector
 from rigplanner.machine.topology.interconnect import nodes_of
 from rigplanner.rig.edits import Edit
 from rigplanner.rules.core.context import Card, Context, JobFacts
 from rigplanner.rules.core.finding import Finding, Fix, Named
-from rigplanner.rules.core.fixes import fix, item_of, move, swap
+from rigplanner.rules.core.fixes import cheapest_of, fix, item_of, move, swap
 from rigplanner.rules.core.moves import harmless
 from rigplanner.rules.core.registry import rule
 
@@ -372,3 +373,78 @@ def wanted(context: Context, case: Asking) -> Iterator[Finding]:
     """An error where the machine has no link but PCIe."""
     if not any(edge.kind in ("nvlink", "xgmi", "nvswitch") for edge in context.machine.edges):
         yield wanted.finding(case, has_connector=case.card.has_nvlink, gpu=case.card.id)
+
+
+class Apart(Struct, frozen=True):
+    """Pairs of equal cards with an NVLink connector that no bridge joins, all as many slots apart;
+    None where the positions of their slots are not known."""
+
+    pairs: tuple[tuple[Card, Card], ...]
+    slots: int | None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        return tuple(card.name for pair in self.pairs for card in pair)
+
+
+def unbridged(context: Context) -> Iterator[Apart]:
+    """Neighbours among the cards that jobs run on, where the rig has no bridge."""
+    if context.bridges:
+        return
+    free = [
+        card
+        for card in context.that_work(context.own_cards)
+        if card.card.has_nvlink and card.card.form_factor == "pcie" and card.slot is not None
+    ]
+    free.sort(key=_standing)
+    groups: dict[tuple[str, int | None], list[tuple[Card, Card]]] = {}
+    joined: set[str] = set()
+    for one, two in pairwise(free):
+        same = _standing(one)[:2] == _standing(two)[:2] and one.card.id == two.card.id
+        if same and one.name not in joined:
+            joined.update((one.name, two.name))
+            apart = distance(one.slot, two.slot)
+            groups.setdefault((one.card.id, apart), []).append((one, two))
+    for (_, apart), pairs in groups.items():
+        yield Apart(tuple(pairs), apart)
+
+
+def _standing(card: Card) -> tuple[str, bool, int, str]:
+    held, slot = card.held, card.slot
+    position = slot.position if slot else None
+    return held.board if held else "", position is None, position or 0, slot.id if slot else ""
+
+
+@rule(
+    "NVL010",
+    "Bridge could join these cards",
+    "info",
+    over=unbridged,
+    reason=(
+        "Equal cards with the connector exchange over PCIe until a bridge of the right length joins"
+        " them."
+    ),
+    source=CHART,
+)
+def could_join(context: Context, case: Apart) -> Iterator[Finding]:
+    """Propose the bridge that spans the slots; silent where none is made of that length."""
+    card = case.pairs[0][0].card
+    bridge = cheapest_of(
+        context,
+        "bridge",
+        lambda other: (
+            other.gpus == 2
+            and bool(fits_connector(other, card))
+            and case.slots in (None, other.spacing_slots)
+        ),
+        strange=lambda other: other.proven_with.get(card.id) not in ("tested", "design"),
+    )
+    if not isinstance(bridge, Bridge):
+        return
+    if case.slots is None:
+        yield could_join.finding(case, variant="unmeasured", card=card.id)
+        return
+    count = bridge.per_pair * len(case.pairs)
+    edit = Edit("add_part", {"part": bridge.id, "stem": "bridge", "quantity": count})
+    ways = (fix(context, "add-bridge", edit, count=count, part=bridge.id),)
+    yield could_join.finding(case, needed=case.slots, unit="slots", fixes=ways, card=card.id)
