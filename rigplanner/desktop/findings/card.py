@@ -79,7 +79,7 @@ class FixButton(QPushButton):
         super().__init__()
         self._effect = effect
         self.setAccessibleName(words)
-        self.text_label = label(words, wrap=True)
+        self.text_label = label(words.replace("−", "−\u2060"), wrap=True)
         self.text_label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setLayout(row(self.text_label, margins=(8, 4, 8, 4)))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)

@@ -542,7 +542,7 @@ class PartsView(QWidget):
             chosen = self.table.currentIndex()
             self.table.scrollToTop()
             if chosen.isValid():
-                self.table.scrollTo(chosen)
+                self.table.scrollTo(chosen, QTableView.ScrollHint.PositionAtCenter)
         self._say_count()
 
     def _take_badges(self, fits: dict[str, Fit]) -> None:

@@ -2,7 +2,7 @@
 one another."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Literal
 
@@ -32,6 +32,8 @@ MARGIN, BELOW_HEAD, BELOW = 16.0, 16.0, 58.0
 PLOT_HEIGHT, LEAST_HEIGHT = 380.0, 220.0
 RADIUS, REACH = 4.0, 7.0
 """Of a dot, and how far from its middle a pointer still meets it."""
+FARTHEST = 3.0
+"""How many times a value an interval reaches before it runs out of the picture."""
 MOST_LABELS, MOST_TRIED = 26, 70
 BAND = 12.0
 """Height of the bands in which taken room is looked up."""
@@ -114,7 +116,8 @@ def scatter(
 ) -> Scene:
     """Return the picture, of a usual height or of one that is wished. The front's points carry
     their intervals and are named first."""
-    y_low, y_high = _ends([point.y for point in points], up.log)
+    edge = front(points, best)
+    y_low, y_high = _ends([*(point.y for point in points), *_interval_ends(edge)], up.log)
     x_low, x_high = _ends([point.x for point in points], across.log)
     ticks_up = ticks(y_low, y_high, up)
     left = MARGIN + max((measure(up.said(tick), SMALL, False) for tick in ticks_up), default=20)
@@ -134,7 +137,6 @@ def scatter(
         *head,
         *_grid(x, y, across, up, plot, measure),
     ]
-    edge = front(points, best)
     lines = _front(edge, x, y)
     shapes += lines
     dots = [
@@ -150,6 +152,13 @@ def scatter(
         for dot, point in zip(dots, points, strict=True)
     )
     return Scene(width, foot + 13 * len(said), title, tuple(shapes), spots)
+
+
+def _interval_ends(edge: Sequence[Point]) -> Iterator[float]:
+    """The ends of the intervals that are drawn, as far as the scale shows them."""
+    for point in edge:
+        yield max(point.low, point.y / FARTHEST)
+        yield min(point.high, point.y * FARTHEST)
 
 
 def _ends(values: Sequence[float], log: bool) -> tuple[float, float]:

@@ -750,7 +750,7 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
             " nearest are {near}."
         ),
     },
-    "RIG003": {"": "Sources disagree on {a}: {disputes}."},
+    "RIG003": {"": "Sources disagree on {part}: {disputes}."},
 }
 """By code, then by the rule's own severity; "" serves all others, "none" findings without an actual
 value."""
@@ -811,9 +811,9 @@ FIX_TEXTS = {
     "other-bridge": "Take {part}",
     "same-card": "Take {part} for both",
     "more-bridges": "Take {count} bridges",
-    "add-bridge": "Add the bridge: {count} × {part}",
+    "add-bridge": "Add {count} × {part}",
     "other-version": "Use {versions}",
-    "pass-through": "Boot with iommu=pt (pass-through)",
+    "pass-through": "Boot with iommu=pt",
     "other-attention": "Use {attention} attention",
     "other-precision": "Use {precision}",
     "without-compile": "Run the job without torch.compile",

@@ -8,14 +8,14 @@ PURPOSES: dict[Purpose, tuple[str, str]] = {
         "Small budget",
         "The best speed for the price, and its limits.",
     ),
-    "kaggle": ("I do Kaggle", "Fine-tune image and text models on one machine, overnight."),
+    "kaggle": ("Kaggle competitions", "Fine-tune image and text models on one machine, overnight."),
     "vision": (
         "Computer vision research",
         "Train convolutional and transformer networks on images.",
     ),
     "language": ("Language models", "Fine-tune open models of 1 to 70 billion parameters."),
     "serve": (
-        "I want to serve a model",
+        "Serve a model",
         "Answer requests with a model of up to 70 billion parameters.",
     ),
     "nlp": (
@@ -23,7 +23,7 @@ PURPOSES: dict[Purpose, tuple[str, str]] = {
         "Fine-tune encoders of text again and again, and adapt language models.",
     ),
     "data": (
-        "Images beyond memory",
+        "Image data larger than memory",
         "Train on more than 250 GB of images: drives and processor must keep up.",
     ),
     "trying": (

@@ -148,7 +148,7 @@ def _parts_the_answers(part: Part, field: str, values: tuple[str, ...], context:
 )
 def conflict(context: Context, case: Listed) -> Iterator[Finding]:
     """Name the disputed fields of a part with what the sources say."""
-    yield conflict.finding(case, disputes=disputes(case.part, context))
+    yield conflict.finding(case, disputes=disputes(case.part, context), part=case.item.part)
 
 
 @rule(

@@ -400,7 +400,7 @@ def unbridged(context: Context) -> Iterator[Apart]:
     groups: dict[tuple[str, int | None], list[tuple[Card, Card]]] = {}
     joined: set[str] = set()
     for one, two in pairwise(free):
-        same = _standing(one)[:2] == _standing(two)[:2] and one.card.id == two.card.id
+        same = _standing(one)[0] == _standing(two)[0] and one.card.id == two.card.id
         if same and one.name not in joined:
             joined.update((one.name, two.name))
             apart = distance(one.slot, two.slot)
