@@ -201,3 +201,27 @@ def test_a_pasted_list_is_read_as_the_window_reads_it(
     assert kit.quantity == 1
     assert len(rig.items) == 4
     assert "no line of the list" in refused(capsys, tmp_path / "none.rig", "stock\ncooler")
+
+
+def test_commas_make_a_list_and_nothing_of_it_is_dropped_in_silence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rig = made(tmp_path / "line.rig", "2x RTX 3090, Ryzen 9 7950X, Frobnicator 9, 128gb, 1tb ram")
+    told = capsys.readouterr().err
+    assert [item.part.split(".")[0] for item in rig.items] == ["nvidia", "amd"]
+    for lost in ("Frobnicator 9", "128gb", "1tb ram"):
+        assert f"NO MATCH  <- {lost} " in told and lost in rig.notes
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ("DGX Spark", "nvidia.dgx.dgx-spark"),
+        ("Jetson AGX Orin 64GB", "nvidia.jetson.agx-orin-64gb-developer-kit"),
+        ("RTX 4070 Laptop", "nvidia.geforce.rtx-4070-laptop"),
+    ],
+)
+def test_a_soldered_chip_is_bought_as_the_machine_of_its_own_maker(
+    tmp_path: Path, words: str, part: str
+) -> None:
+    assert [item.part for item in made(tmp_path / "a.rig", words).items] == [part]

@@ -26,7 +26,7 @@ from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import add_workload, change_site, rename, set_exchange, set_notes
 from rigplanner.rig.files import RigFault, write_rig
 from rigplanner.rig.from_text.from_words import Wish, rig_from_wishes, untold_editions
-from rigplanner.rig.from_text.line_parts import read_wishes
+from rigplanner.rig.from_text.line_parts import pieces_of, read_wishes
 from rigplanner.rig.from_text.parts_list import (
     Entry,
     read_parts_list,
@@ -44,7 +44,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "words",
         nargs="*",
         metavar="WORDS",
-        help='parts, for example "2x RTX 3090" or "2x 3090 + NVLink bridge"',
+        help=(
+            'parts, for example "2x RTX 3090" or "2x 3090 + NVLink bridge"; or a list, its lines'
+            " or commas between its parts"
+        ),
     )
     parser.add_argument(
         "--from",
@@ -142,12 +145,21 @@ def _absent(found: Recognised) -> str:
     )
 
 
+SEVERAL = 3
+"""So many pieces in one text are a list, as several lines are."""
+
+
 def _pasted(words: list[str], catalog: Catalog) -> list[Entry] | None:
-    """The entries of a list that was pasted as one text of several lines; None for other words."""
-    if not any(len(word.strip().splitlines()) > 1 for word in words):
+    """The entries of a list that was given as one text, of several lines or with commas; None for
+    other words."""
+    lines = [line for word in words for line in word.strip().splitlines()]
+    cut = [[piece for piece, _ in pieces_of(line)] for line in lines]
+    if len(lines) == len(words) and not any(len(pieces) >= SEVERAL for pieces in cut):
         return None
+    if len(lines) == len(words):
+        lines = [piece for pieces in cut for piece in pieces]
     try:
-        return read_parts_list("\n".join(words), index_of(catalog), date.today().isoformat())
+        return read_parts_list("\n".join(lines), index_of(catalog), date.today().isoformat())
     except ValueError as fault:
         raise InputFault(str(fault)) from fault
 

@@ -83,7 +83,7 @@ _SO_MANY = re.compile(
 )
 """A count with a remark in brackets at the end: "(x3, used in RAID5)", "(2x mirror)"."""
 _BARE_MEMORY = re.compile(
-    r"\W*\d{1,4}\s?G[Bo]\s+(?:of\s+)?(?:system\s+|host\s+)?(?:RAM|memory)\W*", re.IGNORECASE
+    r"\W*\d{1,4}\s?[GT][Bo]\s+(?:of\s+)?(?:system\s+|host\s+)?(?:RAM|memory)\W*", re.IGNORECASE
 )
 """Memory of which a line says the size alone: no part, and no computer that has as much."""
 
@@ -120,7 +120,7 @@ def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
     if not parts and (plain := _ROMAN.sub(lambda found: str(len(found[0])), words)) != words:
         parts = _found(plain, index, kind)
     parts = [part for part in _of_standard(parts, text, index) if not is_another(part, words)]
-    parts = _cards_first(parts, words)
+    parts = _machine_first(_cards_first(parts, words))
     if modules := counted_modules(latin):
         made = [(part, sets) for part in parts if (sets := sets_of(part, modules))]
         parts = [part for part, _ in made]
@@ -136,6 +136,25 @@ def _cards_first(parts: list[Part], words: str) -> list[Part]:
     own = {*words_of(_ASIDE.sub(" ", parts[0].name))}
     cards = [part for part in parts if isinstance(part, GPU)] if own - {*words_of(words)} else []
     return [*cards, *(part for part in parts if part not in cards)]
+
+
+def _machine_first(parts: list[Part]) -> list[Part]:
+    """Return parts with the machine that a chip's own maker sells first, where the first is a chip
+    that is soldered into it: nobody buys the GPU of a Mac Studio or a Jetson alone."""
+    chip = parts[0] if parts else None
+    if not isinstance(chip, GPU) or chip.form_factor not in SOLDERED:
+        return parts
+    own = [
+        part
+        for part in parts
+        if isinstance(part, System)
+        and part.vendor == chip.vendor
+        and any(inside.part == chip.id for inside in part.includes)
+    ]
+    return [*own, *(part for part in parts if part not in own)]
+
+
+SOLDERED = ("embedded", "superchip")
 
 
 def _capacity_of(aside: re.Match[str]) -> str:
