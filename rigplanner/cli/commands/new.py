@@ -145,19 +145,19 @@ def _absent(found: Recognised) -> str:
     )
 
 
-SEVERAL = 3
-"""So many pieces in one text are a list, as several lines are."""
+SEVERAL = 2
+"""So many commas in one text make a list of it, as several lines do."""
 
 
 def _pasted(words: list[str], catalog: Catalog) -> list[Entry] | None:
     """The entries of a list that was given as one text, of several lines or with commas; None for
     other words."""
     lines = [line for word in words for line in word.strip().splitlines()]
-    cut = [[piece for piece, _ in pieces_of(line)] for line in lines]
-    if len(lines) == len(words) and not any(len(pieces) >= SEVERAL for pieces in cut):
-        return None
     if len(lines) == len(words):
-        lines = [piece for pieces in cut for piece in pieces]
+        cut = [pieces_of(line) for line in lines]
+        if not any([mark for _, mark in pieces].count("list") >= SEVERAL for pieces in cut):
+            return None
+        lines = [piece for pieces in cut for piece, _ in pieces]
     try:
         return read_parts_list("\n".join(lines), index_of(catalog), date.today().isoformat())
     except ValueError as fault:
