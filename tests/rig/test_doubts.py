@@ -26,6 +26,15 @@ from rigplanner.rig.from_text.parts_list import by_figures
             "2x Lian Li riser cable 30cm gen 4",
             "cooler-master.riser.masteraccessory-pcie-4-0-riser-300-mm",
         ),
+        ("2x RTX PRO 6000 Blackwell", "nvidia.rtx-pro.6000-blackwell-workstation"),
+        ("UPS: APC Smart-UPS 3000VA", "apc.smart-ups.smt3000-ups-3000-va-2700-w"),
+        ("CPU: XEON 2686", "intel.xeon.e5-2686-v4"),
+        ("MSI PRO B660M-A", "msi.b660.pro-b660m-a-ddr4"),
+        ("Samsung 970 Pro 500GB", "samsung.ssd-970-pro.512-gb"),
+        ("Exos X16 16TB SAS (ST16000NM002G)", "seagate.exos-x16.st16000nm001g-16-tb"),
+        ("Device-1: AMD Navi 21 [Radeon RX 6800/6800 XT / 6900 XT]", "amd.radeon.rx-6800"),
+        ("CPU: Intel Xeon Gold 6338 (2x32 cores)", "intel.xeon.gold-6338"),
+        ("NVIDIA RTX A4000 16GB GPU\t4\t1450", "nvidia.rtx.a4000"),
     ],
 )
 def test_what_may_mean_another_part_is_told(line: str, part: str) -> None:
@@ -45,6 +54,9 @@ def test_what_may_mean_another_part_is_told(line: str, part: str) -> None:
         "Corsair HX1500i 2025 ATX 3.1 80+ Platinum",
         "Asus PRIME x570-PRO (AM4)",
         "Fractal Design Define 7 ATX Mid Tower Case",
+        "2x E5-2690v2",
+        "Intel X710-DA2",
+        "RTX PRO 6000 Blackwell Max-Q Workstation Edition",
     ],
 )
 def test_a_name_in_full_is_no_guess(line: str) -> None:
@@ -114,6 +126,38 @@ def test_a_name_in_full_is_no_guess(line: str) -> None:
         (
             "ASUS ROG STRIX Z270E GAMING LGA1151 DDR4 M.2 ATX Motherboard and USB 3.1",
             [(1, "asus.rog-strix.z270e-gaming")],
+        ),
+        ("SSD: Kingston NV1 250GB NVMe PCIe Gen 3.0 x 4", [(1, "kingston.nv1.250-gb")]),
+        ("CPU: Intel Core i3-19105F 4C/8T (3.6GHz, 6MB) - LGA 1200", [(1, "?")]),
+        ("Speed: 1377 MHz min/max: 1550/3500 MHz Core speeds (MHz):", []),
+        ("无线网卡：板载英特尔AX200", []),
+        ('GPU: "6x RX 580 8GB",', [(6, "amd.radeon.rx-580-8gb")]),
+        ("2x AMD Radeon AI PRO R9700 (64GB Total VRAM)", [(2, "amd.radeon-ai-pro.r9700")]),
+        ("NIC: Dual 10GbE Intel X710-DA2", [(1, "intel.ethernet.x710-da2")]),
+        (
+            "RAM: Samsung 32gb 2133MHz DDR4 ECC RAM - x8 (256gb)",
+            [(8, "samsung.ddr4.m393a4k40bb0-cpb")],
+        ),
+        (
+            "Type: Desktop Mobo: Micro-Star model: MEG X570 UNIFY (MS-7C35) v: 2.0\n"
+            "Drives: Crucial model: CT2000MX500SSD1 size: 1.82 TiB",
+            [(1, "msi.meg.x570-unify"), (1, "crucial.mx500.2-tb")],
+        ),
+        (
+            "ROMED8-2T\nEPYC 7302\n256 GB",
+            [
+                (1, "asrock-rack.romed8.romed8-2t"),
+                (1, "amd.epyc.7302"),
+                (8, "micron.server.mta36asf4g72pz-2g6"),
+            ],
+        ),
+        (
+            "Ryzen 5 5600\nstock cooler\n8 GPU open air mining case",
+            [
+                (1, "amd.ryzen.5-5600"),
+                (1, "amd.wraith.wraith-stealth"),
+                (1, "generic.open-frame.8-gpu"),
+            ],
         ),
     ],
 )

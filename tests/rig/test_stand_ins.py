@@ -105,7 +105,7 @@ def test_a_stand_in_has_the_figures_of_the_line_and_is_told(
         "Motherboard: Nobody Z790 Zeus",
         "Case: Nobody Zeus 5",
         "CPU: Nobody i9-19900K",
-        "PSU: 2x Nobody server PSU 1200W with breakout board 1100X",
+        "PSU: 2x Nobody server PSU 1200W",
         "SSD: Nobody 15.36TB U.2 NVMe",
         "Cooler: Nobody Zeus tower",
         "Storage: Nobody X1 4TB",

@@ -129,7 +129,12 @@ def _kits_of(
     most = max((kit.modules for kit in fits), default=1)
     whole = sorted(
         (kit for kit in fits if kit.modules == most),
-        key=lambda kit: (_shared(kit, words), _latency_misses(text, kit), *_sold_first(kit)),
+        key=lambda kit: (
+            kit.module == "lrdimm" and "lrdimm" not in words,
+            _shared(kit, words),
+            _latency_misses(text, kit),
+            *_sold_first(kit),
+        ),
     )
     very = [kit for kit in whole if is_very_kit(text, kit)]
     return wanted // most if fits else 0, very[:1] or whole
@@ -242,8 +247,11 @@ def is_very_kit(text: str, kit: MemoryKit) -> bool:
     if (boxed := _BOXED.search(text)) and int(boxed[1]) != kit.modules:
         return False
     words = set(shop_words(text))
-    series = shop_words(kit.name.partition(" DDR")[0])
-    named = set(shop_words(kit.vendor)) <= words and set(series) <= words
+    maker = set(shop_words(kit.vendor))
+    series = set(shop_words(kit.name.partition(" DDR")[0]))
+    named = maker <= words and series <= words
+    if kit.module in BUFFERED and not series - maker:
+        return False
     return named and _latency_misses(text, kit) < 2
 
 

@@ -4,12 +4,14 @@ words that set parts of its kind apart must be its own: else it is a guess, told
 import re
 from functools import lru_cache
 
-from rigplanner.catalog.find.find import PartIndex, words_of
+from rigplanner.catalog.find.find import PartIndex, held_words, words_of
 from rigplanner.catalog.find.kits import ONE_MODULE, SHARED_GIB, counted_modules
 from rigplanner.catalog.find.naming import in_latin, phrases_in, shop_words
+from rigplanner.catalog.find.spec_words import spec_words
 from rigplanner.catalog.schema.parts import (
     CPU,
     GPU,
+    Accessory,
     Chassis,
     Cooler,
     MemoryKit,
@@ -73,8 +75,10 @@ def is_contradicted(part: Part, text: str) -> bool:
         own = part.memory_gib or 0.0
     else:
         return False
-    told = capacities_gb(text)
-    return bool(told) and not any(abs(size - own) <= SAME_CAPACITY * own for size in told)
+    told, sums = capacities_gb(text), {own, own * counted(in_latin(text))[0]}
+    return bool(told) and not any(
+        abs(size - each) <= SAME_CAPACITY * each for size in told for each in sums
+    )
 
 
 def is_guess(part: Part, text: str, others: tuple[Part, ...], index: PartIndex) -> bool:
@@ -84,10 +88,12 @@ def is_guess(part: Part, text: str, others: tuple[Part, ...], index: PartIndex) 
     told = set(words_of(text))
     if kind_of(part) in OF_MAKERS and is_of_another_maker(part, told, index):
         return True
+    if _has_another_number(part, text) or _is_one_of_several(part, text, others):
+        return True
     if isinstance(part, Motherboard):
         return _is_open_board(part, text, told, others, index)
     if isinstance(part, CPU):
-        return _is_of_two_families(part, told, others)
+        return _is_of_two_families(part, told, others) or _is_counted_inside(text)
     if isinstance(part, MemoryKit):
         return _is_open_kit(part, text)
     if isinstance(part, Storage):
@@ -116,6 +122,8 @@ def _is_open_board(
     if kinds and part.layout.memory_type and part.layout.memory_type.casefold() not in kinds:
         return True
     names, strange = (part.name, *part.aliases), told - _own_words(part)
+    if not kinds and all(_TYPES & set(words_of(name)) for name in names):
+        return True
     if all(_goes_on_untold(words_of(name), told) for name in names):
         return True
     if any(len(word) == 1 and word.isalpha() for word in strange):
@@ -132,7 +140,7 @@ def _is_open_kit(part: MemoryKit, text: str) -> bool:
     if any(number and number in text for number in part.aliases):
         return False
     open_figures = not capacities_gb(text) or not _RATE.search(text)
-    return open_figures or is_of_open_count(part, text) or _has_kindred_number(part, text)
+    return open_figures or is_of_open_count(part, text)
 
 
 def _is_open_case(part: Chassis | Cooler, text: str, told: set[str]) -> bool:
@@ -180,6 +188,8 @@ def _is_one_of_lines(part: Motherboard, told: set[str], others: tuple[Part, ...]
     )
 
 
+_TYPES = frozenset(("d4", "d5", "ddr4", "ddr5"))
+"""Words by which two boards of a name take other memory."""
 _RADIOS = frozenset(("ac", "ax", "axe", "be"))
 """By these letters the one of two boards of a name has a radio; the word WiFi lists leave out where
 there is no other."""
@@ -279,7 +289,8 @@ def _series_of_cards(index: PartIndex) -> frozenset[str]:
 
 
 _RATE = re.compile(r"\d{4}")
-_NUMBER_OF_KIT = re.compile(r"\b(?=\w*\d)(?=[\w/-]*[A-Z]{2})[A-Z0-9][A-Z0-9/-]{8,}\b")
+_NUMBER_OF_PART = re.compile(r"\b(?=\w*\d)(?=[\w/-]*[A-Z]{2})[A-Z0-9][A-Z0-9/-]{8,}\b")
+SHORTEST_NUMBER = 9
 KINDRED = 5
 """So many letters at their beginning numbers of one maker's series share."""
 
@@ -293,16 +304,76 @@ def is_of_open_count(part: MemoryKit, text: str) -> bool:
     return part.module in ("udimm", "cudimm") and part.modules * part.module_gib >= SHARED_GIB
 
 
-def _has_kindred_number(part: MemoryKit, text: str) -> bool:
-    """Say whether a text gives a number of the series that a kit's number is of, and not its own:
-    "KF556C40BB-64" is one module, KF556C40BBK2-64 a kit of two."""
-    given = ["".join(words_of(number)) for number in _NUMBER_OF_KIT.findall(text)]
-    own = ["".join(words_of(number)) for number in part.aliases]
+def _has_another_number(part: Part, text: str) -> bool:
+    """Say whether a text gives a maker's number of the series that a part's number is of, and not
+    its own: "KF556C40BB-64" is one module, KF556C40BBK2-64 a kit of two, "ST16000NM002G" a drive
+    for SAS, ST16000NM001G one for SATA."""
+    given = ["".join(words_of(number)) for number in _NUMBER_OF_PART.findall(text)]
+    own = ["".join(words_of(name)) for name in (*part.name.split(), *part.aliases)]
     return any(
         number[:KINDRED] == mine[:KINDRED] and number not in mine and mine not in number
         for number in given
         for mine in own
+        if len(mine) >= SHORTEST_NUMBER and any(letter.isdigit() for letter in mine)
     )
+
+
+OF_SEVERAL = ("gpu", "cpu", "nic", "storage", "riser", "accessory", "system")
+"""Kinds whose parts are told apart by their names alone; of others more is asked."""
+_CLASS = frozenset(
+    words_of(
+        "ssd hdd nvme pcie gpu cpu ups va w tb gb edition series internal card processor graphics"
+        " drive generation geforce radeon quadro tesla ryzen core xeon epyc threadripper adapter"
+        " ethernet network switch cable"
+    )
+)
+_VERSIONS = frozenset(("v2", "v3", "v4", "v5", "v6"))
+"""By these two processors of one number differ: a "Xeon 2686" is a v3 and a v4."""
+_BRACKETED_CHOICE = re.compile(r"\[[^\[\]]*\d[^\[\]]*/[^\[\]]*\d[^\[\]]*\]")
+"""How drivers name a chip that several cards have: "[Radeon RX 6800/6800 XT / 6900 XT]"."""
+
+
+def _is_one_of_several(part: Part, text: str, others: tuple[Part, ...]) -> bool:
+    """Say whether a part's name goes beyond what a text says of it, and another part that was found
+    bears all of that too: an "RTX PRO 6000 Blackwell" is one for workstations and one for servers,
+    a "Smart-UPS 3000 VA" an SMT3000 and an SMX3000."""
+    if kind_of(part) not in OF_SEVERAL:
+        return False
+    if _BRACKETED_CHOICE.search(text):
+        return True
+    told = set(shop_words(text))
+    runs, squeezed = phrases_in(text), "".join(shop_words(text))
+    plain = {*told, *runs, *_CLASS, *spec_words(part), *words_of(part.vendor)}
+    unsaid = {
+        word
+        for word in words_of(part.name)
+        if word not in plain and not (_is_number(word) and word in squeezed)
+    }
+    if not unsaid or _NUMBER_OF_PART.search(text):
+        return False
+    if isinstance(part, CPU) and _VERSIONS & unsaid:
+        return True
+    if isinstance(part, Accessory | NetworkCard) and any(map(_is_number, unsaid)):
+        return not runs & set(squeezed_names(part))
+    said = told & held_words(part)
+    return any(
+        other.id != part.id and kind_of(other) == kind_of(part) and said <= held_words(other)
+        for other in others
+    )
+
+
+def _is_number(word: str) -> bool:
+    return any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
+
+
+_COUNT_INSIDE = re.compile(r"\(\s*([2-8])\s?[x×]\s?\d")
+
+
+def _is_counted_inside(text: str) -> bool:
+    """Say whether brackets count processors that the line's own words do not: "Xeon Gold 6338 (2x
+    32 cores)"."""
+    found = _COUNT_INSIDE.search(text)
+    return found is not None and counted(in_latin(text))[0] != int(found[1])
 
 
 def _is_of_open_size(part: Storage, text: str, others: tuple[Part, ...]) -> bool:

@@ -31,6 +31,16 @@ _BARE_G = re.compile(r"(?<=\d)G\b")
 _SIZE = re.compile(r"(?<!\d)\d{1,4}\s?G[Bo]?\b", re.IGNORECASE)
 
 
+_STOCK = re.compile(
+    r"\W*(?:(?:AMD|Intel|CPU|AM4|AM5|LGA\s?\d+|the)\s+)*"
+    r"(?:stock|box(?:ed)?|original|原裝|原装|盒裝|盒装)\s*"
+    r"(?:(?:CPU|AMD|Intel|air|fan)\s+)*(?:cooler|cooling|fan|heatsink|heat sink|kühler|chladič"
+    r"|散熱器|散热器|散热|风扇|風扇)?\W*",
+    re.IGNORECASE,
+)
+"""A line that says that the cooler is the one in the CPU's box."""
+
+
 class Taken(Struct, frozen=True):
     """What memory board and CPU of a list take together: the type, the sorts of module, and how
     many where the list names one board."""
@@ -46,6 +56,9 @@ def for_the_socket(wish: Wish, parts: Sequence[Part], index: PartIndex) -> Wish:
     cooler that nobody knows is one that fits, or none."""
     sockets = {part.socket for part in parts if isinstance(part, CPU) and part.socket}
     cooler = wish.parts[0] if wish.parts else None
+    if cooler is None and _STOCK.fullmatch(wish.text):
+        boxed = _boxed(parts, index)
+        return replace(wish, parts=boxed, stands_in=True, guessed=True) if boxed else wish
     if not isinstance(cooler, Cooler) or not sockets or sockets & {*cooler.sockets}:
         return wish
     if wish.stands_in and not wish.guessed:
@@ -60,6 +73,22 @@ def for_the_socket(wish: Wish, parts: Sequence[Part], index: PartIndex) -> Wish:
         and words < {*words_of(other.name)}
     ]
     return replace(wish, parts=tuple(made), stands_in=True, guessed=True) if made else wish
+
+
+def _boxed(parts: Sequence[Part], index: PartIndex) -> tuple[Part, ...]:
+    """Return the coolers that the maker of a list's CPU packs with such processors, the smallest
+    that takes its heat first; none without a CPU, or where its maker packs none."""
+    cpu = next((part for part in parts if isinstance(part, CPU)), None)
+    made = [
+        other
+        for other in index.find("", "cooler")
+        if isinstance(other, Cooler)
+        and cpu is not None
+        and cpu.socket in other.sockets
+        and other.vendor == cpu.vendor
+    ]
+    heat = (cpu.tdp_w or 0.0) if cpu else 0.0
+    return tuple(sorted(made, key=lambda one: ((one.rated_w or heat) < heat, one.rated_w or heat)))
 
 
 def for_the_case(wish: Wish, parts: Sequence[Part], index: PartIndex) -> Wish:
@@ -124,7 +153,9 @@ def _types(parts: Sequence[Part]) -> Iterator[tuple[str, ...]]:
 def for_the_board(wish: Wish, kind: str | None, taken: Taken | None, index: PartIndex) -> Wish:
     """Return memory whose type or sort the line leaves open as that which the list's board and CPU
     take: "8 x 64G RDIMM" on a board for DDR4, "128GB DDR4" beside an EPYC."""
-    if taken is None or not _SIZE.search(wish.text):
+    latin = in_latin(wish.text)
+    counted_only = kind == "memory" and counted_modules(latin) is not None
+    if taken is None or not (_SIZE.search(latin) or counted_only):
         return wish
     wish = _in_slots(wish, taken, index)
     if not taken.modules and not _SORT.search(wish.text):

@@ -35,7 +35,8 @@ _LEADING = re.compile(
     r"|(\d{1,6})[x×*](?=[^\d\s])"
     r"|(\d{1,2})[x×*](?=\d{3})"
     r"|(\d{1,2})\s+(?=[a-z]{3})"
-    r"(?!gb|tb|core|slot|pin|inch|pci|port|bay|lane|channel|thread|phase|way)",
+    r"(?!gb|tb|core|slot|pin|inch|pci|port|bay|lane|channel|thread|phase|way"
+    r"|gpus?\s+(?:open|mining|frame|rig|server|chassis|case))",
     re.I,
 )
 _TRAILING = re.compile(
@@ -44,13 +45,14 @@ _TRAILING = re.compile(
 )
 """A capital X that stands against its number is a model's: "Kraken X73", "Exos X18"; a small one
 against three figures too: "华硕 x570"."""
-_LANES = re.compile(r"(?:pci-?e|gen)\s*[\d.]*\s+x\d{1,2}(?:$|\s+→)", re.I)
+_LANES = re.compile(r"(?:pci-?e|gen)\s*[\d.]*\s+x\s?\d{1,2}(?:$|\s+→)", re.I)
 """A width at the end of the words is no count: "RTX 5090, PCIe 5.0 x16"."""
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight")
 _WORD = re.compile(rf"({'|'.join(_NUMBERS)})\s+(?=\S)", re.I)
 _MANY = re.compile(
     r"(?:an?\s+)?(?:(dual|pair of|couple of)|(triple)|(quad))\s+"
-    r"(?!channel|band|bios|tower|rank|slot|fan|port|core|link|m\.2)(?=\S)",
+    r"(?!channel|band|bios|tower|rank|slot|fan|port|core|link|m\.2|gigabit|gbe"
+    r"|\d[\d.]*\s?g(?:b(?!\w)|be|bit|bps|ig))(?=\S)",
     re.I,
 )
 _ARTICLE = re.compile(r"(?:an?|the|my|one)\s+(?=[a-z])", re.I)
@@ -82,6 +84,8 @@ _SO_MANY = re.compile(
     re.IGNORECASE,
 )
 """A count with a remark in brackets at the end: "(x3, used in RAID5)", "(2x mirror)"."""
+_SUMMED = re.compile(r"\W+[x×]\s?(\d{1,2})\s*\(\s*\d+\s?[GT]B\b[^()]*\)\s*$", re.IGNORECASE)
+"""A count before what all come to: "32GB DDR4 - x8 (256GB)"."""
 _BARE_MEMORY = re.compile(
     r"\W*\d{1,4}\s?[GT][Bo]\s+(?:of\s+)?(?:system\s+|host\s+)?(?:RAM|memory)\W*", re.IGNORECASE
 )
@@ -92,7 +96,7 @@ def read_wish(text: str, index: PartIndex, kind: str | None = None) -> Wish:
     """Split the quantity from the words and look the words up; modules of memory are looked up by
     their number and size."""
     latin = in_latin(text)
-    if many := _SO_MANY.search(latin):
+    if many := _SO_MANY.search(latin) or _SUMMED.search(latin):
         one = read_wish(latin[: many.start()], index, kind)
         times = int(next(filter(None, many.groups())))
         return Wish(text=text, quantity=one.quantity * times, parts=one.parts)
@@ -160,10 +164,11 @@ SOLDERED = ("embedded", "superchip")
 def _capacity_of(aside: re.Match[str]) -> str:
     """Return what remains of words in brackets: a drive's capacity belongs to its name ("850 EVO
     (250 GB)")."""
-    found = _CAPACITY.search(aside[0])
+    found = None if _OF_ALL.search(aside[0]) else _CAPACITY.search(aside[0])
     return f" {found[0]}" if found else ""
 
 
+_OF_ALL = re.compile(r"\b(?:total|combined|gesamt|celkem|together)\b|共|合计|總計", re.IGNORECASE)
 _CAPACITY = re.compile(r"\b\d[\d.]*\s?[TG]B\b", re.IGNORECASE)
 
 
@@ -191,7 +196,7 @@ _ROMAN = re.compile(r"\bI{2,3}\b")
 _YEAR = re.compile(r"\(?\b20\d\d\b\)?")
 _STANDARD = re.compile(r"\bATX ?(\d\.\d)", re.IGNORECASE)
 """Which of two supplies of one name is meant: "HX1500i (ATX 3.1)"."""
-_FIGURE = re.compile(r"\d{1,2}|\d+(?:\.\d+)?(?:[gtm]i?b|g|w|k?va|mm|[mg]hz|-?pin)|[a-z]")
+_FIGURE = re.compile(r"\d{1,2}|\d+(?:\.\d+)?(?:[gtm]i?b|w|k?va|mm|[mg]hz|-?pin)|\d{1,3}g|[a-z]")
 _NO_MODEL = re.compile(r"20\d\d|i[3579]|r[3579]|ddr\d.*|(?=.*\d.*[a-z].*\d)[a-z0-9.]{8,}")
 _CLASS_WORDS = frozenset(
     words_of(
@@ -225,7 +230,7 @@ def is_named(wish: Wish, least: int = 1) -> bool:
     if any(name in "".join(words) for name in squeezed_names(part)):
         return True
     return any(
-        any(word in name for word in telling)
+        any(_stands_in(word, words_of(text), name) for word in telling)
         and (kind_of(part) in UNNUMBERED or _has_model(words_of(text), "".join(words), figures))
         for text, name in zip(
             map(_own_name, (part.name, *part.aliases)), _own_names(part), strict=True
@@ -247,7 +252,7 @@ UNNUMBERED = ("memory", "bridge", "riser", "accessory", "system")
 
 
 def _stands_in(word: str, name: list[str], squeezed: str) -> bool:
-    return word in squeezed if len(word) > 2 else word in name
+    return word in squeezed if len(word) > 3 else word in name
 
 
 def _has_model(name: list[str], squeezed: str, figures: set[str]) -> bool:
@@ -415,7 +420,8 @@ _WORDS_OF_CLASS = {
     "cooler": frozenset(words_of("cpu cooler liquid aio air fan heatsink")),
     "storage": frozenset(
         words_of(
-            "series internal solid state ssd hdd nas nvme m.2 2280 22110 x4 3.0 4.0 5.0 sata sata3"
+            "series internal solid state ssd hdd nas nvme m.2 2280 22110 x4 3.0 4.0 5.0"
+            " pcie3.0 pcie4.0 pcie5.0 gen3 gen4 gen5 sata sata3"
             " sata6gb iii s 6gb pcie gen 3x4 4x4 5x4 drive disk hard 2.5 3.5 inch rpm 5400 5900"
             " 7200"
         )

@@ -95,7 +95,7 @@ def pieces_of(text: str) -> list[tuple[str, str]]:
 
 
 def _is_inside_brackets(text: str, place: int) -> bool:
-    return text.count("(", 0, place) > text.count(")", 0, place)
+    return any(text.count(a, 0, place) > text.count(b, 0, place) for a, b in ("()", "[]"))
 
 
 def read_wishes(

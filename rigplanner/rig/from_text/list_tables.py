@@ -300,7 +300,7 @@ _USES = (
 _LABEL = re.compile(
     rf"(?:(?:{_USES})(?: |\s?[/+&]\s?)){{0,4}}"
     rf"({'|'.join(_WORDS)})s?"
-    rf"(?: (?:primary|secondary|main|boot|os|data|models?|bulk|cache|backup|tank)|\s?#?\d)?"
+    rf"(?: (?:primary|secondary|main|boot|os|data|models?|bulk|cache|backup|tank|upgrade)|\s?#?\d)?"
 )
 
 _HEADINGS = (

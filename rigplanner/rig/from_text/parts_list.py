@@ -72,10 +72,13 @@ LONGEST_TEXT = 200_000
 MOST_DIGITS_OF_COUNT = 2
 """A longer bare number beside a part is its price."""
 MOST_LINES = 500
+MOST_IN_A_CELL = 16
+"""A larger number in a cell without a heading is more likely a size than a count."""
 
 _NOISE = re.compile(
     r"^(?:total|type$|system ram:\s*total|array-\d|generated (?:by|at)|pcpartpicker"
     r"|base total|sub-?total|mail-in rebate|rebates?\b|promo|discounts?\b"
+    r"|(?:core )?speeds?(?: \(mhz\))?:"
     r"|shipping|handling|sales tax|tax|vat\b|prices include|\[!|\W*$)|^[|:\-\s]+$"
     r"|.*\bno module installed\b",
     re.IGNORECASE,
@@ -116,8 +119,17 @@ _BARE_PRICE = re.compile(r"(?<=\S)\s{2,}\d{2,6}\s*$")
 _BOUGHT = re.compile(r"\s*\(\s*purchased(?: for)?\s*$", re.IGNORECASE)
 _STATE = re.compile(r"(?<=\S)\s+[✅☑✔✓❌⬜].*$")
 """What a list says of a part after a mark: "✅ purchased"."""
+_OWN_OF_BOARD = re.compile(
+    r"\W*(?:(?:on-?board|built-?in|integrated|integriert\w*|integrovan\w+)\b"
+    r"|(?:主板|主機板)?(?:自带|自帶|内置|內建|集成)|板载|板載|核显|內顯)",
+    re.IGNORECASE,
+)
+"""How a line begins that names what board or processor have themselves."""
+_QUOTES = "\"'“”„«»`"
+_BUY = re.compile(r"^(?:buy|bought|get|order(?:ed)?|purchased?|kaufen|koupit)\s+(?=\S+\s)", re.I)
 _MARKS = re.compile(r"^\s*(?:>+\s*|[-•‣◦+]\s+|\[[ xX]\]\s+|\d{1,2}[.)]\s+)+")
 """What quotes, bullets and numbered lines begin with."""
+_SIGN_OF_TIMES = re.compile("[✕✖╳⨯]\ufe0f?")
 _TRADEMARKS = re.compile("[®™©]|&(?:trade|reg|copy);")
 _RULE = re.compile(r"^[ |]*:?-{3,}:?\s*\|", re.MULTILINE)
 """The line under the heading of a Markdown table."""
@@ -241,7 +253,8 @@ def read_parts_list(text: str, index: PartIndex, day: str) -> list[Entry]:
         )
     if shared := shared_wishes(text, index):
         return [Entry(wish=wish) for wish in shared]
-    text = _without_markup(unicodedata.normalize("NFKC", _TRADEMARKS.sub(" ", text)))
+    text = _SIGN_OF_TIMES.sub("×", _TRADEMARKS.sub(" ", text))
+    text = _without_markup(unicodedata.normalize("NFKC", text))
     lines = [line for line in _own_table(text) if line.strip()]
     lines = joined_sections(_without_addresses(lines))
     lines = [piece[:LONGEST_LINE] for line in lines for piece in _labelled_pieces(line)]
@@ -290,11 +303,31 @@ def _fitting(entries: list[Entry], index: PartIndex) -> list[Entry]:
     parts = [entry.wish.parts[0] for entry in entries if entry.wish.parts]
     taken = memory_taken(parts)
     told = []
-    for entry in entries:
+    for entry in _with_bare_memory(entries):
         wish = for_the_boards_socket(for_the_socket(entry.wish, parts, index), parts)
         wish = for_the_case(for_the_board(wish, entry.kind, taken, index), parts, index)
         told.append(entry if wish is entry.wish else struct_replace(entry, wish=wish))
     return told
+
+
+_BARE_SIZE = re.compile(r"\W*\d{2,4}\s?GB?\W*", re.IGNORECASE)
+
+
+def _with_bare_memory(entries: list[Entry]) -> list[Entry]:
+    """Return the entries of a list without any memory with a size that stands alone read as its
+    memory: "256 GB"."""
+    for entry in entries:
+        part = entry.wish.parts[0] if entry.wish.parts else None
+        if entry.kind == "memory" or isinstance(part, MemoryKit | System):
+            return entries
+    bare = [
+        entry
+        for entry in entries
+        if entry.kind is None and not entry.wish.parts and _BARE_SIZE.fullmatch(entry.wish.text)
+    ]
+    if len(bare) != 1:
+        return entries
+    return [struct_replace(one, kind="memory") if one is bare[0] else one for one in entries]
 
 
 def shared_wishes(text: str, index: PartIndex) -> list[Wish]:
@@ -372,16 +405,29 @@ def _without_markup(text: str) -> str:
 
 _COMPANY = re.compile(
     r"(?:\s+(?:Technology|International|COMPUTER))?,?\s+(?:Co\.,?\s*Ltd\.?|Inc\.|Corp\.)(?=\s|$)"
-    r"|(?<=ASUSTeK) COMPUTER INC\.",
+    r"|(?<=ASUSTeK) COMPUTER INC\."
+    r"|\s*\(MS-[\dA-F]{4}\)(?:\s+v: ?[\w.]+)?|(?<=[^\s:] )(?:model|product):(?= )",
     re.IGNORECASE,
 )
-"""What firmware adds to a maker's name: "Gigabyte Technology Co., Ltd."."""
-_BINARY = re.compile(r"(?<=\d)\s?([GT])iB\b")
-"""Reports of systems write "8 GiB" where people write 8 GB."""
+"""What firmware adds to a maker's name ("Gigabyte Technology Co., Ltd.") and to a board's ("model:
+B350 TOMAHAWK (MS-7A34) v: 1.0")."""
+_MICRO_STAR = re.compile(r"\bMicro-Star\b(?: International\b)?(?: MSI\b)?", re.IGNORECASE)
+_BINARY = re.compile(r"(?<![\d.])(\d+(\.\d+)?)\s?([GT])iB\b")
+"""Reports of systems write "8 GiB" where people write 8 GB, "1.82 TiB" where a drive has 2 TB."""
+
+
+def _decimal(size: re.Match[str]) -> str:
+    """Return a size that a report gives: a broken one, of a drive, counted as its maker counts."""
+    number, unit = float(size[1]), size[3]
+    if size[2] and (unit == "T" or number > 100):
+        number = round(number * (1.0995 if unit == "T" else 1.0737), 1 if unit == "T" else None)
+    return f"{number:g}{unit}B"
 
 
 def _cells(line: str) -> list[str]:
-    line = _BINARY.sub(r"\1B", _COMPANY.sub(" ", line))
+    line = _BINARY.sub(_decimal, _COMPANY.sub(" ", _MICRO_STAR.sub("MSI", line)))
+    if "|" not in line:
+        line = line.strip().replace("\t", "|")
     line = _EMPHASIS.sub(" ", _TIMES.sub("×", unescape(_LINK.sub(r"\1", line)))).strip()
     return [cell.strip() for cell in line.removeprefix("|").removesuffix("|").split("|")]
 
@@ -439,11 +485,24 @@ def _sensible(wish: Wish, index: PartIndex, kind: str | None) -> Wish:
     wish = wish if _is_most(wish.text) else _with_nearest_memory(wish, index)
     if not wish.parts and kind in (None, "motherboard"):
         wish = _without_radio(wish, index)
+    if not wish.parts and (size := _near_size(wish.text)):
+        wish = _as_guess(wish, read_wish(size, index, kind))
     if not wish.parts and kind is not None and (right := mended(wish.text, kind, index)):
         wish = _as_guess(wish, read_wish(right, index, kind))
     if wish.parts or not (alike := stand_ins(wish.text, kind, index)):
         return wish
     return struct_replace(wish, parts=tuple(alike), stands_in=True)
+
+
+_SIZES = {"500": "512", "512": "500", "480": "512", "256": "250", "250": "256", "240": "250"}
+_SIZE_OF_DRIVE = re.compile(r"(?<![\d.])(500|512|480|256|250|240)(?=\s?GB?\b)", re.IGNORECASE)
+
+
+def _near_size(text: str) -> str | None:
+    """Return a drive's line with the size that makers sell beside the one it gives: a "970 Pro
+    500GB" has 512."""
+    found = _SIZE_OF_DRIVE.search(text)
+    return f"{text[: found.start()]}{_SIZES[found[1]]}{text[found.end() :]}" if found else None
 
 
 def _as_guess(wish: Wish, right: Wish) -> Wish:
@@ -590,7 +649,7 @@ def _table_from(lines: list[str], start: int) -> list[str]:
 def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> list[Entry]:
     """Return the entries of a line that stands in no table with a heading; none for a sum or a
     label alone."""
-    line = _MARKS.sub("", line)
+    line = _BUY.sub("", _unquoted(_MARKS.sub("", line)))
     if (bold := _BOLD_BEFORE.match(line)) and is_label(bold[2]):
         line = f"{bold[2]}: {line[bold.end() :]}"
     cells = [cell for cell in _cells(line) if cell]
@@ -620,6 +679,9 @@ def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> li
             return _row_entries(_counted_row(words, kind, cells, day), index, day, known)
     elif len(cells) > 1 and cells[0].isdigit():
         quantity, words = int(cells[0]), cells[1]
+    elif "\t" in line and len(cells) > 1 and _is_count(cells[1]):
+        row = Row(words, None, int(cells[1]), None, each=False)
+        return [_as_told(entry) for entry in _row_entries(row, index, day, known)]
     elif labelled:
         kind, words, quantity = kind_of_label(label), rest, times
     elif mark and COUNTED.match(rest):
@@ -630,11 +692,30 @@ def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> li
         return []
     if is_label(words) and not (labelled and _MODEL_IN_BRACKETS.search(words)):
         return []
-    words = _BARE_PRICE.sub("", words)
+    if _OWN_OF_BOARD.match(rest if mark.strip() in (":", "：") else words):
+        return []
+    words = _BARE_PRICE.sub("", _unquoted(words))
     found = _priced(words, _price(" | ".join(cells[1:]), day), quantity, kind, index, day, known)
     if labelled and is_other_label(label):
         return _surely_named(found)
     return found if labelled or not mark else _or_of_label(found, label, index, day, known)
+
+
+def _unquoted(text: str) -> str:
+    """Return a text without the quotes around it, as files of settings have them: "GPU: "6x RX
+    580","."""
+    bare = text.strip(" ,;")
+    return bare.strip(_QUOTES) if bare[:1] in _QUOTES and len(bare) > 1 else text
+
+
+def _is_count(cell: str) -> bool:
+    return cell.isdecimal() and 1 < int(cell) <= MOST_IN_A_CELL
+
+
+def _as_told(entry: Entry) -> Entry:
+    """Return an entry whose count a cell without a heading gives, as a guess."""
+    found = bool(entry.wish.parts)
+    return struct_replace(entry, wish=struct_replace(entry.wish, stands_in=found, guessed=found))
 
 
 def _counted_row(words: str, kind: str | None, cells: list[str], day: str) -> Row:

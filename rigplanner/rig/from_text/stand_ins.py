@@ -1,7 +1,7 @@
 """Which part of the same figures stands for one that the catalog lacks? Only where figures say
 what counts: a drive's capacity and sort, a supply's watts and label, the radiator of a liquid
-cooler, the speed of a network card. Boards, cases and processors have none: there another model is
-no match."""
+cooler, the speed of a network card, the cards of an open frame. Boards, other cases and processors
+have none: there another model is no match."""
 
 import re
 from collections.abc import Iterable
@@ -61,6 +61,7 @@ def stand_ins(text: str, kind: str | None, index: PartIndex) -> list[Part]:
         ("cooler", _coolers(words, kind, index)),
         ("nic", _cards(words, kind, index)),
         ("riser", _risers(words, index)),
+        ("chassis", _frames(words, index)),
     ):
         if kind in (None, stands) and (found := list(wanted)):
             told = set(shop_words(words))
@@ -177,6 +178,28 @@ def _risers(text: str, index: PartIndex) -> Iterable[Part]:
     return [
         part for part in fits if length is None or abs((part.length_mm or 0) - length) == nearest
     ]
+
+
+_FRAME = re.compile(
+    r"\bopen[- ]?(?:air )?(?:frame|mining|rig|case|chassis|bench)\b"
+    r"|\bmining (?:rig )?(?:frame|case|rack|chassis)\b"
+    r"|矿机架|礦機架|矿架|开放式机架|mining[- ]?rahmen|těžební rám",
+    re.IGNORECASE,
+)
+_CARDS_OF_FRAME = re.compile(
+    r"(?<!\d)(\d{1,2})[- ]?(?:x\s?)?(?:GPUs?|cards?|slots?|Karten|karet|卡)", re.IGNORECASE
+)
+
+
+def _frames(text: str, index: PartIndex) -> Iterable[Part]:
+    """Open frames for so many cards as a text says, or any where it does not say it."""
+    if not _FRAME.search(text):
+        return []
+    cards = _CARDS_OF_FRAME.search(text)
+    frames = [part for part in _of_kind(index, "chassis") if "open" in words_of(part.name)]
+    frames = [part for part in frames if {"frame", "frames"} & {*words_of(part.name)}]
+    fits = [part for part in frames if cards and cards[1] in words_of(part.name)]
+    return fits or frames
 
 
 _ADDRESS = re.compile(r"\b(?:\d{1,3}\.){3}\d{1,3}\b")

@@ -176,7 +176,7 @@ def _is_of_other_form(part: Storage, words: str) -> bool:
     return not of_form or (spins is not flash and spins is not (part.rotation_rpm is not None))
 
 
-OF_MAKERS = ("motherboard", "storage", "psu", "cooler", "chassis", "riser", "nic")
+OF_MAKERS = ("cpu", "motherboard", "storage", "psu", "cooler", "chassis", "riser", "nic")
 """Kinds of which the maker who is named is the maker meant; of cards and memory others ask."""
 
 
