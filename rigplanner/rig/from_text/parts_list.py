@@ -686,19 +686,25 @@ def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> li
         kind, words, quantity = kind_of_label(label), rest, times
     elif mark and COUNTED.match(rest):
         words = rest
-    if mark and not labelled and _REMARK.match(rest):
-        return []
-    if labelled and _NONE.fullmatch(words):
-        return []
-    if is_label(words) and not (labelled and _MODEL_IN_BRACKETS.search(words)):
-        return []
-    if _OWN_OF_BOARD.match(rest if mark.strip() in (":", "：") else words):
+    if _names_nothing(words, mark, rest, labelled):
         return []
     words = _BARE_PRICE.sub("", _unquoted(words))
     found = _priced(words, _price(" | ".join(cells[1:]), day), quantity, kind, index, day, known)
     if labelled and is_other_label(label):
         return _surely_named(found)
     return found if labelled or not mark else _or_of_label(found, label, index, day, known)
+
+
+def _names_nothing(words: str, mark: str, rest: str, labelled: bool) -> bool:
+    """Say whether a line names no part that is bought: a remark, "none", a label, what the board
+    has itself."""
+    if mark and not labelled and _REMARK.match(rest):
+        return True
+    if labelled and _NONE.fullmatch(words):
+        return True
+    if is_label(words) and not (labelled and _MODEL_IN_BRACKETS.search(words)):
+        return True
+    return _OWN_OF_BOARD.match(rest if mark == ":" else words) is not None
 
 
 def _unquoted(text: str) -> str:
