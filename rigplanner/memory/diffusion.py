@@ -8,9 +8,10 @@ from rigplanner.memory.host import DIFFUSERS, HostNeed, waiting
 from rigplanner.memory.training import Demand
 from rigplanner.memory.training_trace import parameter_type
 from rigplanner.networks.tracer.tape import F32
-from rigplanner.workload.job import OPTIMIZERS, Job
+from rigplanner.workload.job import Job
 from rigplanner.workload.latents import LONG_PROMPTS, latent_tokens
 from rigplanner.workload.network import Network, pixels
+from rigplanner.workload.optimizers import OPTIMIZERS
 from rigplanner.workload.quant import weight_bytes
 from rigplanner.workload.releases import LOOPED
 from rigplanner.workload.stacks import MemoryStack

@@ -58,6 +58,7 @@ STATES = {
     "muon": "arXiv 2502.16982",
     "galore": "arXiv 2403.03507",
     "galore_adamw": "arXiv 2403.03507",
+    "galore_adamw_8bit": "arXiv 2403.03507, 2110.02861",
     "lamb": "arXiv 1904.00962",
     "came": "arXiv 2307.02047",
     "apollo": "arXiv 2412.05270",

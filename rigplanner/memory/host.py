@@ -8,8 +8,9 @@ from msgspec import Struct
 
 from rigplanner.evidence import Step
 from rigplanner.units import GIB
-from rigplanner.workload.job import OPTIMIZERS, Job
+from rigplanner.workload.job import Job
 from rigplanner.workload.network import Network
+from rigplanner.workload.optimizers import OPTIMIZERS
 
 BUFFERS = 1.5
 """DeepSpeed's additional_buffer_factor: copies and buffers beside the states."""

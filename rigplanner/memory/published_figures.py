@@ -12,8 +12,9 @@ from rigplanner.errors import WorkloadFault
 from rigplanner.memory.kept_values import kept_bytes
 from rigplanner.memory.outside_trace import dense_bytes
 from rigplanner.memory.training import Demand
-from rigplanner.workload.job import OPTIMIZERS, Job
+from rigplanner.workload.job import Job
 from rigplanner.workload.network import Network, nearest_figures, pixels
+from rigplanner.workload.optimizers import OPTIMIZERS
 from rigplanner.workload.quant import weight_bytes
 from rigplanner.workload.stacks import MemoryStack
 

@@ -4,8 +4,9 @@ of both."""
 from rigplanner.catalog.zoo import recommender
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.training import Demand
-from rigplanner.workload.job import OPTIMIZERS, Job
+from rigplanner.workload.job import Job
 from rigplanner.workload.network import Network
+from rigplanner.workload.optimizers import OPTIMIZERS
 from rigplanner.workload.quant import weight_bytes
 
 WIDE = 4.0

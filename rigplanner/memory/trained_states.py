@@ -9,8 +9,9 @@ from msgspec import Struct
 from rigplanner.memory.training_trace import on_bitsandbytes, parameter_type, raises_rest
 from rigplanner.networks.tracer.step import StepTrace
 from rigplanner.networks.tracer.tape import F32
-from rigplanner.workload.job import OPTIMIZERS, Job
+from rigplanner.workload.job import Job
 from rigplanner.workload.network import Network
+from rigplanner.workload.optimizers import OPTIMIZERS
 from rigplanner.workload.quant import BITS, left_whole, weight_bytes
 from rigplanner.workload.releases import JOINED_EXPERTS, SPLIT_EXPERTS
 from rigplanner.workload.stacks import MemoryStack

@@ -17,7 +17,6 @@ from rigplanner.memory.trained_states import (
 )
 from rigplanner.memory.training_trace import (
     FUSED_LOSS,
-    IN_BACKWARD,
     NARROW_LOSS,
     TRACED_OPTIMIZERS,
     computed_type,
@@ -32,6 +31,7 @@ from rigplanner.networks.tracer.tape import F32
 from rigplanner.units import GIB
 from rigplanner.workload.job import Job
 from rigplanner.workload.network import Network
+from rigplanner.workload.optimizers import IN_BACKWARD
 from rigplanner.workload.releases import SHIFTED
 from rigplanner.workload.stacks import MemoryStack, memory_stack
 

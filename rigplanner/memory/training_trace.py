@@ -9,8 +9,9 @@ from rigplanner.networks.closed_form.closed import traced_step
 from rigplanner.networks.tracer.net import Setting
 from rigplanner.networks.tracer.step import StepTrace
 from rigplanner.networks.tracer.tape import BF16, F32
-from rigplanner.workload.job import OPTIMIZERS, Job
+from rigplanner.workload.job import Job
 from rigplanner.workload.network import Network
+from rigplanner.workload.optimizers import IN_BACKWARD, OPTIMIZERS
 from rigplanner.workload.releases import LOOPED, UNRAISED, WRITTEN
 from rigplanner.workload.stacks import MemoryStack
 
@@ -175,11 +176,6 @@ TRACED_OPTIMIZERS = ("adamw", "adamw_fused", "sgd", "sgd_momentum")
 ACTIVATIONS_LEFT = 0.5
 """Share of activations that stays on the card when they are off-loaded: logits and the layers in
 flight."""
-
-
-IN_BACKWARD = "optimizer_in_backward"
-"""A word for a step on each layer as soon as its gradients are there: those of one layer are held
-at once."""
 
 
 def step_copies(job: Job, stack: MemoryStack) -> int:

@@ -34,7 +34,6 @@ from rigplanner.performance.silicon import (
 from rigplanner.performance.software.readiness import Ready, ready
 from rigplanner.performance.software.stacks import Stack, find_stack, usual_stack, why_not
 from rigplanner.rig.workload import Parallelism, Workload
-from rigplanner.workload.job import OPTIMIZERS
 from rigplanner.workload.limits import (
     LARGEST,
     check_shares,
@@ -43,9 +42,10 @@ from rigplanner.workload.limits import (
 )
 from rigplanner.workload.mixes import file_bits
 from rigplanner.workload.network import resolve
+from rigplanner.workload.optimizers import find_optimizer
 from rigplanner.workload.preference import trained
 from rigplanner.workload.quant import GGUF, KV_BITS, frozen_as, stored_as
-from rigplanner.workload.releases import LAUNCHED, habits
+from rigplanner.workload.releases import LAUNCHED, SPLIT_EXPERTS, habits
 from rigplanner.workload.stored import as_stored
 
 TASKS = {
@@ -107,7 +107,8 @@ class Job(Struct, frozen=True, kw_only=True):
     launch over the usual; `weight_bits`: of a stored weight over the whole file; `ready`: how the
     stack runs the format on the GPU; `by_rows`: by llama.cpp's row split; `launched`: the host of a
     serving engine launches each kernel; `kept_bytes`: of a value that it caches, where told;
-    `prefix_tokens`: of each prompt that all share; `drafts`: tokens drafted ahead."""
+    `prefix_tokens`: of each prompt that all share; `drafts`: tokens drafted ahead;
+    `groups_experts`: those of a layer are multiplied in one kernel."""
 
     shape: Shape
     silicon: Silicon
@@ -149,6 +150,7 @@ class Job(Struct, frozen=True, kw_only=True):
     by_rows: bool = False
     launched: bool = False
     kept_bytes: float | None = None
+    groups_experts: bool = False
 
 
 PIPELINES = ("diffusion", "dit", "video_diffusion")
@@ -265,10 +267,8 @@ over."""
 def _check(workload: Workload, count: int, nodes: int, link: str) -> None:
     """Raise WorkloadFault for what no job can mean."""
     check_workload(workload)
-    if workload.optimizer is not None and workload.optimizer.casefold() not in OPTIMIZERS:
-        raise WorkloadFault(
-            f"optimizer: expected one of {', '.join(OPTIMIZERS)}, found '{workload.optimizer}'."
-        )
+    if workload.optimizer is not None:
+        find_optimizer(workload.optimizer)
     if count < 1 or nodes < 1 or count % nodes:
         raise WorkloadFault(f"hardware.count: expected a multiple of {nodes} nodes, found {count}.")
     if link and link not in LINKS:
@@ -442,9 +442,20 @@ def _job(
         offload=offload_of(workload, gpu, machine, stack.sharded) if trains else None,
         host_pace=host_pace(machine),
         ready=ready(named.slug, gpu, basis.precision, workload.quant),
+        groups_experts=stack.family == GROUPING and not _loops_experts(workload),
         **_of_engine(workload, stack, count),
         **_linked(gpu, count, nodes, link, machine, workload.variant.get("p2p") is not False),
     )
+
+
+GROUPING = "eager-llm"
+"""Family of stacks built on transformers, which multiplies the experts of a layer in one grouped
+product since its release 5 (get_correct_experts_implementation: grouped_mm unless told)."""
+
+
+def _loops_experts(workload: Workload) -> bool:
+    """Whether the release goes from expert to expert: transformers up to 4."""
+    return SPLIT_EXPERTS in habits(workload.flags, workload.framework_text)
 
 
 def _of_engine(workload: Workload, stack: Stack, count: int) -> dict[str, Any]:
@@ -595,12 +606,13 @@ def _degrees(workload: Workload, task: str, count: int, stack: Stack, shape: Sha
         whole = whole and not _splits_layers(workload, stack)
         tensor = _from_variant(workload, "tp") or (count if whole else 1)
         asked = Parallelism(tensor=tensor, zero=3 if stack.sharded else 0)
-    used = asked.tensor * asked.pipeline * asked.context * asked.expert * (asked.data or 1)
+    # Experts are dealt out over the replicas that data parallelism makes.
+    replicas = max(asked.expert, asked.data or 1)
+    used = asked.tensor * asked.pipeline * asked.context * replicas
     if used < 1 or count % used:
         raise WorkloadFault(
             f"parallelism: tensor {asked.tensor} x pipeline {asked.pipeline} x context"
-            f" {asked.context} x expert {asked.expert} x data {asked.data or 1} does not divide"
-            f" {count} GPUs."
+            f" {asked.context} x data {replicas} does not divide {count} GPUs."
         )
     if workload.parallelism is not None:
         check_shares(

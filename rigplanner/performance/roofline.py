@@ -7,7 +7,7 @@ from functools import cache
 from msgspec import Struct
 
 from rigplanner.performance.constants import speed_model
-from rigplanner.performance.job import DRAWING_TRAINERS, Job
+from rigplanner.performance.job import DRAWING_TRAINERS, GROUPING, Job
 from rigplanner.performance.measured import year_of
 from rigplanner.performance.silicon import GENERATIONS, shares_of, weight_bits
 
@@ -46,6 +46,10 @@ EXPERT_KERNELS = 40.0
 sorting of tokens. A layer of Qwen3-30B-A3B with 16 of them takes 7 ms more than its arithmetic in
 training whatever the batch (Megatron Bridge on GB200); so many tell rows of five networks on B200,
 GB300 and H100 better than 25 do (mean 25 against 28 %)."""
+TRANSFORMERS_KERNELS = 12.0
+"""The same in transformers: choosing tokens, three products, activation, weighting and sum, up to
+release 4 of one expert after the other, since 5 of all in one (counted in
+Qwen3MoeSparseMoeBlock.forward at 4.51 and in integrations/moe.py at 5.0)."""
 SOFT_MAXIMUM = 3.0
 """Exponent that joins GPU time and host launch time: the longer one rules, near balance both show.
 """
@@ -424,19 +428,28 @@ def _shifted(job: Job) -> float:
 def kernels_of(job: Job) -> float:
     """Return the kernels of a step: backward 1.5 times the forward pass, recomputation once more;
     adapters double them (dropout, two products, scale and sum beside each matrix), 4-bit weights
-    add their widening, and each expert that a GPU holds its own."""
+    add their widening, and each expert that a GPU holds its own unless a product takes all."""
     if job.task == "inference":
         return job.shape.kernels * (
             ENGINE_KERNELS.get(job.shape.kind, 1.0) if job.stack.family == ENGINES else 1.0
         )
     drawn = adapted_by_trainer(job)
-    kernels = job.shape.kernels + EXPERT_KERNELS * local_experts(job) * job.shape.layers
+    kernels = job.shape.kernels + _expert_kernels(job) * job.shape.layers
     if drawn and job.shape.kind in DENOISER:
         kernels = BLOCK_KERNELS * job.shape.layers
     again = BLOCK_AGAIN if drawn else 1.0
     passes = 2.5 + (again if job.checkpointing == "full" else 0.0)
     adapters = LORA_KERNELS if job.task == "train_lora" else 1.0
     return kernels * passes * adapters * _widening_calls(job)
+
+
+def _expert_kernels(job: Job) -> float:
+    """Kernels of a layer's forward pass for the experts that a GPU holds."""
+    if job.stack.family != GROUPING:
+        return EXPERT_KERNELS * local_experts(job)
+    return TRANSFORMERS_KERNELS * (
+        min(1.0, job.shape.experts) if job.groups_experts else local_experts(job)
+    )
 
 
 def adapted_by_trainer(job: Job) -> bool:

@@ -155,8 +155,14 @@ ENGINE_WORDS = {
     "micro_batch_size": "batch_per_gpu",
     "per_device_train_batch_size": "batch_per_gpu",
     "gradient_accumulation_steps": "gradient_accumulation",
+    "train_batch_size": "batch_per_gpu",
+    "cutoff_len": "seq_len",
+    "optim": "optimizer",
+    "optimizer_type": "optimizer",
     "lora_r": "lora_rank",
+    "network_dim": "lora_rank",
     "resolution": "image_size",
+    "imgsz": "image_size",
 }
 """Fields of a workload as llama.cpp, ollama, vLLM and trainers call them."""
 

@@ -23,6 +23,7 @@ from rigplanner.workload.limits import (
     unknown_precision,
 )
 from rigplanner.workload.network import RECOMMENDER, Network
+from rigplanner.workload.optimizers import IN_BACKWARD, find_optimizer, steps_in_backward
 from rigplanner.workload.pictures import DRAWN, PICTURES, image_of, images_of, places_of
 from rigplanner.workload.positions import usual_length
 from rigplanner.workload.preference import trained
@@ -56,49 +57,6 @@ FLOAT_WORDS = {
     "mixed",
     "amp",
 }
-
-
-class Optimizer(Struct, frozen=True):
-    """Bytes of state per trained value in fp32 and in 16-bit parameters, and tensors that a step
-    makes at once, per parameter."""
-
-    state_fp32: float
-    state_16: float
-    copies: int = 0
-
-
-OPTIMIZERS = {
-    "adamw": Optimizer(8, 4, 1),
-    "adam": Optimizer(8, 4, 1),
-    "adamw_fused": Optimizer(8, 4),
-    "adamw_apex_fused": Optimizer(8, 4),
-    "paged_adamw": Optimizer(8, 8),
-    "paged_lion_8bit": Optimizer(1.03, 1.03),
-    "adamw_8bit": Optimizer(2.06, 2.06),
-    "paged_adamw_8bit": Optimizer(2.06, 2.06),
-    "paged_adamw_32bit": Optimizer(8, 8),
-    "adamw_4bit": Optimizer(1.13, 1.13),
-    "adamw_fp8": Optimizer(2.06, 2.06),
-    "adafactor": Optimizer(0.02, 0.02),
-    "lion": Optimizer(4, 2),
-    "lion_8bit": Optimizer(1.03, 1.03),
-    "sgd": Optimizer(0, 0),
-    "sgd_momentum": Optimizer(4, 2),
-    "rmsprop": Optimizer(4, 2),
-    "adagrad": Optimizer(4, 2),
-    "muon": Optimizer(4, 4),
-    "galore": Optimizer(2, 1),
-    "galore_adamw": Optimizer(2, 1),
-    "lamb": Optimizer(8, 4),
-    "came": Optimizer(4, 2),
-    "adamw_bnb_8bit": Optimizer(2.06, 2.06),
-    "apollo": Optimizer(0.5, 0.25),
-    "schedulefree_adamw": Optimizer(8, 4, 1),
-}
-"""torch.optim: two moments of the parameter's type, a foreach step adds the root of the second.
-8-bit states: one byte each and scales per 256 values (bitsandbytes, arXiv 2110.02861). Adafactor
-keeps rows and columns (arXiv 1804.04235), Lion and Muon one moment, GaLore moments of a quarter of
-the matrix (arXiv 2403.03507)."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
@@ -215,6 +173,8 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
     check_shares(degrees, count, network.heads, network.layers, network.experts)
     batch = _batch(workload, _data(degrees, count), assumed)
     flags = habits(workload.flags, workload.framework_text, stack)
+    if steps_in_backward(workload.optimizer):
+        flags |= {IN_BACKWARD}
     if unheard := unheard_flags(flags):
         assumed["flags_ignored"] = unheard
     return Job(
@@ -421,12 +381,7 @@ def _optimizer(workload: Workload, task: str, network: Network, assumed: dict[st
     if workload.optimizer is None:
         assumed["optimizer"] = usual_optimizer(network)
         return assumed["optimizer"]
-    word = workload.optimizer.casefold()
-    if word not in OPTIMIZERS:
-        raise WorkloadFault(
-            f"optimizer: expected one of {', '.join(OPTIMIZERS)}, found {workload.optimizer!r}."
-        )
-    return word
+    return find_optimizer(workload.optimizer)
 
 
 SHARDING = ("fsdp", "torchtitan", "torchtune", "llm-foundry", "deepspeed")

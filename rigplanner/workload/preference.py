@@ -126,8 +126,12 @@ def taken_apart(workload: Workload, count: int) -> Preference:
 
 
 def _lengths(workload: Workload, assumed: dict[str, str]) -> tuple[int, int]:
-    """Tokens of prompt and answer; a `seq_len` alone holds both."""
+    """Tokens of prompt and answer; a `seq_len` alone holds both, and where pairs are packed both
+    answers of one."""
     whole = workload.seq_len
+    packed = workload.samples == "packed" or "packed" in workload.flags
+    if whole and packed and (workload.task or "").casefold() == "dpo":
+        whole = max(2, whole // 2)
     answer = workload.output_tokens or (max(1, whole // 2) if whole else ANSWER)
     prompt = workload.input_tokens or (max(1, whole - answer) if whole else PROMPT)
     for name, size in (("input_tokens", prompt), ("output_tokens", answer)):

@@ -144,3 +144,23 @@ def test_above_a_quantised_base_the_trainer_itself_writes(zoo: Zoo) -> None:
     engine = estimate(zoo, "T4", 1, variant={"engine": "vllm"}, **narrow)
     assert told.assumed["engine"] == "transformers"
     assert told.device_gib < engine.device_gib - 2 * PARAMS / GIB / 2
+
+
+def test_packed_pairs_share_the_length(zoo: Zoo) -> None:
+    """Qwen2.5 7B in full on four cards, packs of 8,192 tokens (ms-swift, examples/train/packing:
+    50 GiB a card)."""
+    fields: dict[str, Any] = {
+        "task": "dpo",
+        "stack": "ms-swift",
+        "input_tokens": None,
+        "output_tokens": None,
+        "seq_len": 8192,
+        "attention": "flash",
+        "flags": ["expandable_segments"],
+        "parallelism": Parallelism(data=4, zero=3),
+    }
+    packed = estimate(zoo, "A100 80GB", 4, samples="packed", **fields)
+    assert packed.device_gib == pytest.approx(50, rel=0.1)
+    assert packed.low_gib < 50 < packed.high_gib
+    apart = estimate(zoo, "A100 80GB", 4, samples="equal", **fields)
+    assert apart.parts.activations_gib > 1.5 * packed.parts.activations_gib
