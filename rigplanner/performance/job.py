@@ -442,7 +442,6 @@ def _job(
         offload=offload_of(workload, gpu, machine, stack.sharded) if trains else None,
         host_pace=host_pace(machine),
         ready=ready(named.slug, gpu, basis.precision, workload.quant),
-        groups_experts=stack.family == GROUPING and not _loops_experts(workload),
         **_of_engine(workload, stack, count),
         **_linked(gpu, count, nodes, link, machine, workload.variant.get("p2p") is not False),
     )
@@ -453,22 +452,19 @@ GROUPING = "eager-llm"
 product since its release 5 (get_correct_experts_implementation: grouped_mm unless told)."""
 
 
-def _loops_experts(workload: Workload) -> bool:
-    """Whether the release goes from expert to expert: transformers up to 4."""
-    return SPLIT_EXPERTS in habits(workload.flags, workload.framework_text)
-
-
 def _of_engine(workload: Workload, stack: Stack, count: int) -> dict[str, Any]:
     """What an engine was told, as fields of `Job`. Those for one user widen what they cache as they
     read it, at no gain (llama.cpp, -ctk)."""
-    several = count > 1
+    several, told = count > 1, habits(workload.flags, workload.framework_text)
     split = {"split_by_layer": several and _splits_layers(workload, stack)}
     if stack.family != "serving":
-        return {**split, "by_rows": several and split_of(workload) == "row"}
+        grouped = stack.family == GROUPING and SPLIT_EXPERTS not in told
+        by_rows = several and split_of(workload) == "row"
+        return {**split, "by_rows": by_rows, "groups_experts": grouped}
     kept = (workload.kv_precision or "").casefold()
     return {
         **split,
-        "launched": LAUNCHED in habits(workload.flags, workload.framework_text),
+        "launched": LAUNCHED in told,
         "kept_bytes": KV_BITS[kept] / 8 if kept in KV_BITS else None,
     }
 

@@ -172,11 +172,7 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
     degrees = workload.parallelism or _usual_degrees(workload, network, task, stack, count, assumed)
     check_shares(degrees, count, network.heads, network.layers, network.experts)
     batch = _batch(workload, _data(degrees, count), assumed)
-    flags = habits(workload.flags, workload.framework_text, stack)
-    if steps_in_backward(workload.optimizer):
-        flags |= {IN_BACKWARD}
-    if unheard := unheard_flags(flags):
-        assumed["flags_ignored"] = unheard
+    flags = _flags(workload, stack, assumed)
     return Job(
         task=task,
         precision=precision,
@@ -207,6 +203,16 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
         **_dealt(degrees, count),
         **_kept_where(workload, network, stack),
     )
+
+
+def _flags(workload: Workload, stack: str, assumed: dict[str, str]) -> frozenset[str]:
+    """The job's flags, the habits of the releases that it names and that of its optimizer."""
+    flags = habits(workload.flags, workload.framework_text, stack)
+    if steps_in_backward(workload.optimizer):
+        flags |= {IN_BACKWARD}
+    if unheard := unheard_flags(flags):
+        assumed["flags_ignored"] = unheard
+    return flags
 
 
 def _dealt(degrees: Parallelism, count: int) -> dict[str, Any]:
