@@ -2,9 +2,9 @@
 
 import pytest
 
+from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.anchors.anchors import find_gpu
 from rigplanner.performance.job import read_job
 from rigplanner.performance.roofline import kernels_of
 from rigplanner.rig.workload import Parallelism, Workload
