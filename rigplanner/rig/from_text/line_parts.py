@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from rigplanner.catalog.find.find import PartIndex, words_of
+from rigplanner.catalog.find.spec_words import spec_words
 from rigplanner.catalog.schema.parts import GPU, Bridge, Motherboard, Part, kind_of
 from rigplanner.rig.from_text.doubts import is_contradicted
 from rigplanner.rig.from_text.from_words import Wish, counted, is_named, read_wish
@@ -27,8 +28,19 @@ _FEATURES = re.compile(
     re.IGNORECASE,
 )
 """A piece that names what a part has, and no part: "USB 3.1", "PCIe 3.0 x16"."""
+_MEASURE = re.compile(
+    r"\d[\d.,]*[\s-]?(?:[GM]Hz|cores?|threads?|[GM]T/s|[GM]B/s|Gbps|rpm|lanes?|slots?|bits?|[mn]m)\b",
+    re.IGNORECASE,
+)
+"""A figure that is no part by itself: "16 cores", "3.4 GHz"."""
 _SUM = re.compile(r"\s+=\s.*$")
 """What the parts of a line come to: "... = 128GB total GPU memory"."""
+_HEAD = re.compile(
+    r"\s*(?:(?:my|our|the|current|full|old|new)\s+)*"
+    r"(?:rig|specs?|build|setup|system|pc|workstation|machine|hardware)\s*:\s*(?=.*,)",
+    re.IGNORECASE,
+)
+"""What a line calls the machine whose parts it lists: "My rig: dual 3090, ..."."""
 _ASIDE = re.compile(
     r"\b(?:than|vs|for|like|as|built-?in|included|integrated|compatible|supports?|up"
     r" to|upgrade|replac\w+|using|used (?:in|for|with|by|on)|until|need(?:s|ed)?|no|without|non)\b",
@@ -81,7 +93,7 @@ SURE_LETTERS = 3
 def pieces_of(text: str) -> list[tuple[str, str]]:
     """Cut a line where a part may end: pieces, each with what stands before it ("more", "list",
     "other", "" for the first)."""
-    text = _SUM.sub("", text)
+    text = _HEAD.sub("", _SUM.sub("", text))
     pieces: list[tuple[str, str]] = []
     start, before = 0, ""
     for found in _BETWEEN.finditer(text):
@@ -166,6 +178,7 @@ def _wishes(
     """Return the wishes of a line's pieces; none where no piece names a part and where all are one
     part and its description."""
     wishes: list[Wish] = []
+    told: list[tuple[int, str]] = []
     own = again = 0
     for piece, before in pieces:
         parts = [*known, *(wish.parts[0] for wish in wishes if wish.parts)]
@@ -183,7 +196,11 @@ def _wishes(
             own += before != ""
         elif wishes:
             again += wish.quantity if wish is not None else 0
-            wishes[-1] = _described(wishes[-1], piece, before)
+            if wish is None and before == "list":
+                told.append((len(wishes) - 1, piece))
+            else:
+                wishes[-1] = _described(wishes[-1], piece, before)
+    wishes = _with_rest(wishes, told)
     named = [wish for wish in wishes if is_named(wish)]
     is_choice = any(before == "other" for _, before in pieces)
     if (
@@ -195,9 +212,37 @@ def _wishes(
     drives = kind == "storage" and not is_choice and len(pieces) == len(wishes) > 1
     if drives and all(_CAPACITY.search(piece) for piece, _ in pieces):
         return wishes
-    told = named or all(_sort_of(wish.text) for wish in wishes[1:] if not wish.parts)
+    fits = named or all(_sort_of(wish.text) for wish in wishes[1:] if not wish.parts)
     wishes = _without_sum(wishes, again)
-    return wishes if told and wishes and (own or (is_choice and len(named) == 1)) else []
+    return wishes if fits and wishes and (own or (is_choice and len(named) == 1)) else []
+
+
+def _with_rest(wishes: list[Wish], told: Sequence[tuple[int, str]]) -> list[Wish]:
+    """Return the wishes with the pieces of the line that name no part, each told after the wish of
+    its place. In a line that names parts of several kinds such a piece is one more that nobody
+    knows, unless it describes the part before it; else it describes it."""
+    kinds = {kind_of(wish.parts[0]) for wish in wishes if is_named(wish)}
+    found: list[Wish] = []
+    for place, wish in enumerate(wishes):
+        lost = []
+        for piece in (piece for at, piece in told if at == place):
+            if len(kinds) > 1 and not _describes(piece, wish):
+                lost.append(Wish(text=piece, quantity=counted(piece)[0], parts=()))
+            else:
+                wish = _described(wish, piece, "list")
+        found += [wish, *lost]
+    return found
+
+
+def _describes(piece: str, wish: Wish) -> bool:
+    """Say whether a piece of a line tells of the part before it: one of its figures, what it has,
+    or words without any number."""
+    if _FEATURES.fullmatch(piece) or _ASIDE.search(piece) or not wish.parts:
+        return True
+    part, piece = wish.parts[0], _MEASURE.sub("", piece)
+    words = words_of(piece)
+    own = {*spec_words(part), *words_of(" ".join((part.name, *part.aliases)))}
+    return not any(letter.isdigit() for letter in piece) or {*words} <= own
 
 
 def _is_unknown_board(piece: str, wishes: Sequence[Wish]) -> bool:
