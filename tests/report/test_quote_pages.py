@@ -91,26 +91,32 @@ def test_a_note_is_said_once_a_rule(assessments: dict[str, Assessment], catalog:
 
 
 @pytest.mark.parametrize(
-    ("at_the_end", "below_the_parts", "taken"),
+    ("usual", "close", "below_the_parts", "taken"),
     [
-        ((3, 0.1), (2, 0.9), "below"),
-        ((3, 0.1), (3, 0.2), "below"),
-        ((3, 0.2), (3, 0.1), "end"),
-        ((3, 0.1), (4, 0.9), "end"),
-        ((3, 0.5), (2, 0.9), "end"),
-        ((1, 0.1), (1, 0.2), "end"),
+        ((3, 0.1), (2, 0.9), (1, 0.9), "close"),
+        ((3, 0.1), (3, 0.2), (3, 0.1), "close"),
+        ((3, 0.1), (3, 0.2), (2, 0.9), "below"),
+        ((3, 0.2), (3, 0.1), (3, 0.1), "end"),
+        ((3, 0.1), (4, 0.9), (3, 0.1), "end"),
+        ((3, 0.5), (2, 0.9), (2, 0.9), "end"),
+        ((1, 0.1), (1, 0.2), (1, 0.9), "end"),
     ],
 )
-def test_the_share_line_stands_where_the_last_page_is_no_slip(
+def test_share_line_and_air_are_such_that_the_last_page_is_no_slip(
     monkeypatch: pytest.MonkeyPatch,
     assessments: dict[str, Assessment],
     catalog: Catalog,
-    at_the_end: tuple[int, float],
+    usual: tuple[int, float],
+    close: tuple[int, float],
     below_the_parts: tuple[int, float],
     taken: str,
 ) -> None:
-    def rendered(_: object, __: str, is_share_last: bool) -> tuple[int, float, bytes]:
-        return (*at_the_end, b"end") if is_share_last else (*below_the_parts, b"below")
+    def rendered(
+        _: object, __: str, is_share_last: bool = True, is_close: bool = False
+    ) -> tuple[int, float, bytes]:
+        if is_close:
+            return *close, b"close"
+        return (*usual, b"end") if is_share_last else (*below_the_parts, b"below")
 
     monkeypatch.setattr(pdf, "_rendered", rendered)
     monkeypatch.setattr(pdf, "packed", bytes.decode)

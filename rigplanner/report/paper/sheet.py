@@ -52,15 +52,20 @@ ROLES = {"title": "H1", "section": "H2"}
 paragraphs."""
 LEAST_AFTER_HEADING = 90.0
 """Points that must be left on a page for a section to begin there."""
+CLOSE = 0.6
+"""Share of the usual air on a page whose lines stand closer together."""
+BESIDE = 5.0
+"""Points left and right of what a cell holds."""
 LEAST_PARTED = 3
 """Rows, with the header, up to which a table may leave its last row to the next page."""
 MARKS = {"error": "cross", "warning": "bang", "unknown": "question", "ok": "tick", "info": "tick"}
 
 
 class Sheet:
-    """One kind of paper: makes paragraphs, tables and rules for its width."""
+    """One kind of paper: makes paragraphs, tables and rules for its width; `is_close` leaves less
+    air between them."""
 
-    def __init__(self, paper: str, landscape: bool = False) -> None:
+    def __init__(self, paper: str, landscape: bool = False, is_close: bool = False) -> None:
         if paper not in SIZES:
             raise ValueError(f"paper is A4 or Letter, not {paper!r}")
         for name in (REGULAR, STRONG):
@@ -69,6 +74,7 @@ class Sheet:
         self.size, self.margin = SIZES[paper][::-1] if landscape else SIZES[paper], MARGIN
         self.width = self.size[0] - 2 * MARGIN
         self.height = self.size[1] - 2 * MARGIN - FOOT
+        self.air = CLOSE if is_close else 1.0
         self._styles: dict[tuple[str, str, bool, str | None], Any] = {}
 
     def text(
@@ -87,6 +93,7 @@ class Sheet:
             markup(text, style in HEAVY, longest), self._style(style, align, chinese, colour)
         )
         made.role = ROLES.get(style, "P")
+        made.is_figure = align == "right"
         return made
 
     def value(
@@ -137,7 +144,7 @@ class Sheet:
         """Return empty space."""
         from reportlab.platypus import Spacer
 
-        return Spacer(1, points)
+        return Spacer(1, self.air * points)
 
     def rule(self) -> Any:
         """Return a hairline over the whole width."""
@@ -173,8 +180,8 @@ class Sheet:
         style: list[Any] = [
             ("LEFTPADDING", (0, 0), (0, -1), 0),
             ("RIGHTPADDING", (-1, 0), (-1, -1), 0),
-            ("TOPPADDING", (0, 0), (-1, -1), 3),
-            ("BOTTOMPADDING", (0, 0), (-1, -1), 3),
+            ("TOPPADDING", (0, 0), (-1, -1), 3 * self.air),
+            ("BOTTOMPADDING", (0, 0), (-1, -1), 3 * self.air),
         ]
         if lined:
             style.append(("LINEBELOW", (0, 0), (-1, -1), 0.35, LINE))
@@ -198,16 +205,29 @@ class Sheet:
         base = [
             ("FONTNAME", (0, 0), (-1, -1), REGULAR),
             ("VALIGN", (0, 0), (-1, -1), "TOP"),
-            ("LEFTPADDING", (0, 0), (-1, -1), 5),
-            ("RIGHTPADDING", (0, 0), (-1, -1), 5),
+            ("LEFTPADDING", (0, 0), (-1, -1), BESIDE),
+            ("RIGHTPADDING", (0, 0), (-1, -1), BESIDE),
         ]
         made = whole_rows(table_class() if tagged else Table, self.height - 1)
         return made(
             rows,
-            colWidths=[share * self.width for share in shares],
+            colWidths=self._widths(rows, shares),
             repeatRows=repeat,
             style=[*base, *style],
         )
+
+    def _widths(self, rows: list[list[Any]], shares: Sequence[float]) -> list[float]:
+        """Return the columns' widths by their shares; one whose figures are wider takes what it
+        lacks from the widest, so that no figure is broken."""
+        widths = [share * self.width for share in shares]
+        for n in range(len(widths)):
+            cells = (row[n] for row in rows)
+            figures = [cell for cell in cells if getattr(cell, "is_figure", False)]
+            lacking = max((c.minWidth() for c in figures), default=0.0) + 2 * BESIDE - widths[n]
+            if lacking > 0:
+                widths[widths.index(max(widths))] -= lacking
+                widths[n] += lacking
+        return widths
 
     def banner(self, state: str, text: str, detail: str = "") -> Any:
         """Return the verdict: a mark, a sentence and small print on a pale ground with a bar of the

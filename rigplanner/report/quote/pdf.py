@@ -27,6 +27,7 @@ from rigplanner.report.quote.notes import QuoteSource
 from rigplanner.report.quote.parts_table import parts_story
 from rigplanner.report.quote.private_page import private_story
 from rigplanner.report.quote.setup_sheet import SetupRow
+from rigplanner.report.words.speed import STACK_NAMES
 from rigplanner.rig.document import Form, Party
 from rigplanner.rules.assess import Assessment
 
@@ -56,22 +57,27 @@ def quote_pdf(
 
 
 def render(quote: Quote, paper: str = "A4") -> bytes:
-    """Return a quote's content as PDF bytes. Where the last page would be nearly empty, the line
-    that others can read stands below the parts, if that saves the page or fills it more."""
-    made = _rendered(quote, paper, is_share_last=True)
-    pages, filled, _ = made
-    if pages > 1 and filled < LEAST_ON_LAST_PAGE:
-        made = min(made, _rendered(quote, paper, is_share_last=False), key=_emptiness)
-    return packed(made[2])
+    """Return a quote's content as PDF bytes. Where the last page would be nearly empty, lines
+    stand closer together or the one that others can read below the parts, if that saves the page
+    or fills it more."""
+    best = _rendered(quote, paper)
+    for way in ({"is_close": True}, {"is_share_last": False}):
+        pages, filled, _ = best
+        if pages == 1 or filled >= LEAST_ON_LAST_PAGE:
+            break
+        best = min(best, _rendered(quote, paper, **way), key=_emptiness)
+    return packed(best[2])
 
 
 def _emptiness(made: tuple[int, float, bytes]) -> tuple[int, float]:
     return made[0], -made[1]
 
 
-def _rendered(quote: Quote, paper: str, is_share_last: bool) -> tuple[int, float, bytes]:
+def _rendered(
+    quote: Quote, paper: str, is_share_last: bool = True, is_close: bool = False
+) -> tuple[int, float, bytes]:
     """Return the pages of a PDF, the share of the last one that is used, and its bytes."""
-    sheet, buffer = Sheet(paper), io.BytesIO()
+    sheet, buffer = Sheet(paper, is_close=is_close), io.BytesIO()
     title = " ".join(word for word in (quote.heading, quote.number, quote.title) if word)
     made = document(buffer, sheet, title, quote.seller.name or "RigPlanner", quote.title)
     is_private = quote.form == "private"
@@ -239,7 +245,7 @@ def _job(job: QuoteJob, quote: Quote, sheet: Sheet) -> list[Any]:
             " (80 % interval {interval}), limited by {bound}, with {stack}",
             interval=job.interval,
             bound=job.bound,
-            stack=job.stack,
+            stack=STACK_NAMES.get(job.stack, job.stack),
         )
     rows.append(sheet.text(speed, "body"))
     if job.lift:

@@ -21,7 +21,7 @@ def sum_rows(totals: Totals, details: QuoteDetails) -> list[tuple[str, float]]:
         ]
     rows.append((tr("Subtotal"), totals.subtotal))
     if totals.discount:
-        percent = fmt.number(details.discount_percent)
+        percent = share_text(details.discount_percent)
         rows.append(
             (tr("Discount {discount_percent} %", discount_percent=percent), -totals.discount)
         )
@@ -58,9 +58,14 @@ def incomplete_text(totals: Totals) -> str:
     )
 
 
+def share_text(percent: float) -> str:
+    """Return a rate in per cent with as many decimals as it was entered with."""
+    return fmt.number(percent, len(f"{percent:.10g}".partition(".")[2]))
+
+
 def tax_word(rate: float, included: bool, name: str = "") -> str:
     """Return the name of a line of tax at a rate in per cent."""
-    share = fmt.number(rate)
+    share = share_text(rate)
     if name:
         return (
             tr("of which {tax} {rate} %", tax=name, rate=share) if included else f"{name} {share} %"
@@ -101,7 +106,7 @@ def condition_rows(totals: Totals, details: QuoteDetails) -> list[tuple[str, str
     """Return on what terms is sold, as far as the seller says it: lead time and deposit."""
     rows = [(tr("Lead time"), details.lead_time)] if details.lead_time else []
     if totals.deposit:
-        share = fmt.number(details.deposit_percent)
+        share = share_text(details.deposit_percent)
         rows.append(
             (
                 tr("Deposit with the order, {percent} %", percent=share),

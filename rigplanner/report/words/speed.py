@@ -32,6 +32,36 @@ BOUND_WORDS = Words(
     }
 )
 
+STACK_NAMES = {
+    "vllm": "vLLM",
+    "sglang": "SGLang",
+    "ollama": "Ollama",
+    "exllamav2": "ExLlamaV2",
+    "mlx": "MLX",
+    "tensorrt-llm": "TensorRT-LLM",
+    "tgi": "Text Generation Inference",
+    "lm-studio": "LM Studio",
+    "hf-transformers": "Transformers",
+    "hf-trainer": "Transformers Trainer",
+    "unsloth": "Unsloth",
+    "axolotl": "Axolotl",
+    "llama-factory": "LLaMA-Factory",
+    "fsdp": "PyTorch FSDP",
+    "deepspeed": "DeepSpeed",
+    "trl": "TRL",
+    "megatron-lm": "Megatron-LM",
+    "pytorch-eager": "PyTorch",
+    "pytorch-ngc": "PyTorch (NGC container)",
+    "torch-compile": "PyTorch with torch.compile",
+    "kohya": "kohya_ss",
+    "diffusers": "Diffusers",
+    "diffusers-xformers": "Diffusers with xFormers",
+    "comfyui": "ComfyUI",
+    "tensorrt": "TensorRT",
+    "onnxruntime": "ONNX Runtime",
+}
+"""What makers call the software, where it is not its slug."""
+
 
 def speed_lines(
     name: str, speed: SpeedEstimate, memory: str, catalog: Catalog, steps: bool = False
