@@ -10,7 +10,13 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from rigplanner.catalog.find.model_names import LONGEST_NAME, joined, reduced, without_weights
+from rigplanner.catalog.find.model_names import (
+    LONGEST_NAME,
+    joined,
+    named_within,
+    reduced,
+    without_weights,
+)
 from rigplanner.catalog.find.stored_names import read_name, usual_tag
 from rigplanner.catalog.load import CatalogFault
 from rigplanner.data import data_path
@@ -101,12 +107,17 @@ class Zoo:
         }
 
     def get(self, slug: str) -> Model | None:
+        """Return the model of this slug, alias or published name, or the one of which the name says
+        that it was tuned further, or None."""
+        return self.named(slug) or self.taken_for(slug)
+
+    def named(self, slug: str) -> Model | None:
         """Return the model of this slug, alias or published name, or None."""
         known = self.models.get(slug) or self._names.get(slug.casefold())
         if known is not None or len(slug) > LONGEST_NAME:
             return known
         if slug.casefold().endswith(":latest") and (tagged := usual_tag(slug)):
-            return self.get(tagged)
+            return self.named(tagged)
         plain = base_name(slug.casefold())
         unsized = re.sub(r"_\d{3}$", "", plain)
         sized = next(
@@ -123,7 +134,30 @@ class Zoo:
             or (self._names.get(bare) if bare else None)
             or self._meant(slug)
             or self._spoken(slug)
-            or (self.get(named) if named != slug and named.casefold() != plain else None)
+            or (self.named(named) if named != slug and named.casefold() != plain else None)
+        )
+
+    def taken_for(self, name: str) -> Model | None:
+        """The network of which a name says that it was tuned further: the one whose whole name with
+        a size stands in it, beside words of no other family ("Huihui-Qwen3-30B-A3B-abliterated",
+        "bartowski/Owner_Name-8B"); None where several could be meant."""
+        if len(name) > LONGEST_NAME:
+            return None
+        plain = read_name(name).model
+        if found := self._meant(plain.rpartition("/")[2].partition("_")[2]):
+            return found
+        for run, rest in named_within(plain):
+            fitting = list(self._words.get((run, True), {}).values())
+            alike = fitting and all(one.config == fitting[0].config for one in fitting)
+            if alike and fitting[0].config and self._families.isdisjoint(rest):
+                return fitting[0]
+        return None
+
+    @cached_property
+    def _families(self) -> frozenset[str]:
+        """First words of networks that are named with a size."""
+        return frozenset(
+            words.split()[0] for slug in self.models if (words := reduced(slug)) and " " in words
         )
 
     @cached_property

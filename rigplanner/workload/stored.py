@@ -187,11 +187,11 @@ def formatted(workload: Workload, zoo: Zoo) -> Format:
         elif runs and named.usual:
             fields["precision"] = named.precision
     fields = {name: value for name, value in fields.items() if value is not None}
-    if not fields:
-        return Format(worded)
     told = {name: str(value) for name, value in fields.items() if name != "weights_gib"}
-    if tag := usual_tag(workload.model):
+    if fields and (tag := usual_tag(workload.model)):
         told["model"] = tag
+    elif zoo.named(workload.model) is None and (kin := zoo.taken_for(workload.model)):
+        told["model"] = kin.slug
     return Format(msgspec.structs.replace(worded, **fields), told)
 
 

@@ -26,6 +26,21 @@ def test_every_network_resolves_to_a_size() -> None:
 
 
 PUBLISHED_B = {
+    "trinity-mini": 26.1,
+    "trinity-large": 398.0,
+    "grok-2": 269.5,
+    "k-exaone-236b-a23b": 236.0,
+    "solar-open-100b": 102.6,
+    "snowflake-arctic": 479.0,
+    "devstral-2-123b": 125.0,
+    "nemotron-nano-12b-v2": 12.3,
+    "internlm2.5-7b": 7.74,
+    "internvl3.5-241b-a28b": 240.7,
+    "minicpm-v-2.6": 8.1,
+    "embeddinggemma-300m": 0.303,
+    "gte-multilingual-base": 0.305,
+    "multilingual-e5-small": 0.118,
+    "granite-4.0-micro": 3.4,
     "qwen1.5-110b": 111.2,
     "qwen2-57b-a14b": 57.4,
     "deepseek-llm-67b": 67.4,

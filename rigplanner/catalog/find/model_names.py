@@ -27,6 +27,12 @@ _TUNED = {
     "meta",
     "deduped",
     "qat",
+    "think",
+    "thinker",
+    "inst",
+    "abliterated",
+    "uncensored",
+    "heretic",
 }
 """What publishers add to the name of a network that was tuned further, and their own names; the
 shape is the same."""
@@ -54,6 +60,33 @@ def reduced(name: str, dated: bool = False) -> str:
     parts = _PARTS.findall(re.sub(r"(?<=[a-z])(?=\d)", " ", re.sub(r"[-_:\s]+", " ", plain)))
     sized = any(_SIZE.fullmatch(part) for part in parts)
     return " ".join(part for part in parts if part not in _TUNED and not (sized and part == "base"))
+
+
+_RESHAPED = re.compile(
+    r"vl|vision|visual|video|image|omni|audio|speech|voice|tts|asr|ocr|vla|encoder|embed(ding)?s?"
+    r"|rerank(er)?|draft(er)?|speculator|eagle\d?|mtp|medusa|dflash|reap|pruned|mini|nano|tiny|small"
+    r"|lite|slim|moe|mamba|llava|blip|clip|lora|adapter"
+)
+"""Words of a name that make another network of the one that it also names."""
+_RESIZED = re.compile(r"(a|e|\d+x)?\d+(\.\d+)?[bmt]")
+
+
+def named_within(name: str) -> list[tuple[str, list[str]]]:
+    """What of a name may be another network's, the longest first, with the words beside it: runs of
+    words with a size, where none of the others tells another shape or size."""
+    words = reduced(name, dated=True).split()
+    runs = [
+        (words[start:end], words[:start] + words[end:])
+        for size in range(len(words) - 1, 1, -1)
+        for start in range(len(words) - size + 1)
+        for end in (start + size,)
+    ]
+    return [
+        (" ".join(run), rest)
+        for run, rest in runs
+        if any(_SIZE.fullmatch(word) for word in run)
+        and not any(_RESHAPED.fullmatch(word) or _RESIZED.fullmatch(word) for word in rest)
+    ]
 
 
 _WEIGHTS_OF = re.compile(

@@ -35,7 +35,7 @@ _GGUF = re.compile(
     r"|q[2-8]_k_(?:xl|s|m|l)|q[2-8]_k|q[458]_[01]|tq[12]_0|mxfp4_moe)$"
 )
 _WORDS = (
-    (r"(?:nv)?fp4(?:a16)?", "nvfp4", None, None),
+    (r"(?:nv)?fp4(?:a16)?(?:[-_]v\d)?", "nvfp4", None, None),
     (r"mxfp4", "mxfp4", None, None),
     (r"mxfp8", "mxfp8", None, None),
     (r"fp8(?:[-_]?(?:dynamic|block|static|kv|e4m3|torchao))?", "fp8", None, None),
