@@ -59,8 +59,9 @@ class Component(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Stored(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The type in which a network's maker publishes its weights, where that is narrower than 16
-    bits, and the key of its source (a config.json's quantization_config)."""
+    """The type in which a network's maker publishes its weights, where that is narrower than what
+    such networks are run in, and the key of its source (a config.json's quantization_config, or the
+    16 bits of an embedding model that was a language model)."""
 
     precision: str
     source: str

@@ -12,7 +12,7 @@ import msgspec
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.memory.estimate import estimate_memory
-from rigplanner.memory.inference import WHOLE_PROMPT
+from rigplanner.memory.inference import WHOLE_PROMPT, gives_vectors
 from rigplanner.memory.training_trace import parameter_type, setting_of, sharded_amp, step_copies
 from rigplanner.networks.families.build import builder
 from rigplanner.networks.tracer.step import contradictions, trace_step
@@ -155,14 +155,14 @@ def _traced(network: Network, job: Job) -> dict[str, int]:
         )
     else:
         dtype = F32 if job.precision in ("fp32", "tf32") else BF16
-        headless = job.generates and network.family not in WHOLE_PROMPT and network.vocab > 0
+        writes = job.generates and network.family not in WHOLE_PROMPT and network.vocab > 0
         setting = msgspec.structs.replace(
             setting_of(job, False, stack),
             dtype=dtype,
             training=False,
             lora_rank=0,
             lora_targets=(),
-            headless=headless,
+            headless=writes or gives_vectors(network, stack),
         )
         low = "fp32" if dtype == F32 else "bf16"
     tape = WatchingTape(
@@ -179,7 +179,7 @@ def _traced(network: Network, job: Job) -> dict[str, int]:
     if not training:
         return (
             kinds | {"logits": kinds.get("logits", 0) + 6 * job.batch * network.vocab}
-            if setting.headless
+            if writes
             else kinds
         )
     if done.peak > tape.highest:

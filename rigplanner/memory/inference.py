@@ -145,6 +145,12 @@ def quantised(job: Job) -> bool:
     return BITS.get(job.precision, 16.0) < 16
 
 
+def gives_vectors(network: Network, stack: MemoryStack) -> bool:
+    """Whether inference ends with the states of a text (embeddings, re-ranking, labels): encoders
+    score no vocabulary but where they are trained to, or traced as their class is."""
+    return network.kind == "encoder" and stack.slug != "trace"
+
+
 def _caches(network: Network) -> bool:
     return network.kind in ("llm", "moe", "vlm", "encoder_decoder", "asr")
 
@@ -168,6 +174,7 @@ def _activations(network: Network, job: Job, stack: MemoryStack, generates: bool
     precision = (
         "amp_bf16" if job.precision.startswith("amp") else "fp32" if dtype == F32 else "bf16"
     )
+    setting = msgspec.structs.replace(setting, headless=gives_vectors(network, stack))
     step = traced_step(network.config, setting, precision, "sgd", stack.slug == "trace")
     if not generates or stack.slug == "trace":
         return float(step.peak - step.weights)

@@ -91,7 +91,8 @@ class SpeedEstimate(Struct, frozen=True, kw_only=True):
     measurements are, which the width of the interval follows; `unmeasured`: what they never
     had. `over_cpu`: how many times the speed of the computer's CPUs alone it is; `fp32_gain`:
     of a job in FP64, how many times as fast it is in FP32; `gpu_busy`: share of the time in which
-    GPUs work on a job that waits for the CPUs."""
+    GPUs work on a job that waits for the CPUs; `tokens_read_s`: of texts that become vectors or
+    labels, the tokens that are read a second."""
 
     metric: str
     value: float
@@ -120,6 +121,7 @@ class SpeedEstimate(Struct, frozen=True, kw_only=True):
     over_cpu: float | None = None
     fp32_gain: float | None = None
     gpu_busy: float | None = None
+    tokens_read_s: float | None = None
 
     @property
     def hours_range(self) -> tuple[float, float] | None:

@@ -133,6 +133,9 @@ def estimate(found: Finding) -> SpeedEstimate:
         if hours and found.gpu.tdp_w
         else None,
         next_token_ms=next_ms,
+        tokens_read_s=found.samples_s * job.shape.tokens
+        if job.task == "inference" and job.shape.kind == "encoder"
+        else None,
         serving=served,
         evidence=found.evidence,
         unmeasured=found.unmeasured,

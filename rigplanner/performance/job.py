@@ -648,7 +648,8 @@ def _usual_batch(shape: Shape, task: str, silicon: Silicon, precision: str) -> f
     networks on cards of 8 to 80 GiB). Never more than what is kept of each sample lets in. Adapters
     of networks that draw learn from picture after picture (the trainers' default)."""
     usual = float(USUAL_BATCH.get(shape.kind, 16))
-    if shape.kind in ("llm", "moe", "encoder") and shape.params_m > LARGE_MODEL_M:
+    in_turn = ("llm", "moe") if task == "inference" else ("llm", "moe", "encoder")
+    if shape.kind in in_turn and shape.params_m > LARGE_MODEL_M:
         return 1.0
     if task == "train_lora" and shape.kind in ("diffusion", "dit"):
         return 1.0

@@ -69,7 +69,36 @@ def settle(
     if pair:
         return made
     other = _overflowing(workload, made, job, gpu, nodes, link, zoo)
-    return other or _in_turn(workload, made, job, gpu, nodes, link, zoo) or made
+    return (
+        other
+        or _in_turn(workload, made, job, gpu, nodes, link, zoo)
+        or _in_small_batches(made, job, gpu, zoo)
+    )
+
+
+def _in_small_batches(made: Settled, job: Job, gpu: GPU, zoo: Zoo | None) -> Settled:
+    """The job with as many samples at once as the card holds, by halves of the usual number, where
+    nobody says how many: such a number makes no job too large."""
+    batch, room = job.batch / job.shape.batch_tokens, usable_gib(gpu)
+    unsaid = "batch_per_gpu" in job.assumed and "scenario" not in made.workload.variant
+    if job.task != "inference" or not unsaid or room is None or batch <= 1:
+        return made
+    held, known = round(batch), zoo or shipped_zoo()
+    try:
+        while held > 1 and room < _needed(made.workload, held, gpu, job.count, known):
+            held //= 2
+    except WorkloadFault:
+        return made
+    if held == round(batch):
+        return made
+    work = replace(made.workload, batch_per_gpu=held)
+    return Settled(work, {**made.assumed, "batch_per_gpu": str(held)})
+
+
+def _needed(workload: Workload, batch: int, gpu: GPU, count: int, zoo: Zoo) -> float:
+    """GiB of a card that so many samples at once need at most."""
+    work = replace(workload, batch_per_gpu=batch)
+    return estimate_memory(work, gpu, count, zoo, explained=False).high_gib
 
 
 KEEPS_THE_REST = "llama.cpp"

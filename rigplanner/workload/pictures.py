@@ -97,7 +97,7 @@ def _native_image(network: Network) -> int | tuple[int, int]:
 def _named_edge(config: bytes) -> Any:
     """The edge of images that a configuration names."""
     told = msgspec.json.decode(config)
-    part = told.get("vision_config")
+    part = told.get("vision_config") or told.get("backbone_config")
     return told.get("image_size") or (
         part.get("image_size") if isinstance(part, dict) and not told.get("vocab_size") else None
     )

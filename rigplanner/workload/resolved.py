@@ -27,7 +27,7 @@ def resolved(workload: Workload, zoo: Zoo) -> Resolved:
     names, and its streams. Asked again of its own answer it changes nothing. Raises WorkloadFault
     for sets of prompts, users and drafts that mean nothing."""
     made = formatted(workload, zoo)
-    fields: dict[str, Any] = _lengths(made.workload)
+    fields: dict[str, Any] = _lengths(made.workload) or _answer(made.workload, zoo)
     _check_serving(made.workload)
     if not fields:
         return Resolved(made.workload, made.assumed)
@@ -61,6 +61,29 @@ def _lengths(work: Workload) -> dict[str, Any]:
     found = prompt_set(work.dataset)
     lengths = {"input_tokens": found.input, "output_tokens": found.output}
     return {name: size for name, size in lengths.items() if getattr(work, name) is None and size}
+
+
+SENTENCE = 128
+"""Tokens of a text that a network of encoder and decoder reads, and writes anew, where nobody says
+more: the sentences and short paragraphs that translators are given (their generation settings end
+at 128 to 200 tokens; estimate)."""
+
+
+def _answer(work: Workload, zoo: Zoo) -> dict[str, Any]:
+    """What inference with a network of encoder and decoder writes where nobody says it: one text at
+    a time, as long as the one that it reads."""
+    said = work.output_tokens is not None or work.stack == "trace" or work.gmacs
+    if said or (work.task or "inference") != "inference":
+        return {}
+    try:
+        kind = resolve(work, zoo).kind
+    except WorkloadFault:
+        return {}  # who is asked next says what is wrong with it
+    if kind != "encoder_decoder":
+        return {}
+    length = work.input_tokens or work.seq_len or SENTENCE
+    fields = {"input_tokens": length, "output_tokens": length}
+    return fields if work.batch_per_gpu or work.users else {**fields, "batch_per_gpu": 1}
 
 
 def _check_serving(work: Workload) -> None:

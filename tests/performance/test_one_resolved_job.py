@@ -138,3 +138,33 @@ def test_where_no_batch_is_said_memory_rules_and_speed_take_one(model: str, task
     job, same = (job_on(0, each, machine) for each in (work, said))
     needs = [job.memory[0].parts, same.memory[0].parts, estimate_memory(said, gpu, 1, zoo).parts]
     assert needs == [needs[0]] * 3
+
+
+@pytest.mark.parametrize("card", ["RTX 3060", "RTX 4090", "H100 SXM5 80GB"])
+@pytest.mark.parametrize("model", ["dinov2-large", "sam-vit-h", "mbart-large-50", "bge-m3"])
+def test_samples_that_nobody_asks_for_make_no_job_too_large(model: str, card: str) -> None:
+    work = Workload(model=model, task="inference")
+    gpu = find_gpu(card)
+    need = estimate_memory(settled(work, gpu, 1, 1, "none", shipped_zoo()), gpu, 1, shipped_zoo())
+    assert need.high_gib <= (usable_gib(gpu) or 0.0)
+    speed = predict_speed(work, gpu, 1, 1, "none", shipped_zoo())
+    assert "batch_per_gpu" in speed.assumed
+
+
+def test_a_translation_is_written_and_not_scored_at_once() -> None:
+    gpu, zoo = find_gpu("RTX 4090"), shipped_zoo()
+    work = Workload(model="mbart-large-50", task="inference")
+    told = predict_speed(work, gpu, 1, 1, "none", zoo)
+    longer = predict_speed(replace(work, output_tokens=512), gpu, 1, 1, "none", zoo)
+    assert told.assumed["output_tokens"] == "128" and told.assumed["batch_per_gpu"] == "1"
+    assert longer.value < 0.35 * told.value
+    assert estimate_memory(settled(work, gpu, 1, 1, "none", zoo), gpu, 1, zoo).device_gib < 4
+
+
+def test_texts_are_read_at_a_speed_in_tokens() -> None:
+    gpu = find_gpu("RTX 4090")
+    for model, length in (("bge-m3", 512), ("Qwen/Qwen3-Embedding-0.6B", 1024)):
+        work = Workload(model=model, seq_len=length)
+        told = predict_speed(work, gpu, 1, 1, "none", shipped_zoo())
+        assert told.metric == "sequences/s"
+        assert told.tokens_read_s == pytest.approx(told.value * length)

@@ -143,3 +143,28 @@ def test_one_network_has_one_speed_whatever_name_is_given() -> None:
         for name in ("llama-3.1-8b", "Llama 3.1 8B", "llama3.1:8b")
     }
     assert len(slugs) == 1
+
+
+def test_a_text_that_becomes_a_vector_is_multiplied_with_no_table_of_words() -> None:
+    layers_m, tokens = 24 * 12 * 1024**2 / 1e6, 512
+    vector = shape(model="bge-m3")
+    assert vector.gflop == pytest.approx(2 * layers_m * tokens / 1e3, rel=0.05)
+    assert vector.usual == {"seq_len": "512"}
+    words = shape(model="xlm-roberta-large", task="train", seq_len=512)
+    assert words.gflop > 1.7 * vector.gflop
+    decoder = shape(model="qwen3-embedding-8b", seq_len=512)
+    assert decoder.unit == "sequence" and decoder.kind == "encoder"
+
+
+@pytest.mark.parametrize(
+    ("slug", "gmacs"),
+    [("clip-vit-large-patch14", 78), ("siglip-so400m-patch14-384", 302), ("sam-vit-h", 2976)],
+)
+def test_a_transformer_that_sees_is_told_in_images_of_its_own_size(slug: str, gmacs: float) -> None:
+    seen = shape(model=slug)
+    assert seen.unit == "image" and "image_size" in seen.usual
+    assert seen.gflop + seen.attention_gflop == pytest.approx(2 * gmacs, rel=0.12)
+
+
+def test_layers_that_share_their_weights_work_as_often_as_they_run() -> None:
+    assert shape(model="albert-base-v2").gflop > 0.8 * shape(model="bge-base-en").gflop

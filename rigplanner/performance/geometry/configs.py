@@ -32,6 +32,7 @@ from rigplanner.performance.geometry.traced import (
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.by_parameter_count import STANDS_IN, sized_config
 from rigplanner.workload.network import LISTED_EDGE, Network, nearest_figures
+from rigplanner.workload.pictures import PICTURES, image_of
 
 WRITERS = ("llm", "moe", "vlm")
 """Kinds of networks whose tokens see only those before them."""
@@ -135,9 +136,8 @@ TRACED = (
 )
 """Types of configuration whose blocks are no repeated one that a geometry tells: their layers are
 traced as for memory."""
-VALUES_PER_WIDTH, USUAL_SEEN = 20.0, 512
-"""Values written per token and layer in widths (10, and those of the feed-forward block), and the
-edge of an image."""
+VALUES_PER_WIDTH = 20.0
+"""Values written per token and layer in widths (10, and those of the feed-forward block)."""
 
 
 def zoo_shape(model: Model, workload: Workload) -> Shape:
@@ -196,9 +196,30 @@ def _network_shape(
     """The shape of a network by its repeated block, or by its layers where only those tell."""
     if network.family in TRACED or not network.hidden:
         return _traced(slug, kind, network, workload)
+    if not network.vocab and network.kind in PICTURES:
+        return _patched(slug, kind, network, workload, source)
     form = geometry(network, kind, source)
-    even = transformer_shape(slug, form, workload.seq_len or workload.input_tokens or form.seq_len)
-    return counted_shape(even, network, workload)
+    told = workload.seq_len or workload.input_tokens
+    even = transformer_shape(slug, form, told or form.seq_len)
+    found = counted_shape(even, network, workload)
+    unsaid = kind == "encoder" and not told
+    return replace(found, usual={"seq_len": str(form.seq_len)}) if unsaid else found
+
+
+def _patched(slug: str, kind: str, network: Network, workload: Workload, source: str) -> Shape:
+    """The shape of a transformer that reads an image as patches: as many tokens as the trace of its
+    layers on such an image multiplies with its weights, and the values that its products make, as
+    timm lists them (63.9 million of ViT-L/16)."""
+    assumed: dict[str, str] = {}
+    edge = _image_edge(workload, network, assumed)
+    gflop = network.forward_flops(1, edge) / 1e9
+    tokens = max(1, round(1e9 * gflop / (2 * network.active_params)))
+    form = geometry(network, kind, source)
+    even = counted_shape(transformer_shape(slug, form, tokens), network, workload)
+    width, kept = form.heads * form.head_dim, 2 * form.kv_heads * form.head_dim
+    written = 2 * width + kept + (form.ffn_matrices - 1) * form.ffn + 2 * form.hidden
+    values = form.layers * tokens * (written + form.heads * tokens)
+    return replace(even, unit="image", gflop=gflop, elements_m=values / 1e6, usual=assumed)
 
 
 def _traced(slug: str, kind: str, network: Network, workload: Workload) -> Shape:
@@ -215,7 +236,8 @@ def _traced(slug: str, kind: str, network: Network, workload: Workload) -> Shape
 def _seen(slug: str, kind: str, network: Network, workload: Workload) -> Shape:
     """The shape of an image network whose layers are traced; a sample of one of clips is all its
     frames."""
-    edge = round((pixels(workload.image_size) or USUAL_SEEN**2) ** 0.5)
+    assumed: dict[str, str] = {}
+    edge = _image_edge(workload, network, assumed)
     frames = (workload.frames or 1) if network.family == "clip_resnet" else 1
     gmacs = network.forward_flops(1, edge) / 2e9
     known = Figures(
@@ -228,7 +250,14 @@ def _seen(slug: str, kind: str, network: Network, workload: Workload) -> Shape:
         source=network.source or "config",
         image_size=edge,
     )
-    return figures_shape(slug, known, workload)
+    return replace(figures_shape(slug, known, workload), usual=assumed)
+
+
+def _image_edge(workload: Workload, network: Network, assumed: dict[str, str]) -> int:
+    """The edge of a square of as many pixels as the images that are asked for, else of those that
+    the network was made for."""
+    size = image_of(workload, network, assumed)
+    return size if isinstance(size, int) else round((size[0] * size[1]) ** 0.5)
 
 
 def _kind_by_name(slug: str, kind: str) -> str:

@@ -39,13 +39,18 @@ def counted_shape(even: Shape, network: Network, workload: Workload) -> Shape:
     cache as they keep it, and no attention where a layer has a state instead. Layers that share
     their weights (ALBERT) are multiplied with them as often as they run, so what they hold says
     nothing of the work."""
-    if network.layers * network.hidden**2 > network.params:
+    if 2 * network.layers * network.hidden**2 > network.params:
         return replace(even, params_m=network.params / 1e6)
     if not network.layers:
         return even
-    active_m = active_millions(network)
+    active_m, elements_m = active_millions(network), even.elements_m
+    if network.kind == "encoder" and (workload.task or "inference") == "inference":
+        # a text becomes a vector: the table of a tied head is looked up, and nothing is scored
+        active_m -= network.embedding_params / 1e6 if network.tied else 0.0
+        elements_m -= network.vocab * even.tokens / 1e6
     return replace(
         even,
+        elements_m=elements_m,
         params_m=(network.params - network.side_params) / 1e6,
         active_m=active_m,
         gflop=2 * active_m * even.tokens / 1e3,

@@ -238,6 +238,13 @@ def speed_facts(speed: SpeedEstimate) -> list[tuple[str, str]]:
                 tr("Between two tokens of one answer."),
             )
         )
+    if speed.tokens_read_s is not None:
+        made.append(
+            (
+                tr("{count} tokens read a second", count=number(speed.tokens_read_s, 0)),
+                tr("Of all the texts together; the speed counts texts."),
+            )
+        )
     made += _served(speed.serving) if speed.serving else []
     if speed.hours is not None:
         made.append((_training_time(speed), tr("For the epochs or tokens that are asked for.")))

@@ -335,5 +335,7 @@ class Deberta:
         net, tape = self.net, self.net.tape
         _ids = net.given(net.setting.batch, net.setting.length, dtype=I64)
         states = self.hidden()
+        if self.net.setting.headless:
+            return states
         scores = self.head(self.head_norm(activate(tape, self.transform(states), "gelu")))
         return class_loss(net, scores) if net.setting.training else scores

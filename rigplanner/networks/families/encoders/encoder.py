@@ -427,6 +427,8 @@ class Encoder:
         net, tape = self.net, self.net.tape
         _ids = net.given(net.setting.batch, net.setting.length, dtype=I64)
         states = self.hidden()
+        if net.setting.headless:
+            return states
         _pooled = [
             ops.keeping_result(
                 tape, pool(ops.cut(tape, states, (states.shape[0], states.shape[2])))

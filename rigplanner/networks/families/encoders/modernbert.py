@@ -166,5 +166,7 @@ class ModernBert:
         net, tape = self.net, self.net.tape
         _ids = net.given(net.setting.batch, net.setting.length, dtype=I64)
         states = self.hidden()
+        if self.net.setting.headless:
+            return states
         scores = self.head(self.head_norm(activate(tape, self.transform(states), "gelu")))
         return next_token_loss(tape, scores) if net.setting.training else scores

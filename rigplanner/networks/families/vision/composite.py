@@ -92,7 +92,8 @@ def composite_of(config: dict[str, Any], known: set[str]) -> dict[str, Any] | No
     levelled = _levelled(config, part, seen)
     if levelled is not None:
         return levelled
-    size = DETECTED_EDGE if part is not config and "backbone_config" in config else size
+    detects = "backbone_config" in config and not config.get("neck_hidden_sizes")
+    size = DETECTED_EDGE if part is not config and detects else size
     made: dict[str, Any] = {"model_type": "picture_composite", "seen": seen, "image_size": size}
     frames, thick = (
         config.get("num_frames") or config.get("frames_per_clip"),
