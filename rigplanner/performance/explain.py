@@ -133,9 +133,7 @@ def estimate(found: Finding) -> SpeedEstimate:
         if hours and found.gpu.tdp_w
         else None,
         next_token_ms=next_ms,
-        tokens_read_s=found.samples_s * job.shape.tokens
-        if job.task == "inference" and job.shape.kind == "encoder"
-        else None,
+        tokens_read_s=tokens_read(job, found.samples_s),
         serving=served,
         evidence=found.evidence,
         unmeasured=found.unmeasured,
@@ -144,6 +142,12 @@ def estimate(found: Finding) -> SpeedEstimate:
         slow_ms = served.slow_first_token_ms
         return with_first_token(told, served.first_token_ms, slow_ms=slow_ms)
     return with_first_token(told, first_ms) if first_ms else told
+
+
+def tokens_read(job: Job, samples_s: float) -> float | None:
+    """Tokens a second of texts that become vectors or labels; None of all other work."""
+    reads = job.task == "inference" and job.shape.kind == "encoder"
+    return samples_s * job.shape.tokens if reads else None
 
 
 def hours_to_train(found: Finding) -> float | None:
