@@ -120,9 +120,7 @@ def estimate(found: Finding) -> SpeedEstimate:
         bound=bound,
         anchors=cited(found.anchored),
         step_ms=1e3 * job.batch * job.count / found.samples_s if times else None,
-        exchange_share=found.modelled.exposed_s / (times.total_s + found.modelled.exposed_s)
-        if times and job.count > 1
-        else None,
+        exchange_share=_exchanged(found),
         mfu=utilisation(job, found.samples_s) if times else None,
         scaling_efficiency=_efficiency(found),
         lift=LIFTS.get(bound),
@@ -142,6 +140,12 @@ def estimate(found: Finding) -> SpeedEstimate:
         slow_ms = served.slow_first_token_ms
         return with_first_token(told, served.first_token_ms, slow_ms=slow_ms)
     return with_first_token(told, first_ms) if first_ms else told
+
+
+def _exchanged(found: Finding) -> float | None:
+    """The share of a step that waits for the exchange between GPUs; None on one."""
+    times, exposed_s = found.modelled.times, found.modelled.exposed_s
+    return exposed_s / (times.total_s + exposed_s) if times and found.job.count > 1 else None
 
 
 def tokens_read(job: Job, samples_s: float) -> float | None:
