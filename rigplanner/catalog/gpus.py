@@ -3,6 +3,7 @@
 from functools import cache
 
 from rigplanner.catalog.cloud import shipped_cloud
+from rigplanner.catalog.find.find import index_of
 from rigplanner.catalog.find.gpu_names import shipped_gpu_names
 from rigplanner.catalog.find.words import words_of
 from rigplanner.catalog.load import shipped_catalog
@@ -36,6 +37,21 @@ def gpus_built_in() -> dict[frozenset[str], GPU]:
     return found
 
 
+MOST_ALIKE = 24
+"""Computers that a name is looked for in."""
+
+
+def _built_in(name: str) -> GPU | None:
+    """Return the GPU of the computer that a name means, or of all whose names hold its words
+    ("framework desktop 128gb"); None where they have different ones."""
+    known = gpus_built_in()
+    if exact := known.get(frozenset(words_of(name))):
+        return exact
+    alike = index_of(shipped_catalog()).find(name, "system", limit=MOST_ALIKE)
+    gpus = [known.get(frozenset(words_of(system.name))) for system in alike]
+    return gpus[0] if gpus and all(gpu is gpus[0] for gpu in gpus) else None
+
+
 def find_gpu(name: str | None) -> GPU:
     """Return the GPU that `name` means; raise WorkloadFault naming those it may mean or the nearest
     when it means none or several, or the GPU of a machine for hire."""
@@ -48,7 +64,7 @@ def find_gpu(name: str | None) -> GPU:
     meaning = shipped_gpu_names().meaning(name)
     if meaning.gpu:
         return meaning.gpu
-    if built_in := gpus_built_in().get(frozenset(words_of(name))):
+    if built_in := _built_in(name):
         return built_in
     hired = shipped_cloud().named(key)
     if hired:

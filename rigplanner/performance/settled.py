@@ -101,6 +101,8 @@ def _needed(workload: Workload, batch: int, gpu: GPU, count: int, zoo: Zoo) -> f
     return estimate_memory(work, gpu, count, zoo, explained=False).high_gib
 
 
+OF_COMPUTERS = ("pcie", "mxm", "embedded")
+"""Form factors of cards and of what laptops have in their place; modules of servers serve."""
 KEEPS_THE_REST = "llama.cpp"
 """The stack that people run what their cards do not hold with: it leaves the rest in RAM. Its files
 are made of any model, in formats that every GPU multiplies."""
@@ -140,7 +142,7 @@ def _overflowing(
     refuse them; None for every other job, and where such a stack does not run it. Who names fp16
     means a stack that keeps all on its cards, and is told that they do not hold it."""
     said = workload.stack or workload.precision or workload.parallelism or workload.cpu_offload_gb
-    if said or job.task != "decode" or not (gpu.form_factor == "pcie" or unified(gpu)):
+    if said or job.task != "decode" or not (gpu.form_factor in OF_COMPUTERS or unified(gpu)):
         return None
     room, weights = usable_gib(gpu), job.shape.params_m * 1e6 * job.weight_bits / 8 / GIB
     if made.workload.stack in FITS_BY_ITSELF or room is None or weights <= room * job.count:

@@ -15,6 +15,8 @@ SOLD = {
     "MacBook Air M2 16GB": "apple.m2.10-core-16gb",
     "Framework Desktop": "amd.ryzen-ai.max-plus-395",
     "EVO-X2": "amd.ryzen-ai.max-plus-395",
+    "framework desktop 128gb": "amd.ryzen-ai.max-plus-395",
+    "Razer Blade 16 5090": "nvidia.geforce.rtx-5090-laptop",
     "DGX Spark": "nvidia.gb10.dgx-spark",
     "Dell Pro Max with GB10": "nvidia.gb10.dgx-spark",
 }

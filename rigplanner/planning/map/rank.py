@@ -11,6 +11,7 @@ from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.schema.parts import GPU, Price
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.errors import WorkloadFault
+from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.capacity.host_fit import fitted
 from rigplanner.memory.capacity.mixed_gpus import card_plan, deals_layers
 from rigplanner.memory.estimate import estimate_memory
@@ -203,16 +204,16 @@ def answer(work: Workload, gpu: GPU, count: int, zoo: Zoo, link: str | None = No
         if state is not None and state.how == "none":
             return Answer(fit="no", room_gib=room, fault=f"stack: {speed.stack} does not run it.")
         placed = fitted(asked, [gpu] * count, zoo)
-        low, high = _need(placed, gpu, count, zoo)
+        need = _need(placed, gpu, count, zoo)
     except WorkloadFault as fault:
         return Answer(fit="unknown", room_gib=room, speed=speed, known=known, fault=str(fault))
     hosted, bare = placed is not asked, placed is not asked and placed.gpu_layers == 0
     fit: Fit = "unknown"
     if room is not None:
-        fit = "no" if low > room or bare else "tight" if high > room else "fits"
+        fit = "no" if need.low_gib > room or bare else "tight" if need.high_gib > room else "fits"
     return Answer(
         fit="host" if hosted and fit != "no" else fit,
-        need_gib=(low + high) / 2,
+        need_gib=need.device_gib,
         room_gib=room,
         speed=speed,
         known=known,
@@ -255,12 +256,12 @@ def _same_chip(name: str, gpu: GPU) -> bool:
     return (other.chip, other.memory_gib, other.sms) == (gpu.chip, gpu.memory_gib, gpu.sms)
 
 
-def _need(placed: Workload, gpu: GPU, count: int, zoo: Zoo) -> tuple[float, float]:
-    """The interval of memory on the fullest card in GiB."""
+def _need(placed: Workload, gpu: GPU, count: int, zoo: Zoo) -> MemoryEstimate:
+    """The memory of the fullest card."""
     need = estimate_memory(placed, gpu, count, zoo, explained=False)
     if count > 1 and deals_layers(placed, need.stack):
         need = card_plan(placed, [gpu] * count, zoo).fullest.need
-    return need.low_gib, need.high_gib
+    return need
 
 
 def usual_link(gpu: GPU, count: int) -> str:

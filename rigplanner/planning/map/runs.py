@@ -88,8 +88,9 @@ def released(slug: str) -> str | None:
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """A model on the machine. `whole` says that nothing stays in RAM; `well` that it is fast enough
-    to read along and kept in four bits or more; `best` marks the one of its purpose to begin
+    """A model on the machine. `whole` says that nothing stays in RAM, `tight` that the cards may
+    not hold it; `well` that it surely fits, is fast enough to read along and kept in four bits or
+    more; `best` marks the one of its purpose to begin
     with. `lacks_gib`: what the cards lack to hold it wholly in four bits, 0 where they do, None
     where it is not known. `active_b`: parameters that one token uses. Without `precision` nothing
     of it fits; `fault` says what else is wrong. `released` is a month; `context` the longest in
@@ -110,6 +111,7 @@ class Run(Struct, frozen=True, kw_only=True):
     host_gib: float | None = None
     speed: SpeedEstimate | None = None
     whole: bool = False
+    tight: bool = False
     well: bool = False
     best: bool = False
     lacks_gib: float | None = None
@@ -216,7 +218,8 @@ def run_of_work(
         device_gib=need,
         speed=speed if runs_it else None,
         whole=found.fit in ("fits", "tight"),
-        well=found.fit in ("fits", "tight") and fast,
+        tight=found.fit == "tight",
+        well=found.fit == "fits" and fast,
         lacks_gib=None if need is None or room is None else max(0.0, (need - room) * count),
         fault=found.fault,
     )

@@ -52,6 +52,7 @@ def record(run: Run) -> dict[str, Any]:
         "runs": run.precision is not None,
         "best": run.best,
         "whole": run.whole,
+        "tight": run.tight,
         "precision": run.precision,
         "cards": run.cards,
         "gpu_layers": run.gpu_layers,
@@ -157,7 +158,8 @@ def cells(run: Run) -> tuple[str, ...]:
 def _where(run: Run) -> str:
     """Where it lies, in a few words."""
     if run.whole:
-        return trn("{count} GPU", "{count} GPUs", run.cards)
+        cards = trn("{count} GPU", "{count} GPUs", run.cards)
+        return tr("{cards}, tight", cards=cards) if run.tight else cards
     if run.cards == 0:
         return tr("CPU")
     if run.n_cpu_moe is not None:
