@@ -28,6 +28,9 @@ RAM_SHARE = 0.8
 REGISTERED = ("rdimm", "lrdimm", "mrdimm")
 """Kinds of module that run at the rate of the CPU's memory controller, whatever their label bears.
 """
+CLOCKED = "LGA1851"
+"""The socket whose processors use the clock driver of a CUDIMM; others pass it by (JEDEC DDR5
+CKD; recalled, not read)."""
 SPREAD = 2.4
 """Factor either way by which the host's part of a step may differ, in four of five cases: the
 logarithms of those seven deviate by 0.69."""
@@ -112,9 +115,9 @@ def ram_gbs(machine: Machine, *, as_labelled: bool = False) -> float | None:
 def _running_mts(
     machine: Machine, labelled_mts: int, module: str | None, per_channel: int
 ) -> float:
-    """The rate that memory runs at: registered modules and several on a channel at what the CPUs
-    guarantee for so many, no module above the limit of its board (CPU makers' tables of memory
-    speeds; others follow their profiles)."""
+    """The rate that memory runs at: registered modules, several on a channel and those whose clock
+    driver is passed by at what the CPUs guarantee for so many, no module above the limit of its
+    board (CPU makers' tables of memory speeds; others follow their profiles)."""
     bounds = [
         labelled_mts,
         *(
@@ -123,7 +126,10 @@ def _running_mts(
             if board.layout.memory_speed_mts
         ),
     ]
-    if module in REGISTERED or per_channel > 1:
+    passed_by = module == "cudimm" and not any(
+        CLOCKED in board.layout.sockets for board in _boards(machine)
+    )
+    if module in REGISTERED or per_channel > 1 or passed_by:
         tables = [node.cpu.memory.speeds_mts for node in machine.cpus if node.cpu.memory]
         bounds += [speed for table in tables if (speed := table.get(str(per_channel)))]
     return min(bounds)

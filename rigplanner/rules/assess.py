@@ -204,7 +204,14 @@ def memory_on(
     workload: Workload, machine: Machine
 ) -> tuple[tuple[MemoryEstimate, ...], str | None]:
     """Return the memory that a workload needs on each GPU of a machine, or why it is not known."""
-    return _memory(as_timed(workload, machine), machine)
+    from rigplanner.memory.capacity.host_fit import within_room
+
+    placed = as_timed(workload, machine)
+    needs, fault = _memory(placed, machine)
+    if (placed.gpu_layers, placed.n_cpu_moe) != (workload.gpu_layers, workload.n_cpu_moe):
+        gpus = (node.gpu for node in machine.gpus)
+        needs = tuple(within_room(need, gpu) for need, gpu in zip(needs, gpus, strict=False))
+    return needs, fault
 
 
 def speed_on(

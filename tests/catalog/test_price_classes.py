@@ -1,5 +1,6 @@
 """What a part costs today when its own price is old."""
 
+import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
@@ -39,13 +40,22 @@ def test_an_old_price_gives_way_to_the_lowest_of_the_newest_of_its_class() -> No
     assert todays_price(old, old.prices[0], known, TODAY).amount == 999
 
 
-def test_a_price_of_half_a_year_stays() -> None:
-    at_limit = kit("now", 64, price(131, "2026-05-24"))
-    newer = kit("a", 64, price(999, "2026-09-26"))
-    known = classes(at_limit, newer)
-    assert todays_price(at_limit, at_limit.prices[0], known, TODAY).amount == 131
-    day_more = price(131, "2026-05-23")
-    assert todays_price(at_limit, day_more, known, TODAY).amount == 999
+@pytest.mark.parametrize(
+    ("day", "amount", "came"),
+    [
+        ("2026-05-24", 1131, 1131),
+        ("2026-05-23", 1131, 999),
+        ("2026-05-24", 131, 999),
+        ("2026-07-28", 131, 131),
+        ("2026-07-27", 131, 999),
+    ],
+)
+def test_a_price_of_half_a_year_stays_unless_its_class_was_dearer_later(
+    day: str, amount: float, came: float
+) -> None:
+    own = kit("own", 64, price(amount, day))
+    known = classes(own, kit("a", 64, price(999, "2026-09-26")))
+    assert todays_price(own, own.prices[0], known, TODAY).amount == came
 
 
 def test_memory_without_a_kit_of_its_size_follows_the_gib_of_its_type() -> None:

@@ -4,6 +4,7 @@ A shop's price of one board or kit stays in the catalog for months while its cla
 2025 to September 2026 kits of 2 x 32 GB DDR5 rose from 205 to 1,099 USD, and cards with the RTX
 5090 chip from 2,600 to 4,900 USD (prices in this catalog)."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from statistics import median
@@ -172,15 +173,23 @@ def _gib(part: AnyPart) -> float:
 
 
 def todays_price(
-    part: AnyPart, own: Price, classes: Mapping[tuple[object, ...], Price], today: str
+    part: AnyPart,
+    own: Price,
+    classes: Mapping[tuple[object, ...], Price],
+    today: str,
+    counted: Callable[[Price], float | None] = lambda price: price.amount,
 ) -> Price:
     """Return a part's own price, or where that is old the newer one of its class; of memory that
-    of a GiB of its type, where no kit of its size has a newer one."""
+    of a GiB of its type, where no kit of its size has a newer one. A younger price gives way too
+    where the lowest of its class was dearer later, by what prices are as `counted`: nobody sells
+    it for less than that since."""
     own_day, day = _day(own), _iso(today)
-    if own_day is None or day is None or (day - own_day).days <= OLD_DAYS:
+    if own_day is None or day is None:
         return own
     kind, size = class_of(part), size_class_of(part)
     other = classes.get(kind) if kind is not None else None
+    if (day - own_day).days <= OLD_DAYS:
+        return other if other is not None and _outran(own, other, kind, counted) else own
     if other is not None and (_day(other) or own_day) > own_day:
         return other
     gib = classes.get(size) if size is not None else None
@@ -188,6 +197,21 @@ def todays_price(
         amount = round(gib.amount * _gib(part), 2)
         return replace(gib, amount=amount, source=f"{gib.source}{BY_THE_GIB}")
     return own
+
+
+def _outran(
+    own: Price,
+    other: Price,
+    kind: tuple[object, ...] | None,
+    counted: Callable[[Price], float | None],
+) -> bool:
+    """Say whether the lowest price of a class is of a later time than an own one of the same
+    condition, and dearer."""
+    first, last = _day(own), _day(other)
+    if kind is None or kind[0] in BY_MEDIAN or first is None or last is None:
+        return False
+    late = (last - first).days > SAME_TIME_DAYS and own.used == other.used
+    return late and (counted(other) or 0.0) > (counted(own) or math.inf)
 
 
 def _day(price: Price) -> date | None:

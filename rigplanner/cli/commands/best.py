@@ -391,12 +391,12 @@ def _tell(answer: Answer, seeker: Seeker, question: Question) -> None:
     if worth(question.owned):
         _tell_sold(question, answer, seeker)
     if answer.gap is None:
+        for text in words.instead_texts(seeker, answer):
+            tell(text)
         tell(words.counts_text(answer))
         tell(f"\n{tr('Why not the others')}")
         for rival in rivals(seeker, answer):
             tell(f"  {words.rival_text(rival, answer, seeker.catalog)}")
-        for text in words.instead_texts(seeker, answer):
-            tell(f"  {text}")
         for line in words.hire_texts(hired(question, seeker.catalog, shipped_cloud()), answer.best):
             tell(f"  {line}")
     tell(f"\n{tr('Not in the search')}")

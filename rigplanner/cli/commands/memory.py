@@ -21,7 +21,7 @@ from rigplanner.memory.activation_breakdown import activation_kinds
 from rigplanner.memory.answer import MemoryEstimate, fits_within
 from rigplanner.memory.capacity.capacity_search import WHAT, reach
 from rigplanner.memory.capacity.changes import cheapest_changes
-from rigplanner.memory.capacity.host_fit import fitted
+from rigplanner.memory.capacity.host_fit import fitted, within_room
 from rigplanner.memory.capacity.mixed_gpus import CardPlan, card_plan, deals_layers
 from rigplanner.memory.capacity.packing import fits_slices
 from rigplanner.memory.estimate import estimate_memory
@@ -257,6 +257,7 @@ def _placed_record(work: Workload, found: MemoryEstimate, place: Place, zoo: Zoo
     if other is work:
         return {}
     need = estimate_memory(other, place.gpu, place.count, zoo, explained=False)
+    need = within_room(need, place.gpu)
     plan = card_plan(other, place.gpus, zoo) if len(place.gpus) > 1 else None
     told = {
         "gpu_layers": other.gpu_layers,

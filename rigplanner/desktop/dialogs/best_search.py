@@ -55,8 +55,8 @@ def finding(
                 break
             points.append(point.best)
             yield Found(answer, seeker, tuple(points))
-    why = [words.rival_text(each, answer, catalog) for each in rivals(seeker, answer)]
-    why += words.instead_texts(seeker, answer)
+    why = [*words.instead_texts(seeker, answer)]
+    why += [words.rival_text(each, answer, catalog) for each in rivals(seeker, answer)]
     why += words.hire_texts(hired(question, catalog, shipped_cloud()), answer.best)
     also = tuple(words.also_texts(answer.best, aims, seeker))
     yield Found(answer, seeker, tuple(points), also, tuple(why), True)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo
+from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.capacity.mixed_gpus import card_plan
 from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.usable_memory import unified, usable_gib
@@ -47,6 +48,15 @@ def fitted(workload: Workload, gpus: Sequence[GPU], zoo: Zoo) -> Workload:
         return workload
     by_layers = stack in BY_LAYERS and not by_llama_server(workload)
     return placed(workload, gpus, zoo, network, by_layers)
+
+
+def within_room(need: MemoryEstimate, gpu: GPU) -> MemoryEstimate:
+    """Return what a job takes of a card that its engine fits itself: it looks at what is free, so
+    that no doubt of the estimate reaches above the card's room."""
+    room = usable_gib(gpu)
+    if room is None or not need.device_gib <= room < need.high_gib:
+        return need
+    return replace(need, high_gib=room)
 
 
 def room_of(gpus: Sequence[GPU]) -> float | None:

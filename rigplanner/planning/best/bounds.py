@@ -50,7 +50,7 @@ from rigplanner.rules.jobs.vram import offloading
 
 PACED = ("memory", "storage")
 """Kinds that neither hold nor feed the rest."""
-OF_MEMORY = ("memory", "tight")
+OF_MEMORY = ("memory", "short", "tight")
 """Faults that another host does not mend: what cards hold does not rest on their links to it."""
 
 

@@ -15,6 +15,7 @@ from rigplanner.memory.usable_memory import unified
 from rigplanner.planning.best.answer import Answer, Seeker
 from rigplanner.planning.best.goals import NEAR, Least
 from rigplanner.planning.best.question import Question
+from rigplanner.planning.best.reads import LADDER, Strictness
 from rigplanner.planning.best.score import Score, score_of
 from rigplanner.planning.best.search import Candidate, NoLedger, Stopped
 from rigplanner.planning.best.space import CardSet
@@ -125,16 +126,8 @@ which itself is the same everywhere."""
 def _better(seeker: Seeker, answer: Answer, asked: Question) -> Answer | None:
     """The best rig of a question with a limit less, where it is surely better; None, too, where it
     cannot be told soon."""
-    if answer.best is None:
-        return None
-    ends = time.process_time() + ASIDE_S
-
-    def go_on() -> bool:
-        return time.process_time() < ends and seeker.go_on()
-
-    other = seeker.asking(asked, go_on)
-    *_, found = other.answers(answer.question.budget)
-    if found.best is None or found.gap is not None:
+    found = _aside(seeker, asked, seeker.strictness, answer.question.budget)
+    if answer.best is None or found is None or found.best is None:
         return None
     one, two = answer.best, found.best
     gains = {
@@ -144,6 +137,29 @@ def _better(seeker: Seeker, answer: Answer, asked: Question) -> Answer | None:
         "least-watts": one.watts / max(two.watts, 1.0),
     }
     return found if gains[seeker.question.objective] > 1 + NEAR else None
+
+
+def surely_from(seeker: Seeker, answer: Answer) -> Candidate | None:
+    """Return the cheapest rig of which nothing is in doubt, whatever it costs, where the answer is
+    none; None, too, where that cannot be told soon."""
+    if answer.best is None or seeker.strictness == LADDER[0]:
+        return None
+    asked = replace(seeker.question, objective="cheapest", budget=None)
+    found = _aside(seeker, asked, LADDER[0], None)
+    return found.best if found is not None else None
+
+
+def _aside(
+    seeker: Seeker, asked: Question, strictness: Strictness, budget: float | None
+) -> Answer | None:
+    """The proven answer of a question that nobody asked; None where it takes too long."""
+    ends = time.process_time() + ASIDE_S
+
+    def go_on() -> bool:
+        return time.process_time() < ends and seeker.go_on()
+
+    *_, found = seeker.asking(asked, go_on, strictness).answers(budget)
+    return found if found.gap is None else None
 
 
 def _tell(

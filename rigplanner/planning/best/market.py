@@ -145,7 +145,7 @@ class Market:
 
     def _made(self, part: AnyPart) -> Offer | None:
         own = self.own_price(part)
-        asked = own and todays_price(part, own, self._classes, self.today)
+        asked = own and todays_price(part, own, self._classes, self.today, self.counted)
         counted = None if asked is None else self.counted(asked)
         if asked is None or counted is None:
             return None

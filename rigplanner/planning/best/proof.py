@@ -15,10 +15,11 @@ KEY = "proven_best"
 
 
 class Proof(Struct, frozen=True, kw_only=True):
-    """Of how many rigs a rig is the best, for which objective, on which day; `gap` is None where
-    that is proven. `rig` tells the rig that it holds for."""
+    """Of how many rigs a rig is the best, in digits, for more than 64 bits hold (files of older
+    editions have a number), and for which objective; `gap` is None where that is proven. `rig`
+    tells the rig that it holds for."""
 
-    rigs: int
+    rigs: str | int
     objective: str
     gap: float | None
     rig: str
@@ -29,7 +30,9 @@ def with_proof(rig: Rig, answer: Answer) -> Rig:
     gap = None if answer.gap in (None, float("inf")) else answer.gap
     if answer.gap == float("inf"):
         return rig
-    proof = Proof(rigs=answer.total, objective=answer.question.objective, gap=gap, rig=_told(rig))
+    proof = Proof(
+        rigs=str(answer.total), objective=answer.question.objective, gap=gap, rig=_told(rig)
+    )
     return replace(rig, extra={**rig.extra, KEY: msgspec.to_builtins(proof)})
 
 

@@ -22,6 +22,7 @@ from rigplanner.catalog.schema.parts import (
     Slot,
     Storage,
 )
+from rigplanner.performance.offload import REGISTERED
 from rigplanner.planning.best.score import Score
 from rigplanner.planning.best.space import CardSet, Option, Space
 from rigplanner.rig.document import Item
@@ -263,17 +264,19 @@ def _parts(space: Space, kind: str, catalog: Catalog) -> Iterable[Part]:
     return (part for part_id in ids if (part := catalog.get(part_id)) is not None)
 
 
-def memory_for(cpu: CPU, kits: Iterable[MemoryKit]) -> MemoryKit:
-    """Return memory as large and fast as a processor can run any of some kits."""
+def memory_for(cpu: CPU, kits: list[MemoryKit]) -> MemoryKit:
+    """Return memory as large and fast as a processor can run any of some kits: of kinds that share
+    a board the one whose rate no processor bounds."""
     rate = max((kit.speed_mts or 0 for kit in kits), default=0)
     channels = (cpu.memory.channels if cpu.memory else None) or 2
     first = next(iter(kits), None)
+    plain = any(kit.module not in REGISTERED for kit in kits)
     return MemoryKit(
         id=MEMORY,
         name="Ideal memory",
         vendor="",
         type=first.type if first else "DDR5",
-        module=first.module if first else "udimm",
+        module="udimm" if plain or first is None else first.module,
         modules=channels,
         module_gib=MODULE_GIB,
         speed_mts=rate or None,

@@ -13,6 +13,8 @@ from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.machine.model import Machine
+from rigplanner.memory.answer import MemoryEstimate
+from rigplanner.memory.usable_memory import usable_gib
 from rigplanner.performance.answer import TIME_METRICS, SpeedEstimate
 from rigplanner.performance.settled import settle, settled
 from rigplanner.performance.software.readiness import ready
@@ -20,13 +22,19 @@ from rigplanner.planning.best.question import Question, Want
 from rigplanner.planning.best.reads import Strictness
 from rigplanner.planning.best.space import CardSet, Way
 from rigplanner.planning.map.rank import known_of
+from rigplanner.planning.presets import WRITING_KINDS
 from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.rules.assess import link_of, memory_on, speed_on
+from rigplanner.rules.jobs.vram import part_seen
+from rigplanner.workload.network import resolve
 
-Fault = Literal["memory", "tight", "not-predicted", "unproven", "target", "stack", "no-card"]
-"""Why a machine does not do a work: memory does not hold it; may not hold it; nothing predicts it;
-no measurement near it is of its maker's chips; it is too slow; its stack does not run it; it trains
-and there is no GPU."""
+Fault = Literal[
+    "memory", "short", "tight", "not-predicted", "unproven", "target", "stack", "no-card"
+]
+"""Why a machine does not do a work: memory surely does not hold it; most likely does not; may not;
+nothing predicts it;
+no measurement near it is of its maker's chips; it is too slow; its stack does not run it; it asks
+for a GPU and there is none."""
 
 
 class Score(Struct, frozen=True, kw_only=True):
@@ -76,6 +84,22 @@ def trains(work: Workload) -> bool:
     return (work.task or "").startswith("train")
 
 
+def asks_for_card(work: Workload) -> bool:
+    """Return whether a work asks for a GPU: all do but language models that write with an engine
+    that keeps layers in RAM, or for one person with none named."""
+    if work.stack:
+        return trains(work) or work.stack.casefold() not in HOSTED_STACKS
+    return work.task not in (None, "inference") or not _writes(work)
+
+
+def _writes(work: Workload) -> bool:
+    """Say whether a work's network is a language model that writes."""
+    try:
+        return resolve(work, shipped_zoo()).kind in WRITING_KINDS
+    except WorkloadFault:
+        return False
+
+
 def on_cards(want: Want, count: int, way: Way) -> Workload:
     """Return the work as it lies on so many cards: as it says itself; else by `way`."""
     work = want.workload
@@ -96,7 +120,7 @@ def score_of(
     bears_tight = question.tight or strictness != "sound"
     for want in question.wants:
         work = on_cards(want, count, way)
-        if not count and trains(work):
+        if not count and question.most_cards and asks_for_card(work):
             return "no-card"
         found = _speed(work, machine)
         if not isinstance(found, SpeedEstimate):
@@ -130,12 +154,26 @@ def _speed(work: Workload, machine: Machine) -> SpeedEstimate | Fault:
     memory, fault = memory_on(work, machine)
     if machine.gpus and (fault is not None or not memory):
         return "not-predicted"
+    if (lack := _lack(work, memory, machine)) is not None:
+        return lack
     speed, fault = speed_on(work, machine, memory, remembered=False)
     if speed is None or speed.value <= 0 or speed.low <= 0:
         return "not-predicted"
     if machine.gpus and not _is_ready(work, machine, speed.stack):
         return "stack"
     return speed
+
+
+def _lack(
+    work: Workload, memory: tuple[MemoryEstimate, ...], machine: Machine
+) -> Literal["memory", "short"] | None:
+    """Return the fault where a GPU surely, or most likely, does not hold what a work takes."""
+    parts = (part_seen(work, node.gpu) for node in machine.gpus)
+    rooms = ((need, usable_gib(part)) for need, part in zip(memory, parts, strict=False))
+    known = [(need, room) for need, room in rooms if room is not None]
+    if any(need.low_gib > room for need, room in known):
+        return "memory"
+    return "short" if any(need.device_gib > room for need, room in known) else None
 
 
 def _is_ready(work: Workload, machine: Machine, stack: str) -> bool:

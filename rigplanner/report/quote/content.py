@@ -210,7 +210,7 @@ def _proof(rig: Rig) -> str:
     from rigplanner.report.words.best import proof_text
 
     found = proof_of(rig)
-    return proof_text(found.rigs, found.gap) if found else ""
+    return proof_text(int(found.rigs), found.gap) if found else ""
 
 
 def _day(text: str | None) -> date | None:

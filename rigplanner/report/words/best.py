@@ -13,7 +13,7 @@ from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.usable_memory import usable_gib
 from rigplanner.planning.aims import Aim
 from rigplanner.planning.best.answer import Answer, Seeker
-from rigplanner.planning.best.choices import Rival, from_abroad, with_tight_memory
+from rigplanner.planning.best.choices import Rival, from_abroad, surely_from, with_tight_memory
 from rigplanner.planning.best.goals import near
 from rigplanner.planning.best.hire import Rented, hours_for
 from rigplanner.planning.best.market import Market, Offer
@@ -102,7 +102,8 @@ WHY = {
     "not-predicted": "memory or speed cannot be predicted",
     "target": "too slow for what was asked",
     "stack": "the software does not run it on this card",
-    "no-card": "training asks for a graphics card",
+    "short": "its memory is most likely too small for the job",
+    "no-card": "the work asks for a graphics card",
     "no-rig": "no rig with it passes all checks",
     "no-price": "the catalog has no price of it that counts",
 }
@@ -122,7 +123,8 @@ EXCLUDED = {
     "not-predicted": "speed cannot be predicted",
     "target": "slower than was asked",
     "stack": "software does not run it",
-    "no-card": "training without a graphics card",
+    "short": "memory most likely too small",
+    "no-card": "no graphics card",
     "role": "no machine for such work",
     "rig": "looked at one by one",
 }
@@ -472,7 +474,14 @@ def cards_text(best: Candidate, catalog: Catalog) -> str:
 
 
 def instead_texts(seeker: Seeker, answer: Answer) -> Iterable[str]:
-    """Yield what prices of other markets and tight memory would make possible, where they do."""
+    """Yield what prices of other markets and tight memory would make possible, where they do, and
+    from how much on a rig is in no doubt."""
+    if (sure := surely_from(seeker, answer)) is not None:
+        yield tr(
+            "Without these doubts: {cards}, from {price}.",
+            cards=cards_text(sure, seeker.catalog),
+            price=money(sure.price, seeker.question.currency),
+        )
     others = {"abroad": from_abroad(seeker, answer), "tight": with_tight_memory(seeker, answer)}
     for limit, other in others.items():
         if other is not None and other.best is not None:
@@ -564,6 +573,10 @@ def possible_texts(changed: Iterable[Change], seeker: Seeker) -> list[str]:
     ]
 
 
+LONGEST_H = 5 * 8766
+"""Hours without a pause after which nobody waits for a rig to be cheaper: as long as it is used."""
+
+
 def hire_texts(hires: Iterable[Rented], best: Candidate | None) -> list[str]:
     """Return machines for hire that do the first work, and after how many hours of the same work
     the rig costs less, energy not counted."""
@@ -577,7 +590,9 @@ def hire_texts(hires: Iterable[Rented], best: Candidate | None) -> list[str]:
             price=money(hire.price.amount, hire.price.currency),
         )
         hours = hours_for(hire, best) if best is not None else None
-        if hours is not None:
+        if hours is not None and hours > LONGEST_H:
+            said = f"{said} {tr('For the same work the rig is not cheaper within five years.')}"
+        elif hours is not None:
             more = tr("For the same work the rig is cheaper after {hours} hours.",
                       hours=number(hours, 0))  # fmt: skip
             said = f"{said} {more}"

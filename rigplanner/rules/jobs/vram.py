@@ -139,13 +139,12 @@ def memory_fit(context: Context, case: Fit) -> Iterator[Finding]:
 )
 def memory_tight(context: Context, case: Fit) -> Iterator[Finding]:
     """A warning when the interval reaches above the GPU's memory, or the expected need above 95 %
-    of it, in GiB."""
+    of it, in GiB; what leaves a part in RAM was made to fill the card."""
     have, need = usable_gib(case.card) or 0.0, case.need
-    if (
-        need is not None
-        and need.low_gib <= have
-        and (need.high_gib > have or need.device_gib > have * TIGHT)
-    ):
+    if need is None:
+        return
+    full = need.device_gib > have * TIGHT and not need.host_gib
+    if need.low_gib <= have and (need.high_gib > have or full):
         yield memory_tight.finding(
             case,
             needed=round(need.device_gib, 2),
