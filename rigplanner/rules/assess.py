@@ -120,7 +120,6 @@ def unfed_speed(
 _machines: IdentityCache[tuple[Site, Machine]] = IdentityCache(REMEMBERED)
 _powered: IdentityCache[Machine] = IdentityCache(REMEMBERED)
 _memories: IdentityCache[MemoryEstimate | str] = IdentityCache(REMEMBERED)
-_places: IdentityCache[Workload] = IdentityCache(REMEMBERED)
 _dealt: IdentityCache[tuple[MemoryEstimate, ...]] = IdentityCache(REMEMBERED)
 _speeds: IdentityCache[SpeedEstimate | str] = IdentityCache(REMEMBERED)
 
@@ -241,19 +240,12 @@ def as_placed(workload: Workload, gpus: Sequence[GPU]) -> Workload:
     """Return the job as its engine places it: with the layers or experts that it leaves in RAM
     where the cards do not hold it."""
     from rigplanner.catalog.zoo import shipped_zoo
-    from rigplanner.memory.capacity.host_fit import FITS_BY_ITSELF, fitted
+    from rigplanner.memory.capacity.host_fit import fitted
 
-    if (workload.stack or "").casefold() not in FITS_BY_ITSELF:
+    try:
+        return fitted(workload, gpus, shipped_zoo())
+    except WorkloadFault:
         return workload
-    key = (msgspec.msgpack.encode(workload), tuple(map(_room, gpus)))
-
-    def make() -> Workload:
-        try:
-            return fitted(workload, gpus, shipped_zoo())
-        except WorkloadFault:
-            return workload
-
-    return _places.get(key, None, make)
 
 
 def _on_host(workload: Workload) -> MemoryEstimate | None:

@@ -7,14 +7,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
+import msgspec
 from msgspec.structs import replace
 
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo
+from rigplanner.machine.cache import IdentityCache
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.capacity.mixed_gpus import card_plan
 from rigplanner.memory.estimate import estimate_memory
-from rigplanner.memory.usable_memory import unified, usable_gib
+from rigplanner.memory.usable_memory import unified, usable_gib, visible_gib
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.host_placement import stated_placement
 from rigplanner.workload.network import Network, resolve
@@ -40,6 +42,15 @@ def fitted(workload: Workload, gpus: Sequence[GPU], zoo: Zoo) -> Workload:
     stack = (workload.stack or "").casefold()
     if stack not in FITS_BY_ITSELF or not gpus or any(unified(gpu) for gpu in gpus):
         return workload
+    sizes = tuple((visible_gib(gpu), usable_gib(gpu)) for gpu in gpus)
+    key = (id(zoo), msgspec.msgpack.encode(workload), sizes)
+    return _fits.get(key, zoo, lambda: _fitted(workload, gpus, zoo, stack))
+
+
+_fits: IdentityCache[Workload] = IdentityCache(64)
+
+
+def _fitted(workload: Workload, gpus: Sequence[GPU], zoo: Zoo, stack: str) -> Workload:
     network = resolve(workload, zoo)
     if stated_placement(workload, network, stack).told or not network.layers:
         return workload
