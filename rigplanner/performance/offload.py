@@ -28,9 +28,6 @@ RAM_SHARE = 0.8
 REGISTERED = ("rdimm", "lrdimm", "mrdimm")
 """Kinds of module that run at the rate of the CPU's memory controller, whatever their label bears.
 """
-CLOCKED = "LGA1851"
-"""The socket whose processors use the clock driver of a CUDIMM; others pass it by (JEDEC DDR5
-CKD; recalled, not read)."""
 SPREAD = 2.4
 """Factor either way by which the host's part of a step may differ, in four of five cases: the
 logarithms of those seven deviate by 0.69."""
@@ -126,11 +123,12 @@ def _running_mts(
             if board.layout.memory_speed_mts
         ),
     ]
-    passed_by = module == "cudimm" and not any(
-        CLOCKED in board.layout.sockets for board in _boards(machine)
+    memories = [node.cpu.memory for node in machine.cpus if node.cpu.memory]
+    passed_by = module == "cudimm" and any(
+        memory.modules and module not in memory.modules for memory in memories
     )
     if module in REGISTERED or per_channel > 1 or passed_by:
-        tables = [node.cpu.memory.speeds_mts for node in machine.cpus if node.cpu.memory]
+        tables = [memory.speeds_mts for memory in memories]
         bounds += [speed for table in tables if (speed := table.get(str(per_channel)))]
     return min(bounds)
 

@@ -1,6 +1,7 @@
 """The shipped supplies, cases, memory, drives, coolers, risers, network cards, accessories, cloud
 machines and sample rigs."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,21 @@ def test_coolers_have_a_socket_and_one_size(catalog: Catalog) -> None:
                 and 25 <= part.height_mm <= 175
                 and part.radiator_mm is None
             ), part.id
+
+
+def test_a_cooler_named_for_a_socket_fits_that_makers_alone(catalog: Catalog) -> None:
+    makers = {
+        "LGA": ("LGA",),
+        "AM": ("AM",),
+        "TR": ("TR", "sTR", "sWRX", "SP"),
+        "SP": ("SP", "TR", "sTR"),
+    }
+    for part in of(catalog, Cooler):
+        assert isinstance(part, Cooler)
+        named = re.findall(r"\b(LGA|AM|TR|SP)\d+\b", part.name)
+        heads = tuple(head for each in named for head in makers[each])
+        strange = [s for s in part.sockets if heads and not s.startswith((*heads, "sWRX"))]
+        assert not strange, (part.name, strange)
 
 
 def test_cards_fit_their_edge(catalog: Catalog) -> None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.catalog.schema.parts import MemoryKit
+from rigplanner.catalog.schema.parts import MemoryKit, Motherboard
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.machine.assemble import assemble
@@ -19,9 +19,11 @@ from rigplanner.performance.offload import (
     USUAL_LINK_GBS,
     Offload,
     offload_of,
+    ram_gbs,
     waits,
 )
 from rigplanner.performance.predict import predict_speed
+from rigplanner.rig.document import Item, Rig
 from rigplanner.rig.files import read_rig
 from rigplanner.rig.workload import Workload
 
@@ -117,3 +119,23 @@ def test_the_machine_tells_its_memory_and_links(samples: list[Path]) -> None:
 def test_an_unknown_word_is_refused() -> None:
     with pytest.raises(WorkloadFault, match="offload"):
         trained("tape")
+
+
+@pytest.mark.parametrize(("socket", "runs"), [("LGA1851", 8200), ("LGA1700", 5600)])
+def test_a_clocked_module_keeps_its_rate_where_the_cpu_uses_its_clock(
+    socket: str, runs: float
+) -> None:
+    catalog = shipped_catalog()
+    boards = (p for p in catalog.parts.values() if isinstance(p, Motherboard))
+    board = next(
+        b
+        for b in boards
+        if b.layout.sockets == (socket,)
+        and b.layout.memory_type == "DDR5"
+        and b.layout.memory_speed_mts is None
+    )
+    cpu = {"LGA1851": "intel.core-ultra.5-245k", "LGA1700": "intel.core.i5-14600k"}[socket]
+    kit = "g-skill.trident-z5-ck.f5-8200c4052g24gx2-tz5ck"
+    parts = {"board": board.id, "cpu": cpu, "memory": kit}
+    rig = Rig(items=tuple(Item(uid=uid, part=part) for uid, part in parts.items()))
+    assert ram_gbs(assemble(rig, catalog)) == pytest.approx(2 * 8 * runs / 1e3)

@@ -44,7 +44,8 @@ def fitted(workload: Workload, gpus: Sequence[GPU], zoo: Zoo) -> Workload:
         return workload
     sizes = tuple((visible_gib(gpu), usable_gib(gpu)) for gpu in gpus)
     key = (id(zoo), msgspec.msgpack.encode(workload), sizes)
-    return _fits.get(key, zoo, lambda: _fitted(workload, gpus, zoo, stack))
+    found = _fits.get(key, zoo, lambda: _fitted(workload, gpus, zoo, stack))
+    return workload if found == workload else found
 
 
 _fits: IdentityCache[Workload] = IdentityCache(64)
@@ -61,10 +62,10 @@ def _fitted(workload: Workload, gpus: Sequence[GPU], zoo: Zoo, stack: str) -> Wo
     return placed(workload, gpus, zoo, network, by_layers)
 
 
-def within_room(need: MemoryEstimate, gpu: GPU) -> MemoryEstimate:
+def within_room(need: MemoryEstimate, gpu: GPU | None) -> MemoryEstimate:
     """Return what a job takes of a card that its engine fits itself: it looks at what is free, so
     that no doubt of the estimate reaches above the card's room."""
-    room = usable_gib(gpu)
+    room = usable_gib(gpu) if gpu is not None else None
     if room is None or not need.device_gib <= room < need.high_gib:
         return need
     return replace(need, high_gib=room)

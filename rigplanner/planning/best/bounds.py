@@ -32,6 +32,7 @@ from rigplanner.planning.best.relaxed import (
     ideal_host,
     memory_for,
     most_by_cores,
+    with_cores,
 )
 from rigplanner.planning.best.score import Score, leans_on_host, score_of
 from rigplanner.planning.best.space import (
@@ -164,29 +165,37 @@ class Bounds:
     ) -> Score | str:
         """What cards do at most in a host with as many cores as any of some processors has."""
 
+        machines = [
+            self._in_host(cards, host, roots)
+            for roots in ((False, True) if cards.count > 1 else (False,))
+        ]
+
         def score(cores: int) -> Score | str:
-            some = host.with_cores(cores)
             found: Score | str = "not-predicted"
-            for own_roots in (False, True) if cards.count > 1 else (False,):
-                rig = self.judge.with_items((*card_items(cards), *some.items(True)), False)
-                rig = _with_parts(rig, some.parts(cards, self.catalog, own_roots))
-                machine = assemble(rig, self.catalog)
-                found = faster(found, score_of(self.question, machine, cards.way, self.strictness))
+            for machine in machines:
+                some = with_cores(machine, cores)
+                found = faster(found, score_of(self.question, some, cards.way, self.strictness))
             return found
 
         return most_by_cores(cores_of(options, self.catalog), score, len(self.question.wants))
 
+    def _in_host(self, cards: CardSet, host: IdealHost, own_roots: bool) -> Machine:
+        rig = self.judge.with_items((*card_items(cards), *host.items(True)), False)
+        rig = _with_parts(rig, host.parts(cards, self.catalog, own_roots))
+        return assemble(rig, self.catalog)
+
     def _free(self, cards: CardSet) -> Iterator[tuple[Rig, Machine]]:
         """Yield the machines of these cards in hosts that hold nothing back. Those of the last
         cards are kept: sets that differ in how jobs lie on them follow each other."""
-        key = (self._alike(cards), cards.count, cards.cap_w, cards.bridge)
+        furnished = self.leans_on_host(cards)
+        key = (self._alike(cards), cards.count, cards.cap_w, cards.bridge, furnished)
         if key != self._last_free[0]:
             self._last_free = key, []
         kept = self._last_free[1]
         for at, own_roots in enumerate((False, True) if cards.count > 1 else (False,)):
             if at == len(kept):
                 parts = self._ideal.parts(cards, self.catalog, own_roots)
-                items = (*card_items(cards), *self._ideal.items(self.leans_on_host(cards)))
+                items = (*card_items(cards), *self._ideal.items(furnished))
                 rig = _with_parts(self.judge.with_items(items, False), parts)
                 kept.append((rig, assemble(rig, self.catalog)))
             yield kept[at]

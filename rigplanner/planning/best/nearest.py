@@ -10,7 +10,8 @@ from rigplanner.memory.usable_memory import usable_gib
 from rigplanner.planning.best.answer import Seeker
 from rigplanner.planning.best.bounds import least_gib
 from rigplanner.planning.best.question import MOST_CARDS, Question, Want
-from rigplanner.planning.best.score import on_cards, trains
+from rigplanner.planning.best.score import on_cards
+from rigplanner.planning.best.works import trains
 from rigplanner.rig.workload import Workload
 from rigplanner.rules.assess import memory_on
 

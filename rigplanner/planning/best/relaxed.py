@@ -22,6 +22,7 @@ from rigplanner.catalog.schema.parts import (
     Slot,
     Storage,
 )
+from rigplanner.machine.model import Machine
 from rigplanner.performance.offload import REGISTERED
 from rigplanner.planning.best.score import Score
 from rigplanner.planning.best.space import CardSet, Option, Space
@@ -66,10 +67,6 @@ class IdealHost(Struct, frozen=True, kw_only=True):
             (self.memory.type, self.memory.module or "udimm"),
             channels,
         )
-
-    def with_cores(self, cores: int) -> "IdealHost":
-        """Return the same host with so many cores."""
-        return replace(self, cpu=replace(self.cpu, cores=cores, threads=2 * cores))
 
     def items(self, furnished: bool) -> tuple[Item, ...]:
         """Return the items of the host, without cards; `furnished`: with memory and drives."""
@@ -187,6 +184,12 @@ def host_of_socket(ideal: IdealHost, cpus: list[CPU], kits: list[MemoryKit]) -> 
         ideal.memory, type=kind, module=module, modules=channels, speed_mts=rate or None
     )
     return IdealHost(cpu=cpu, memory=memory, drive=ideal.drive, generation=ideal.generation)
+
+
+def with_cores(machine: Machine, cores: int) -> Machine:
+    """Return a machine whose processors have so many cores: nothing stands elsewhere for that."""
+    cpus = (replace(n, cpu=replace(n.cpu, cores=cores, threads=2 * cores)) for n in machine.cpus)
+    return replace(machine, cpus=tuple(cpus))
 
 
 def cores_of(options: Iterable[Option], catalog: Catalog) -> list[int]:

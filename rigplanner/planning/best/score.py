@@ -21,12 +21,11 @@ from rigplanner.performance.software.readiness import ready
 from rigplanner.planning.best.question import Question, Want
 from rigplanner.planning.best.reads import Strictness
 from rigplanner.planning.best.space import CardSet, Way
+from rigplanner.planning.best.works import HOSTED_STACKS, asks_for_card, from_ram, trains
 from rigplanner.planning.map.rank import known_of
-from rigplanner.planning.presets import WRITING_KINDS
 from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.rules.assess import link_of, memory_on, speed_on
 from rigplanner.rules.jobs.vram import part_seen
-from rigplanner.workload.network import resolve
 
 Fault = Literal[
     "memory", "short", "tight", "not-predicted", "unproven", "target", "stack", "no-card"
@@ -48,9 +47,6 @@ class Score(Struct, frozen=True, kw_only=True):
     works: tuple[Workload, ...]
     tight: bool = False
     unproven: bool = False
-
-
-HOSTED_STACKS = ("llama.cpp", "ollama", "lm-studio", "koboldcpp", "ktransformers", "ik_llama.cpp")
 
 
 def leans_on_host(question: Question, cards: CardSet, catalog: Catalog) -> bool:
@@ -79,30 +75,11 @@ def _stack_of(work: Workload, gpu: GPU, count: int) -> str:
         return ""
 
 
-def trains(work: Workload) -> bool:
-    """Return whether a work trains."""
-    return (work.task or "").startswith("train")
-
-
-def asks_for_card(work: Workload) -> bool:
-    """Return whether a work asks for a GPU: all do but language models that write with an engine
-    that keeps layers in RAM, or for one person with none named."""
-    if work.stack:
-        return trains(work) or work.stack.casefold() not in HOSTED_STACKS
-    return work.task not in (None, "inference") or not _writes(work)
-
-
-def _writes(work: Workload) -> bool:
-    """Say whether a work's network is a language model that writes."""
-    try:
-        return resolve(work, shipped_zoo()).kind in WRITING_KINDS
-    except WorkloadFault:
-        return False
-
-
 def on_cards(want: Want, count: int, way: Way) -> Workload:
     """Return the work as it lies on so many cards: as it says itself; else by `way`."""
     work = want.workload
+    if way == "ram":
+        return from_ram(work)
     if count < 2 or way == "copies" or work.parallelism is not None:
         return work
     degrees = Parallelism(zero=3) if trains(work) else Parallelism(tensor=count)

@@ -10,8 +10,9 @@ from rigplanner.catalog.schema.parts import GPU, System
 from rigplanner.planning.best.bounds import Bounds, card_watts
 from rigplanner.planning.best.judge import Chosen, Judge
 from rigplanner.planning.best.reads import CARDS, NO_CASE, NO_HOUSING
-from rigplanner.planning.best.score import Score, score_of, trains
+from rigplanner.planning.best.score import Score, score_of
 from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space
+from rigplanner.planning.best.works import trains
 from rigplanner.rig.document import Item, Rig
 from rigplanner.rules.assess import Assessment
 

@@ -26,6 +26,7 @@ from rigplanner.machine.power.loads import load_w
 from rigplanner.memory.capacity.mixed_gpus import deals_layers
 from rigplanner.planning.best.market import Market
 from rigplanner.planning.best.question import Question, Size
+from rigplanner.planning.best.works import overflows, trains
 from rigplanner.rig.workload import Workload
 
 HOST_KINDS = ("motherboard", "cpu", "memory", "storage", "chassis", "cooler", "psu")
@@ -45,8 +46,9 @@ MOST_BESIDE = 3
 MOST_OF_TWO_KINDS = 4
 """Cards of two bought kinds together."""
 
-Way = Literal["copies", "spread"]
-"""How a job that says nothing lies on several cards: a copy on each, or divided among them."""
+Way = Literal["copies", "spread", "ram"]
+"""How a job that says nothing lies on cards: a copy on each of several, divided among them, or with
+the layers in RAM that they do not hold."""
 
 Cause = Literal[
     "no-price",
@@ -292,6 +294,8 @@ def _sets(
                 continue
             for cap in (None, *_caps(gpu, count, question)):
                 yield CardSet(gpu.id, count, cost, "copies", cap)
+                if any(overflows(want.workload, gpu, count) for want in question.wants):
+                    yield CardSet(gpu.id, count, cost, "ram", cap)
                 if count > 1:
                     yield CardSet(gpu.id, count, cost, "spread", cap)
                     yield from _bridged(gpu, count, cost, cap, bridges, question, market)
@@ -301,8 +305,7 @@ def _sets(
 
 def _deals_layers(work: Workload) -> bool:
     """Say whether the software of a work deals out whole layers to cards that differ."""
-    trains = (work.task or "").startswith("train")
-    return bool(work.stack) and not trains and deals_layers(work, work.stack or "")
+    return bool(work.stack) and not trains(work) and deals_layers(work, work.stack or "")
 
 
 def _mixed(cards: list[GPU], most: int, question: Question, market: Market) -> Iterator[CardSet]:

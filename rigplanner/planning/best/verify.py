@@ -47,10 +47,12 @@ from rigplanner.planning.best.relaxed import (
     ideal_host,
     memory_for,
     most_by_cores,
+    with_cores,
 )
-from rigplanner.planning.best.score import Score, leans_on_host, on_cards, score_of, trains
+from rigplanner.planning.best.score import Score, leans_on_host, on_cards, score_of
 from rigplanner.planning.best.space import HOST_KINDS, CardSet, Option, Space, space_of
 from rigplanner.planning.best.twins import spec_of
+from rigplanner.planning.best.works import trains
 from rigplanner.rig.document import Item, Rig
 from rigplanner.rules.assess import assess
 from rigplanner.rules.badges import LateJob
@@ -769,13 +771,16 @@ class _Check:
         return replace(self._rig(items, works), snapshot=parts)
 
     def _by_cores(self, cards: CardSet, host: Any, options: list[Option]) -> Score | str:
+        machines = [
+            assemble(self._in_ideal(cards, host, own_roots, True), self.catalog)
+            for own_roots in (False, True)
+        ]
+
         def score(cores: int) -> Score | str:
             found: Score | str = "not-predicted"
-            for own_roots in (False, True):
-                rig = self._in_ideal(cards, host.with_cores(cores), own_roots, True)
-                told = score_of(
-                    self.question, assemble(rig, self.catalog), cards.way, self.strictness
-                )
+            for machine in machines:
+                some = with_cores(machine, cores)
+                told = score_of(self.question, some, cards.way, self.strictness)
                 value = told.value if isinstance(told, Score) else -1.0
                 if value >= (found.value if isinstance(found, Score) else -1.0):
                     found = told
