@@ -259,6 +259,7 @@ def _placed_record(work: Workload, found: MemoryEstimate, place: Place, zoo: Zoo
     need = estimate_memory(other, place.gpu, place.count, zoo, explained=False)
     need = within_room(need, place.gpu)
     plan = card_plan(other, place.gpus, zoo) if len(place.gpus) > 1 else None
+    plan = msgspec.structs.replace(plan, tight=()) if plan else None
     told = {
         "gpu_layers": other.gpu_layers,
         "n_cpu_moe": other.n_cpu_moe,

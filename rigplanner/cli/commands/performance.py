@@ -19,7 +19,7 @@ from rigplanner.cli.reading import open_assessment, open_catalog, open_rig, say_
 from rigplanner.cli.terminal import tell
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.answer import MemoryEstimate
-from rigplanner.memory.capacity.host_fit import fitted
+from rigplanner.memory.capacity.host_fit import fitted, within_room
 from rigplanner.memory.capacity.mixed_gpus import card_plan, deals_layers
 from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.on_host import estimate_on_host, writes_text
@@ -266,16 +266,15 @@ def _needs(work: Workload, place: Place) -> list[tuple[MemoryEstimate, GPU]]:
     gpu, zoo = place.gpu, shipped_zoo()
     assert gpu is not None
     try:
-        work = settled(work, gpu, place.count, place.nodes, place.link, zoo)
-        work = fitted(work, place.gpus, zoo)
+        asked = settled(work, gpu, place.count, place.nodes, place.link, zoo)
+        work = fitted(asked, place.gpus, zoo)
         found = estimate_memory(work, gpu, place.count, zoo)
         if len(place.gpus) > 1 and (place.unequal or deals_layers(work, found.stack)):
             plan = card_plan(work, place.gpus, zoo)
-            at = plan.cards.index(plan.fullest)
-            return [(plan.fullest.need, place.gpus[at])]
+            gpu, found = place.gpus[plan.cards.index(plan.fullest)], plan.fullest.need
     except WorkloadFault:
         return []
-    return [(found, gpu)]
+    return [(found if work is asked else within_room(found, gpu), gpu)]
 
 
 def _memory_line(needs: list[tuple[MemoryEstimate, GPU]]) -> str:
