@@ -152,5 +152,6 @@ def waits(offload: Offload, params: float, precision: str, ranks: int, adapted: 
 
 
 def doubt(waited_s: float, step_s: float) -> float:
-    """Return how far the logarithm of the speed may be off by the host's part of a step."""
-    return math.log(SPREAD) * min(1.0, waited_s / step_s)
+    """Return how far the logarithm of the speed may be off by the host's part of a step: what a
+    host slower by its spread makes of it."""
+    return math.log1p((SPREAD - 1) * min(1.0, waited_s / step_s))

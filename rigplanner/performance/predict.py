@@ -417,7 +417,7 @@ def _found(
     modelled, point = model_speed(job), place(job)
     anchored, near = _corrected(job, point, modelled, known, allowed)
     samples_s = at_least(
-        modelled.samples_s * math.exp(anchored.correction.mean), job, point, metric, anchored.rows
+        by_rows(job, modelled, anchored.correction.mean), job, point, metric, anchored.rows
     )
     modelled, samples_s = _without_graphs(job, modelled, samples_s)
     width = math.hypot(_half_width(job, point, anchored, known, near), _unsure(job, modelled))
@@ -453,6 +453,17 @@ def _found(
         evidence=_evidence(job, point, anchored, near),
         unmeasured=_unmeasured(job, anchored, known),
     )
+
+
+def by_rows(job: Job, modelled: Modelled, correction: float) -> float:
+    """Return the samples per second of physics corrected by measured rows, which tell of the GPUs'
+    own time: what a step waits for the host's states stays."""
+    waits_s = modelled.waits.total_s
+    if not waits_s:
+        return modelled.samples_s * math.exp(correction)
+    step_s = job.batch * job.count / modelled.samples_s
+    held = min(waits_s, step_s)
+    return job.batch * job.count / ((step_s - held) * math.exp(-correction) + held)
 
 
 def _without_graphs(job: Job, modelled: Modelled, samples_s: float) -> tuple[Modelled, float]:
