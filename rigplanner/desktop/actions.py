@@ -3,6 +3,7 @@ it."""
 
 import importlib
 from collections.abc import Callable
+from string import ascii_lowercase
 
 from msgspec import Struct
 from PySide6.QtGui import QAction, QKeySequence
@@ -507,9 +508,24 @@ def paint_actions(actions: dict[str, QAction]) -> None:
             actions[command.id].setIcon(icons.icon(command.icon))
 
 
+def menu_titles() -> list[str]:
+    """Return the titles of MENUS, the letter marked that opens each with Alt: its first that no
+    other has taken. Where there is none, as in Chinese, a letter of the English title follows."""
+    made: list[str] = []
+    taken: set[str] = set()
+    for title in MENUS:
+        words = tr(title)
+        letters = (letter for letter in (words + title).lower() if letter in ascii_lowercase)
+        taken.add(key := next(letter for letter in letters if letter not in taken))
+        at = words.lower().find(key)
+        made.append(f"{words[:at]}&{words[at:]}" if at >= 0 else f"{words}(&{key.upper()})")
+    return made
+
+
 def fill_menus(bar: QMenuBar, actions: dict[str, QAction]) -> dict[str, QMenu]:
     """Fill a menu bar from the list; return its menus by their English titles."""
-    menus = {title: bar.addMenu(tr(title)) for title in MENUS}
+    titles = zip(MENUS, menu_titles(), strict=True)
+    menus = {title: bar.addMenu(words) for title, words in titles}
     for title, menu in menus.items():
         for command in COMMANDS:
             if command.menu == title:

@@ -17,6 +17,7 @@ from rigplanner.path_text import path_of
 from rigplanner.report.language import tr
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit
+from rigplanner.rig.files import RigFault, read_rig
 
 RIG_FILES = "Rigs (*.rig);;All files (*)"
 
@@ -57,6 +58,14 @@ def open_file(desk: Desk, path: Path, sample: bool = False) -> None:
     leave_rig(desk.session, lambda: desk.session.open(path, sample))
     if desk.session.rig is not before:
         desk.show_first_item()
+
+
+def rig_title(path: Path) -> str:
+    """Return the name of the rig in a file, the file's own name where it cannot be read."""
+    try:
+        return shortened(read_rig(path).name, 50)
+    except RigFault:
+        return shortened(path.stem, 50)
 
 
 def fill_recent(desk: Desk, menu: QMenu) -> None:

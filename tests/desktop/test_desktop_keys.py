@@ -12,7 +12,9 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from rigplanner.catalog.schema.parts import KINDS, kind_of
 from rigplanner.desktop import documents
+from rigplanner.desktop.actions import MENUS, menu_titles
 from rigplanner.desktop.window import TABS
+from rigplanner.report.language import LANGUAGES, use_language
 from rigplanner.rig.files import read_rig
 from rigplanner.rig.variants import variant_names
 
@@ -186,6 +188,17 @@ def test_the_tree_of_a_screen_reader_names_every_control(
     ]
     assert any(text.startswith("does not fit: ") for text in spoken), "a colour is also a word"
     assert "in the rig" in spoken
+
+
+@pytest.mark.parametrize("code", list(LANGUAGES))
+def test_each_menu_has_a_letter_of_its_own(code: str) -> None:
+    use_language(code)
+    try:
+        titles = menu_titles()
+    finally:
+        use_language("en")
+    letters = [title[title.index("&") + 1].lower() for title in titles]
+    assert len(set(letters)) == len(MENUS) and all(letter.isascii() for letter in letters)
 
 
 def test_alt_and_a_digit_bring_the_keyboard_into_the_tab_of_that_place(

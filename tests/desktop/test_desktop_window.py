@@ -382,6 +382,8 @@ def test_palette_finds_commands_and_parts(qtbot, window):
     window.palette_box.open_at_top()
     assert [hit.text for hit in hits(window, "dark colours")] == ["Dark colours"]
     assert any("4090" in hit.text for hit in hits(window, "4090"))
+    sample = hits(window, "two rtx 3090")[0]
+    assert (sample.text, sample.note) == ("Two RTX 3090 with NVLink", "Sample")
     model = next(hit for hit in hits(window, "resnet50") if hit.icon == "workload")
     model.run()
     assert window.view("Workloads").zoo.text() == model.text

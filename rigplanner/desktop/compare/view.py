@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 )
 
 from rigplanner.data import sample_files
+from rigplanner.desktop import documents
 from rigplanner.desktop.compare.charts import CompareCharts
 from rigplanner.desktop.compare.hires import HireShelf
 from rigplanner.desktop.compare.model import CompareModel, DeltaCells
@@ -255,7 +256,9 @@ class CompareView(QWidget):
             if paths:
                 menu.addSection(head)
             for path in paths:
-                menu.addAction(_title_of(path).replace("&", "&&"), partial(self.add_file, path))
+                menu.addAction(
+                    documents.rig_title(path).replace("&", "&&"), partial(self.add_file, path)
+                )
         menu.popup(self.add.mapToGlobal(self.add.rect().bottomLeft()))
 
     def _ask_file(self) -> None:
@@ -503,11 +506,3 @@ def has_steps(line: CompareRow) -> bool:
     if line.attribute.group == CHOSEN:
         return line.attribute.code in WITH_STEPS
     return line.attribute.code not in WITHOUT_STEPS
-
-
-def _title_of(path: Path) -> str:
-    """Return the name of the rig in a file, the file's own name where it cannot be read."""
-    try:
-        return shortened(read_rig(path).name, 50)
-    except RigFault:
-        return shortened(path.stem, 50)

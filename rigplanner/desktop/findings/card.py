@@ -69,6 +69,12 @@ def first_sentence(text: str) -> str:
     return text if whole else text[: end - 1].rstrip() + text[end - 1].translate(STOPS)
 
 
+def step_name(words: str) -> str:
+    """Return what a fix is called once it is done: its words without what stands in brackets, what
+    it keeps and costs."""
+    return re.split(r"\s*[(（]", words)[0] or words
+
+
 class FixButton(QPushButton):
     """A fix with its words over as many lines as they need; the tool tip says what it would
     change."""
@@ -226,7 +232,7 @@ class FindingCard(QFrame):
         return "\n".join([words, *lines])
 
     def _apply(self, fix: Fix, words: str) -> None:
-        session = self._session
+        session, words = self._session, step_name(words)
         if session.edit(words, *fix.edits):
             session.tell(tr("Done: {words}", words=words), "info", tr("Undo"), session.undo)
 

@@ -1,7 +1,7 @@
-"""Search everything: commands, parts and models by words in any order; and the sheet of
+"""Search everything: commands, rigs, parts and models by words in any order; and the sheet of
 shortcuts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from msgspec import Struct
@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QDialog, QFrame, QGridLayout, QHeaderView, QLineEd
 
 from rigplanner.catalog.find.find import words_of
 from rigplanner.catalog.schema.parts import kind_of
+from rigplanner.data import sample_files
+from rigplanner.desktop import documents
 from rigplanner.desktop.actions import COMMANDS, MENUS
 from rigplanner.desktop.controls.tables import fill, plain_table
 from rigplanner.desktop.controls.widgets import button, column, label, panel, row
@@ -18,6 +20,7 @@ from rigplanner.desktop.desk import Desk
 from rigplanner.desktop.look import icons
 from rigplanner.desktop.look.theme import look, row_px
 from rigplanner.desktop.words import KIND_WORDS
+from rigplanner.path_text import path_of
 from rigplanner.report.language import tr
 
 MOST_PARTS = 12
@@ -37,7 +40,7 @@ class Hit(Struct, frozen=True):
 
 
 def hits(desk: Desk, query: str) -> list[Hit]:
-    """Return commands, then parts, then models, that hold every word of the query."""
+    """Return commands, then rigs, parts and models, that hold every word of the query."""
     from rigplanner.catalog.zoo import shipped_zoo
 
     words = words_of(query)
@@ -58,6 +61,7 @@ def hits(desk: Desk, query: str) -> list[Hit]:
                 )
             )
     if words:
+        found += _rigs(desk, words)
         for part in desk.session.index.search(query, limit=MOST_PARTS):
             kind = kind_of(part)
             found.append(
@@ -71,6 +75,16 @@ def hits(desk: Desk, query: str) -> list[Hit]:
     return found
 
 
+def _rigs(desk: Desk, words: Sequence[str]) -> Iterator[Hit]:
+    """The recent rigs that are there, and the samples, whose names hold every word."""
+    kept = map(path_of, desk.session.preferences.now.recent)
+    recent = [(path, tr("Recent"), False) for path in kept if path.is_file()]
+    for path, note, sample in (*recent, *((path, tr("Sample"), True) for path in sample_files())):
+        title = documents.rig_title(path)
+        if all(word in f"{title} {path.stem}".casefold() for word in words):
+            yield Hit(title, note, "open", partial(documents.open_file, desk, path, sample))
+
+
 class PaletteBox(QFrame):
     """A field with a list under it, over the top of the window. Escape or leaving it closes it."""
 
@@ -80,7 +94,7 @@ class PaletteBox(QFrame):
         self.setProperty("role", "card")
         self.setAccessibleName(tr("Search everything"))
         self.field = QLineEdit()
-        self.field.setPlaceholderText(tr("A command, a part, a model"))
+        self.field.setPlaceholderText(tr("A command, a rig, a part, a model"))
         self.field.setAccessibleName(tr("Search commands and parts"))
         self.field.setMaxLength(200)
         self.list = plain_table(tr("What was found"), ("", ""))

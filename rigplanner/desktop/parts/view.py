@@ -82,7 +82,7 @@ class PartsTable(QTableView):
     def __init__(self, details: Details, model: PartsModel) -> None:
         super().__init__()
         self._details, self._model = details, model
-        self.names_px = 0
+        self.names_px = self.causes_px = 0
         self.setDragEnabled(True)
         self._cells = PartsCells(model, self)
         self.setModel(model)
@@ -113,9 +113,13 @@ class PartsTable(QTableView):
         return [self._model.parts[n] for n in rows]
 
     def make_room(self) -> None:
-        """Hide columns until names can be told apart: figures from the last on, at the end the day
-        of the price; the pane shows them all."""
+        """Give the causes room for most of them, less where the table is narrow, and hide columns
+        until names can be told apart: figures from the last on, at the end the day of the price;
+        the pane shows them all."""
         header, day = self.horizontalHeader(), self._model.price_column + 1
+        if header.count():
+            quarter = self.viewport().width() // 4
+            header.resizeSection(0, max(row_px() * 5, min(self.causes_px, quarter)))
         own = range(NAME + 1, day - 1)
         for n in range(header.count()):
             self.setColumnHidden(n, False)
@@ -408,16 +412,13 @@ class PartsView(QWidget):
             texts += [USUAL_DAY] * (n > self.model.price_column)
             widest = max(metrics.horizontalAdvance(text) for text in texts)
             room = min(MOST_CHARS * metrics.averageCharWidth(), widest) + 16
-            header.resizeSection(n, room if n else self._room_of_causes(metrics))
+            header.resizeSection(n, room)
         header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
         names = sorted(metrics.horizontalAdvance(cells[NAME].text) for cells in some)
         self.table.names_px = names[int(MOST_NAMES * (len(names) - 1))] + 16 if names else 0
+        cause = metrics.horizontalAdvance(tr(USUAL_CAUSE))
+        self.table.causes_px = icons.size_px() + 16 + cause
         self.table.make_room()
-
-    def _room_of_causes(self, metrics: QFontMetrics) -> int:
-        """Room for most causes in words, less where the table is narrow."""
-        wanted = icons.size_px() + 16 + metrics.horizontalAdvance(tr(USUAL_CAUSE))
-        return max(row_px() * 5, min(wanted, self.table.viewport().width() // 4))
 
     def _restore_selection(self) -> None:
         line = self.model.row_of(self._selected)

@@ -78,7 +78,7 @@ CAUSE_TEXTS: dict[str, str] = {
     "PWR009": "one cable for two sockets",
     "PWR010": "cables of another supply",
     "PWR011": "less power at this voltage",
-    "PWR012": "circuit: {bare_needed} of {actual}",
+    "PWR012": "circuit: {needed}",
     "PWR013": "several supplies",
     "PWR015": "needs {needed}, slot {bare_actual}",
     "PWR016": "UPS: needs {needed}",
