@@ -59,6 +59,8 @@ and an eighth of the frames (comfy/sd.py, memory_used_decode of the LTX-Video au
 values for each latent's 512)."""
 WHOLE_ENCODERS = "whole_encoders"
 """A word for pipelines whose denoiser alone is quantised."""
+CACHED_TEXTS = frozenset({"cache_text_embeddings", "unload_text_encoder"})
+"""Words for a trainer whose text encoders leave the GPU before the first step."""
 TILED = 0.25
 """Share of the decoder's memory that tiles of it take."""
 
@@ -90,7 +92,8 @@ def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
     word = job.precision.removeprefix("amp_")
     base = weight_bytes(word, job.quant, network.params, 0.02 * network.params)
     if job.task.startswith("train"):
-        return _training(network, job, stack, 2 * vae, tokens * hidden * 2, layers)
+        beside = 2 * vae + _beside_denoiser(job, stack, encoders)
+        return _training(network, job, stack, beside, tokens * hidden * 2, layers)
     whole = word in ("fp32", "tf32")
     stored = (
         word
@@ -122,6 +125,15 @@ def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
         decode *= TILED if stack.in_turn and "vae_tiling" not in job.flags else 1.0
         return _in_turn(network, base, beside, (4 if whole else 2) * vae, working, decode, waits)
     return Demand(weights=base + beside, gradients=0, optimizer=0, activations=max(decode, working))
+
+
+def _beside_denoiser(job: Job, stack: MemoryStack, encoders: float) -> float:
+    """Bytes of text encoders that stay on the GPU while a trainer trains, quantised where the base
+    is."""
+    if not stack.holds_encoders or job.flags & CACHED_TEXTS:
+        return 0.0
+    narrow = job.task == "train_qlora"
+    return weight_bytes(job.precision if narrow else "bf16", job.quant, encoders, 0.0)
 
 
 def _in_turn(

@@ -85,6 +85,8 @@ USUAL_MEMORY_GIB, RUNTIME_GIB, STATE_GIB_PER_MILLION, MOST_ROOM = 24.0, 1.0, 16e
 """The card that the usual batches hold for, the runtime's own memory, 16 bytes of weights,
 gradients and states per parameter, and the growth beyond which trainers stop filling the memory."""
 
+FROZEN_GIB_PER_MILLION = 2e6 / 2**30
+"""16-bit weights below adapters."""
 KEPT_BYTES = 4.4
 """Bytes that training keeps for each value that a network writes, in half precision: the median of
 what the memory model tells of 24 networks of pictures and texts (1.4 to 7.3)."""
@@ -653,9 +655,10 @@ def _usual_batch(shape: Shape, task: str, silicon: Silicon, precision: str) -> f
         return 1.0
     if task == "train_lora" and shape.kind in ("diffusion", "dit"):
         return 1.0
-    if task != "train" or shape.kind == "recommender":
+    if not task.startswith("train") or shape.kind == "recommender":
         return usual
-    states = RUNTIME_GIB + shape.params_m * STATE_GIB_PER_MILLION
+    each = STATE_GIB_PER_MILLION if task == "train" else FROZEN_GIB_PER_MILLION
+    states = RUNTIME_GIB + shape.params_m * each
     left_gib = max(1.0, silicon.memory_gib - states)
     room = left_gib / max(4.0, USUAL_MEMORY_GIB - states)
     wide = 0.5 if precision in ("fp32", "tf32") else 1.0

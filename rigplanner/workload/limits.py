@@ -126,6 +126,8 @@ FLAGS = (
     "vae_tiling",
     "vae_slicing",
     "whole_encoders",
+    "cache_text_embeddings",
+    "unload_text_encoder",
     "cpu_moe",
     "frozen_tower",
     "gds",

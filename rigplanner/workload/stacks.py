@@ -118,6 +118,7 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     sharded_masters: bool = False
     keeps_frozen_gradients: bool = False
     in_turn: bool = False
+    holds_encoders: bool = False
     preallocates: bool = False
     bucket_values: float | None = 0.0
     flat_step: bool = False

@@ -115,3 +115,28 @@ def test_a_compiled_loss_holds_logits_and_their_gradient_in_16_bits(zoo: Zoo) ->
         for flags in ([], ["compiled_loss"])
     )
     assert plain - compiled == pytest.approx((12 - 4) * 4 * LENGTH * VOCAB / GIB, rel=0.1)
+
+
+def test_text_encoders_stay_beside_the_denoiser_in_ai_toolkit() -> None:
+    """FLUX.1-dev, rank 256, all in bf16 but T5: 38.5 GB (Ostris, August 2024)."""
+    asked: dict[str, Any] = {
+        "model": "flux.1-dev",
+        "task": "train_lora",
+        "stack": "ai-toolkit",
+        "batch_per_gpu": 1,
+        "image_size": 1024,
+        "optimizer": "adamw_8bit",
+    }
+
+    def told(**fields: Any) -> MemoryEstimate:
+        return estimate_memory(Workload(**(asked | fields)), None, 1, shipped_zoo())
+
+    wide = told(precision="bf16", lora_rank=256)
+    assert wide.low_gib < 38.5e9 / GIB < wide.high_gib
+    narrow = told(precision="int8", lora_rank=16)
+    apart = told(precision="int8", lora_rank=16, flags=["cache_text_embeddings"])
+    encoders = 4762.3e6 + 123.1e6
+    held = (narrow.parts.weights_gib - apart.parts.weights_gib) * GIB
+    assert held == pytest.approx(encoders, rel=0.05)
+    other = told(precision="int8", lora_rank=16, stack="kohya")
+    assert other.parts.weights_gib == pytest.approx(apart.parts.weights_gib)
