@@ -91,6 +91,7 @@ def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
     vae = sum(part.params_m for part in network.components if part.role == "vae") * 1e6
     word = job.precision.removeprefix("amp_")
     base = weight_bytes(word, job.quant, network.params, 0.02 * network.params)
+    base /= 1 if job.task.startswith("train") else job.tensor
     if job.task.startswith("train"):
         beside = 2 * vae + _beside_denoiser(job, stack, encoders)
         return _training(network, job, stack, beside, tokens * hidden * 2, layers)

@@ -1,4 +1,5 @@
-"""What of a language model fits a machine best: its formats, each with its place and its speed."""
+"""What of a model that writes or draws fits a machine best: its formats, each with its place and
+its speed."""
 
 from __future__ import annotations
 
@@ -22,6 +23,7 @@ from rigplanner.performance.host.predict import predict_hosted
 from rigplanner.performance.predict import predict_speed
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.network import resolve
+from rigplanner.workload.pictures import DRAWN as DRAWING
 from rigplanner.workload.quant import BITS
 from rigplanner.workload.stored import formatted
 
@@ -39,6 +41,16 @@ FORMATS = (
     "iq1_m",
 )
 """The files that people choose among, largest first."""
+DRAWN = (
+    ("diffusers", "fp16"),
+    ("comfyui", "fp16"),
+    ("comfyui", "fp8"),
+    ("comfyui", "q6_k"),
+    ("comfyui", "q5_k_s"),
+    ("comfyui", "q4_k_s"),
+)
+"""The same of networks that draw: all parts on the card at once, as published; then one after
+another, in the formats that they are passed on in."""
 PUBLISHED_ONLY = ("mxfp4",)
 """Formats in which a model is published alone: smaller and larger files gain nothing."""
 GOOD_BITS = 4.2
@@ -68,17 +80,33 @@ class Proposal(Struct, frozen=True, kw_only=True):
         return self.gpu_layers is None and self.n_cpu_moe is None and self.cards > 0
 
 
+def proposes(workload: Workload, zoo: Zoo | None) -> bool:
+    """Whether formats are proposed: for a known model that writes or draws."""
+    if not (workload.model or workload.config):
+        return False
+    try:
+        network = resolve(workload, zoo or shipped_zoo())
+    except WorkloadFault:
+        return False
+    return network.kind in DRAWING or (network.kind in LANGUAGE and network.layers > 0)
+
+
 def proposals(
     workload: Workload, gpus: Sequence[GPU], machine: Machine | None, zoo: Zoo | None
 ) -> list[Proposal]:
     """Return the ways that hold, the largest format first, one of them marked as the best: the
     largest that lies wholly on the cards in four bits or more, else the fastest of at least four
-    bits, else the largest. Raises WorkloadFault for what is no language model."""
+    bits, else the largest. Pictures are drawn by one card. Raises WorkloadFault for what neither
+    writes nor draws."""
     known = zoo or shipped_zoo()
     work = formatted(workload, known).workload
     network = resolve(work, known)
+    if network.kind in DRAWING:
+        bare = replace(unplaced(work), task="inference")
+        ways = _drawn(bare, gpus, known, sure=True) or _drawn(bare, gpus, known, sure=False)
+        return [replace(way, best=way is ways[0]) for way in ways]
     if network.kind not in LANGUAGE or not network.layers:
-        raise WorkloadFault("model: formats are proposed for language models that write.")
+        raise WorkloadFault("model: formats are proposed for models that write or draw.")
     only = work.precision if work.precision in PUBLISHED_ONLY else None
     names = (only,) if only else FORMATS
     bare = replace(unplaced(work), quant=None, weights_gib=None, stack=_stack(work))
@@ -120,6 +148,33 @@ def taken(work: Workload, way: Proposal) -> dict[str, Any]:
     )
     before, after = asdict(work), asdict(made)
     return {name: value for name, value in after.items() if value != before[name]}
+
+
+def _drawn(work: Workload, gpus: Sequence[GPU], zoo: Zoo, sure: bool) -> list[Proposal]:
+    """The ways in which one card draws that likely hold (`sure`), or that may."""
+    room, found = room_of(gpus[:1]) if gpus else None, []
+    for stack, precision in DRAWN if room is not None else ():
+        made = replace(work, stack=stack, precision=precision, quant=None)
+        try:
+            need = estimate_memory(made, gpus[0], 1, zoo, explained=False)
+            if (need.device_gib if sure else need.low_gib) > (room or 0.0):
+                continue
+            speed = predict_speed(made, gpus[0], 1, 1, "none", zoo)
+        except WorkloadFault:
+            continue
+        found.append(
+            Proposal(
+                precision=precision,
+                stack=stack,
+                cards=1,
+                gpu_layers=None,
+                n_cpu_moe=None,
+                device_gib=need.device_gib,
+                host_gib=need.host_gib,
+                speed=speed,
+            )
+        )
+    return found
 
 
 def _stack(work: Workload) -> str:

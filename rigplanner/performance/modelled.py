@@ -61,6 +61,8 @@ def model_speed(job: Job) -> Modelled:
             + shuffle_seconds(job)
         )
         exposed = alone * pipeline_bubble(job) - times.total_s
+    elif job.tensor > 1:
+        exposed = tensor_seconds(job)
     waited = Waits()
     if job.offload:
         ranks = max(1, job.count // job.nodes)

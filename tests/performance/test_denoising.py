@@ -1,14 +1,18 @@
 """Diffusion transformers and networks that train step by step and make images over many."""
 
 import pytest
+from msgspec.structs import replace
 
 from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.errors import WorkloadFault
+from rigplanner.memory.estimate import estimate_memory
 from rigplanner.performance.answer import SpeedEstimate
+from rigplanner.performance.best_format import proposals
 from rigplanner.performance.geometry.resolve import resolve_shape
 from rigplanner.performance.geometry.shapes import Shape
 from rigplanner.performance.predict import predict_speed
-from rigplanner.rig.workload import Workload
+from rigplanner.rig.workload import Parallelism, Workload
 
 
 def shape(**fields: object) -> Shape:
@@ -93,3 +97,33 @@ def test_kolors_works_as_the_u_net_that_it_shares() -> None:
     )
     assert like.gflop == pytest.approx(own.gflop, rel=0.05) and own.steps == like.steps
     assert predict(model="kolors").value > 0
+
+
+def test_a_denoiser_shared_by_tensors_waits_for_the_links_and_holds_its_part() -> None:
+    zoo, work = shipped_zoo(), Workload(model="flux.2-dev", task="inference", precision="bf16")
+    shared = replace(work, parallelism=Parallelism(tensor=2))
+    bridged, bare = find_gpu("H100 SXM5 80GB"), find_gpu("RTX 4090")
+    alone = predict_speed(work, bridged, 1, 1, "none", zoo).value
+    on_links = predict_speed(shared, bridged, 2, 1, "nvswitch", zoo).value
+    on_pcie = predict_speed(shared, bare, 2, 1, "pcie", zoo).value
+    assert 1.6 * alone < on_links < 1.99 * alone
+    assert on_pcie < 1.7 * predict_speed(work, bare, 1, 1, "none", zoo).value
+    whole, part = (estimate_memory(each, bridged, 2, zoo).device_gib for each in (work, shared))
+    assert whole - part == pytest.approx(32.2e9 / 2**30, rel=0.05)
+
+
+def test_formats_of_what_draws_are_proposed_as_cards_hold_them() -> None:
+    work, zoo = Workload(model="flux.1-dev"), shipped_zoo()
+    large, middle, small = (
+        proposals(work, [find_gpu(card)], None, zoo)
+        for card in ("RTX PRO 6000 Blackwell Workstation Edition", "RTX 4090", "RTX 3060")
+    )
+    assert large[0].stack == "diffusers" and large[0].best
+    assert middle[0].stack == "comfyui" and middle[0].precision == "fp8"
+    assert small and {way.precision for way in small} < {way.precision for way in middle}
+    for ways in (large, middle, small):
+        sizes = [way.device_gib for way in ways if way.stack == "comfyui"]
+        assert sizes[0] == max(sizes)
+        assert all(way.speed and way.speed.metric == "images/s" for way in ways)
+    with pytest.raises(WorkloadFault, match="write or draw"):
+        proposals(Workload(model="resnet-50"), [find_gpu("RTX 3060")], None, zoo)

@@ -27,6 +27,7 @@ from rigplanner.memory.capacity.packing import fits_slices
 from rigplanner.memory.estimate import estimate_memory
 from rigplanner.memory.on_host import estimate_on_host
 from rigplanner.memory.usable_memory import SYSTEM_GIB, shared_limit, usable_gib
+from rigplanner.performance.answer import SpeedEstimate
 from rigplanner.performance.best_format import proposals
 from rigplanner.performance.settled import settle_whole
 from rigplanner.report.words.memory import memory_lines
@@ -72,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--best",
         action="store_true",
-        help="the formats of a language model that fit the machine, with place and speed",
+        help="the formats that fit the machine, of what writes or draws, with place and speed",
     )
     parser.add_argument(
         "--mig", action="store_true", help="which MIG partitions of the GPU hold it"
@@ -218,16 +219,21 @@ def _best_record(work: Workload, place: Place, zoo: Zoo) -> dict[str, Any]:
         }
         speed = way.speed
         found.append(
-            {"precision": way.precision, "cards": way.cards, "best": way.best}
+            {"precision": way.precision, "stack": way.stack, "cards": way.cards, "best": way.best}
             | {name: value for name, value in told.items() if value is not None}
             | {"device_gib": round(way.device_gib, 3), "host_gib": round(way.host_gib, 3)}
-            | (
-                {"tokens_s": speed.value, "low": speed.low, "high": speed.high}
-                if speed is not None
-                else {}
-            )
+            | (_rate_record(speed) if speed is not None else {})
         )
-    return {"stack": work.stack or "llama.cpp", "best": found}
+    stacks = list(dict.fromkeys(str(way["stack"]) for way in found))
+    return {"stack": ", ".join(stacks) or work.stack or "llama.cpp", "best": found}
+
+
+def _rate_record(speed: SpeedEstimate) -> dict[str, Any]:
+    """A speed in its metric; that of writing by its own name too."""
+    rate = {"metric": speed.metric, "value": speed.value, "low": speed.low, "high": speed.high}
+    if speed.metric != "tokens/s":
+        return {"rate": rate}
+    return {"tokens_s": speed.value, "low": speed.low, "high": speed.high, "rate": rate}
 
 
 def _limit_record(found: MemoryEstimate, place: Place) -> dict[str, Any]:

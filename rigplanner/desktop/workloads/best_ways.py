@@ -1,5 +1,5 @@
-"""The formats of a language model that fit the rig, each with its place and its speed, to be taken
-with one click."""
+"""The formats of a model that writes or draws which fit the rig, each with its place and its speed,
+to be taken with one click."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,10 +10,10 @@ from rigplanner.desktop.controls.tips import plain
 from rigplanner.desktop.controls.widgets import button, clear, column, label, row, stretchy
 from rigplanner.desktop.document.session import Session
 from rigplanner.errors import WorkloadFault
-from rigplanner.performance.best_format import Proposal, proposals, taken
+from rigplanner.performance.best_format import Proposal, proposals, proposes, taken
 from rigplanner.report.language import tr
 from rigplanner.report.words.faults import fault_text
-from rigplanner.report.words.memory import place_text, tokens_text
+from rigplanner.report.words.memory import place_text, rate_text
 from rigplanner.rig.edits import Edit
 
 if TYPE_CHECKING:
@@ -53,10 +53,8 @@ class BestWays(QWidget):
         """Another state of a workload is shown: what was listed held for the one before."""
         self._job, self._assessment = job, assessment
         clear(self.ways)
-        writes = job.speed is None or job.speed.metric == "tokens/s"
         work = job.workload
-        known = bool(work.model or work.config)
-        self.setVisible(known and work.task in WRITES and writes)
+        self.setVisible(work.task in WRITES and proposes(work, None))
 
     def _ask(self) -> None:
         """Work the list out aside; an answer for another state is dropped."""
@@ -88,8 +86,11 @@ class BestWays(QWidget):
             )
             self.ways.addWidget(label(said, "small", wrap=True))
             return
+        several = len({way.stack for way in found}) > 1
         for way in found:
             name = way.precision.upper()
+            if several:
+                name = f"{name} ({way.stack})"
             use = button(
                 tr("{format}, the best", format=name) if way.best else name,
                 partial(self._use, way),
@@ -117,4 +118,6 @@ def _place(way: Proposal) -> str:
 
 def _speed(way: Proposal) -> str:
     told = way.speed
-    return tokens_text(told.value, told.low, told.high) if told else tokens_text(None, None, None)
+    if told is None:
+        return rate_text(None, None, None, None)
+    return rate_text(told.value, told.low, told.high, told.metric)

@@ -86,24 +86,26 @@ def shuffle_seconds(job: Job) -> float:
 
 
 def tensor_seconds(job: Job) -> float:
-    """Return the seconds of a training step in which tensor-parallel GPUs add up activations: four
-    all-reduces per layer of tokens x hidden values (Shoeybi et al. 2019, arXiv 1909.08053), which
-    nothing hides; and in which experts get theirs."""
+    """Return the seconds of a step in which tensor-parallel GPUs add up activations: two
+    all-reduces per layer of tokens x hidden values in each pass and as many in each backward pass
+    (Shoeybi et al. 2019, arXiv 1909.08053), which nothing hides; and in which experts get theirs.
+    A picture is drawn in many passes."""
     if job.tensor == 1 or not job.shape.layers:
         return expert_seconds(job)
     tokens = job.batch * job.tensor * job.shape.tokens
-    size = (
-        4
-        * job.shape.layers
-        * tokens
-        * job.shape.hidden
-        * (4.0 if job.precision in ("fp32", "tf32") else 2.0)
-    )
+    sums = job.shape.layers * (2 * _passes(job) if job.task == "inference" else 4)
+    size = sums * tokens * job.shape.hidden * (4.0 if job.precision in ("fp32", "tf32") else 2.0)
     return (
         2 * (job.tensor - 1) / job.tensor * size / (job.bus_gbs * 1e9)
-        + 4 * job.shape.layers * PER_GPU_LATENCY_S
+        + sums * PER_GPU_LATENCY_S
         + expert_seconds(job)
     )
+
+
+def _passes(job: Job) -> float:
+    """Forward passes of a sample, by its arithmetic over that of one pass of its tokens."""
+    once = 2 * job.shape.active_m * job.shape.tokens / 1e3
+    return max(1.0, job.shape.gflop / once) if once else 1.0
 
 
 def expert_seconds(job: Job) -> float:

@@ -168,22 +168,23 @@ def _best(answer: dict[str, Any]) -> Iterator[str]:
     yield tr("{id}: what the machine holds, with {stack}", id=answer["id"], stack=answer["stack"])
     if not answer["best"]:
         yield tr("No format fits: neither the GPUs nor the memory of the computer hold it.")
+    several = len({way["stack"] for way in answer["best"]}) > 1
     for way in answer["best"]:
-        speed = tokens_text(way.get("tokens_s"), way.get("low"), way.get("high"))
+        rate = way.get("rate") or {}
+        speed = rate_text(rate.get("value"), rate.get("low"), rate.get("high"), rate.get("metric"))
         mark = "*" if way["best"] else " "
-        yield f"{mark} {way['precision']:8} {place_text(**_place(way)):44} {speed}"
+        beside = f"  {way['stack']}" if several else ""
+        yield f"{mark} {way['precision']:8} {place_text(**_place(way)):44} {speed}{beside}"
 
 
-def tokens_text(value: float | None, low: float | None, high: float | None) -> str:
-    """Return a speed of writing with its interval."""
-    if value is None or low is None or high is None:
+def rate_text(
+    value: float | None, low: float | None, high: float | None, metric: str | None
+) -> str:
+    """Return a speed in its metric with its interval."""
+    if value is None or low is None or high is None or metric is None:
         return tr("speed not known")
-    return tr(
-        "{value} tokens/s ({low} to {high})",
-        value=number(value),
-        low=number(low),
-        high=number(high),
-    )
+    middle = quantity(value, metric)
+    return tr("{value} ({low} to {high})", value=middle, low=number(low), high=number(high))
 
 
 def _place(way: dict[str, Any]) -> dict[str, Any]:
