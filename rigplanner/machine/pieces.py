@@ -134,7 +134,11 @@ def is_board(part: Motherboard | System) -> bool:
     """Say whether a part carries sockets, slots, ports or memory."""
     layout = part.layout
     return isinstance(part, Motherboard) or bool(
-        layout.sockets or layout.slots or layout.drives or layout.memory_slots
+        layout.sockets
+        or layout.slots
+        or layout.drives
+        or layout.memory_slots
+        or layout.memory_modules
     )
 
 

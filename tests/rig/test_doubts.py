@@ -131,6 +131,13 @@ def test_a_name_in_full_is_no_guess(line: str) -> None:
         ("CPU: Intel Core i3-19105F 4C/8T (3.6GHz, 6MB) - LGA 1200", [(1, "?")]),
         ("Speed: 1377 MHz min/max: 1550/3500 MHz Core speeds (MHz):", []),
         ("无线网卡：板载英特尔AX200", []),
+        ("網路：固定公网 IP（Aussie Telecom，1000/50 Mbps）", [(1, "?")]),
+        ("GPU: Zotac Geforce 3060 RTX OC 12GB VRAM", [(1, "nvidia.geforce.rtx-3060")]),
+        (
+            "Machine: Device: desktop System: Gigabyte product: X570 I AORUS PRO WIFI v: -CF\n"
+            "Mobo: Gigabyte model: X570 I AORUS PRO WIFI v: x.x",
+            [(1, "gigabyte.x570.x570-i-aorus-pro-wifi")],
+        ),
         ('GPU: "6x RX 580 8GB",', [(6, "amd.radeon.rx-580-8gb")]),
         ("2x AMD Radeon AI PRO R9700 (64GB Total VRAM)", [(2, "amd.radeon-ai-pro.r9700")]),
         ("NIC: Dual 10GbE Intel X710-DA2", [(1, "intel.ethernet.x710-da2")]),

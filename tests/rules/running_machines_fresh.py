@@ -1,8 +1,9 @@
 """Published machines that run, first read in November 2026; the verdict is what their owners' words
 allow: a card in a x4 slot, four fast modules or a case that is short of air is a condition.
 
-The last twelve are read of lists that nobody had looked at; of the 31 that are meant to work four
-were warned of and two asked about when they were written down."""
+Twelve are read of lists that nobody had looked at; of the 31 that are meant to work four were
+warned of and two asked about when they were written down. Of the last, lists that came with a
+supply, 7 of 17 were asked about at first sight, for radiators, supplies' lengths and outputs."""
 
 from running_machines import Running
 
@@ -531,6 +532,96 @@ FRESH = (
             "thermalright.peerless-assassin.peerless-assassin-120-se",
             "msi.mag.mag-a1000gl-pcie5",
             "lian-li.lancool.lancool-216",
+        ),
+    ),
+    Running(
+        "A 4090 under a tower of Z790",
+        "a home server's parts list of May 2026",
+        (
+            "intel.core.i9-14900k",
+            "be-quiet.dark-rock-pro.dark-rock-pro-5",
+            "asus.rog-maximus.rog-maximus-z790-dark-hero",
+            ("g-skill.trident-z5-rgb.f5-6400j3239g32gx2-tz5rk", 2),
+            "western-digital.black-sn770.250-gb",
+            "inland.qn450.1-tb",
+            "asus.rog-strix.rtx-4090-oc",
+            "antec.c8.c8",
+            "seasonic.focus.focus-gx-1000-v4-2024",
+            "corsair.fans.icue-link-qx120-rgb-fan",
+        ),
+        verdict="warning",
+    ),
+    Running(
+        "An RX 580 on Z390 for macOS",
+        "Hackintosh Z390 Designare",
+        (
+            "intel.core.i7-9700k",
+            "amd.radeon.rx-580-8gb",
+            ("corsair.vengeance-lpx.cmk16gx4m1e3200c16", 4),
+            "gigabyte.designare.z390-designare",
+            "fenvi.wifi.t919-wi-fi-5-card",
+            "samsung.ssd-970-pro.512-gb",
+            "samsung.ssd-860-evo.250-gb",
+            "samsung.ssd-850-evo.250-gb",
+            ("western-digital.blue-sa510.4-tb", 2),
+            "corsair.rmx.rm850x-2021",
+            "noctua.nh-d15s.nh-d15s",
+            "nzxt.h440.h440",
+        ),
+    ),
+    Running(
+        "Two R9700 on X870E Taichi",
+        "two R9700, a build of 2026",
+        (
+            ("amd.radeon-ai-pro.r9700", 2),
+            "amd.ryzen.9-9900x3d",
+            "asrock.taichi.x870e-taichi",
+            "crucial.ddr5-pro.cp2k32g60c40u5b",
+            "crucial.t710.2-tb",
+            "corsair.hxi.hx1200i-shift",
+            "fractal-design.torrent.torrent",
+        ),
+    ),
+    Running(
+        "A 6700 XT on B550M with ECC memory",
+        "a desktop as of March 2024",
+        (
+            "asrock.b550.b550m-pro4",
+            "amd.ryzen.5-5600",
+            ("micron.ddr4.mta9asf2g72az-3g2", 2),
+            "amd.radeon.rx-6700-xt",
+            "sk-hynix.platinum-p41.1-tb",
+            "samsung.ssd-980.500-gb",
+            "corsair.rmx.rm850x-2021",
+            "cooler-master.hyper.hyper-212-evo-v2",
+            "cooler-master.n200.n200",
+        ),
+    ),
+    Running(
+        "Two 5090 on H13SSL-N with a SATA disk",
+        "a fan daemon's tested configuration, 2026; the supply is chosen",
+        (
+            "supermicro.h13.h13ssl-n",
+            "amd.epyc.9555",
+            "kingston.fury-renegade-pro.kf556r36rbk4-128",
+            ("nvidia.geforce.rtx-5090", 2),
+            "western-digital.black-sn8100.4-tb",
+            "corsair.axi.ax1600i",
+            "seagate.ironwolf-pro.st12000ne0008",
+        ),
+        verdict="warning",
+    ),
+    Running(
+        "A GT 1030 on H11SSL-i",
+        "a homelab's parts list on EPYC 7551P",
+        (
+            "amd.epyc.7551p",
+            "supermicro.h11.h11ssl-i",
+            ("samsung.ddr4.m393a4k40bb0-cpb", 8),
+            "super-flower.leadex.leadex-iii-hg-850w",
+            "crucial.p5-plus.2-tb",
+            "nvidia.geforce.gt-1030",
+            "noctua.nh-u14s.nh-u14s-tr4-sp3",
         ),
     ),
 )

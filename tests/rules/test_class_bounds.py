@@ -9,9 +9,11 @@ from msgspec.structs import replace
 from rigplanner.catalog.load import shipped_catalog
 from rigplanner.catalog.schema.parts import GPU, Chassis, Cooler, Motherboard, PowerSupply, Slot
 from rigplanner.rules.hardware.class_bounds import (
+    card_height_mm,
     card_room_mm,
     cooler_heat_w,
     plugs,
+    radiators_mm,
     slot_columns,
     supply_length_mm,
 )
@@ -113,3 +115,30 @@ def test_known_power_limits_lie_within_what_is_assumed_without_them() -> None:
         if not best <= card.power_min_w <= worst:
             beyond.append((card.id, card.power_min_w, worst, best))
     assert beyond == []
+
+
+def test_cards_that_are_not_long_are_as_high_as_their_class() -> None:
+    """The longest ones of makers are higher than 150 mm: those whose height is known alone."""
+    wrong, told = [], 0
+    for card in shipped_catalog().of_kind("gpu"):
+        assert isinstance(card, GPU)
+        if card.height_mm is None or card.cooling == "liquid" or not card.length_mm:
+            continue
+        if card.vendor == card.chip_maker or card.length_mm > 320.0 or card.height_mm < 69.0:
+            continue
+        highest, lowest = card_height_mm(replace(card, height_mm=None))
+        told += 1
+        if not lowest <= card.height_mm <= highest:
+            wrong.append((card.id, card.height_mm, highest))
+    assert told > 30
+    assert wrong == []
+
+
+def test_towers_take_the_radiators_of_their_class() -> None:
+    wrong = []
+    for case in shipped_catalog().of_kind("chassis"):
+        assert isinstance(case, Chassis)
+        known, bounds = case.enclosure.radiators_mm, radiators_mm(case.enclosure)
+        if known and case.enclosure.airflow != "open" and bounds and max(known) < max(bounds[0]):
+            wrong.append(case.id)
+    assert wrong == []

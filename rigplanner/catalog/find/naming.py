@@ -132,6 +132,7 @@ MAKER_WORDS = {
     "联想": "lenovo",
     "聯想": "lenovo",
     "金牌": "gold",
+    "超白金": "nitro",
     "白金": "platinum",
     "铂金": "platinum",
     "钛金": "titanium",
@@ -300,6 +301,8 @@ _GLUED = re.compile(r"\b(AMD|Intel)(?=\d{4})", re.IGNORECASE)
 """A maker written to his model: "AMD5800X3D"."""
 _SUPER = re.compile(r"(?<![\w-])((?:[GR]TX ?)?(?:16[56]0|20[678]0|40[78]0)(?: ?Ti)?)S\b")
 """A card's number with the letter by which lists write SUPER: "2070S"; a small one is a plural."""
+_TURNED = re.compile(r"\b(\d{4}(?: ?Ti| ?Super)?) ([GR]TX)\b(?! ?\d)", re.IGNORECASE)
+"""A card's number before what it belongs behind: "3060 RTX"."""
 _PLUS = re.compile(r"(?<=[^\W\d_]{3})\+(?=\s|$)")
 """A plus after a word of letters: "WD Red+"."""
 
@@ -307,7 +310,8 @@ _PLUS = re.compile(r"(?<=[^\W\d_]{3})\+(?=\s|$)")
 def in_latin(text: str) -> str:
     """Return a text with the Chinese names of makers and families in Latin letters, and what is
     written together parted."""
-    text = _SUPER.sub(r"\1 Super", _GLUED.sub(r"\1 ", _PLUS.sub(" Plus", text)))
+    text = _TURNED.sub(r"\2 \1", _GLUED.sub(r"\1 ", _PLUS.sub(" Plus", text)))
+    text = _SUPER.sub(r"\1 Super", text)
     if text.isascii():
         return text
     for chinese, latin in MAKER_WORDS.items():

@@ -227,6 +227,9 @@ def is_named(wish: Wish, least: int = 1) -> bool:
         if word not in figures | _CLASS_WORDS | maker and not _FIGURE.fullmatch(word)
     ]
     telling = [word for word in telling if len(word) >= least]
+    if kind_of(part) in BY_NAME and not maker & {*words}:
+        own = "".join(squeezed_names(part))
+        telling = [] if all(map(str.isdigit, (w for w in telling if w in own))) else telling
     if any(name in "".join(words) for name in squeezed_names(part)):
         return True
     return any(
@@ -236,6 +239,10 @@ def is_named(wish: Wish, least: int = 1) -> bool:
             map(_own_name, (part.name, *part.aliases)), _own_names(part), strict=True
         )
     )
+
+
+BY_NAME = ("chassis", "cooler", "psu")
+"""Kinds of which a number alone names no model without its maker."""
 
 
 def _own_name(name: str) -> str:

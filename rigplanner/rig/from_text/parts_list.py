@@ -25,6 +25,7 @@ from rigplanner.catalog.prices.money import CURRENCY_OF_SIGN, read_amount
 from rigplanner.catalog.schema.parts import (
     GPU,
     MemoryKit,
+    Motherboard,
     Part,
     PowerSupply,
     Price,
@@ -274,7 +275,26 @@ def read_parts_list(text: str, index: PartIndex, day: str) -> list[Entry]:
             entries += _row_entries(row, index, day, known) if row else []
         elif heading is None:
             entries += _entries(line, index, day, known)
-    return _one_machine(_fitting(entries, index))
+    return _one_machine(_fitting(_without_second_name(entries), index))
+
+
+_OF_SYSTEM = re.compile(r"\b(?:System|Product Name):", re.IGNORECASE)
+
+
+def _without_second_name(entries: list[Entry]) -> list[Entry]:
+    """Return the entries without boards by which a report names the system that they make up."""
+    boards = [
+        entry.wish.parts[0].id
+        for entry in entries
+        if entry.wish.parts and isinstance(entry.wish.parts[0], Motherboard)
+    ]
+    return [
+        entry
+        for entry in entries
+        if not entry.wish.parts
+        or boards.count(entry.wish.parts[0].id) < 2
+        or not _OF_SYSTEM.search(entry.wish.text)
+    ]
 
 
 _NEXT_LABEL = re.compile(r"[,;]\s+(?=[^\W\d][^,;:|]{1,40}:\s)")

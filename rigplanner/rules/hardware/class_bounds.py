@@ -29,9 +29,9 @@ Range = tuple[float, float]
 STANDARD_HEIGHT_MM = 112.0
 """Height of a standard full-height card, 4.376 inches by the PCI Express Card Electromechanical
 specification; makers round it to 4.4 inches or 112 mm."""
-HIGHEST_CARD_MM = 150.0
-"""Height of the highest air-cooled cards of makers of cards; cards of the chip's maker with fans
-are up to 142 mm high."""
+HIGHEST_CARD_MM = ((250.0, 130.0), (305.0, 142.0), (320.0, 145.0), (1e9, 150.0))
+"""Height of the highest air-cooled cards of makers of cards up to this length in mm, and of any
+where the length is not known; cards of the chip's maker with fans are up to 142 mm high."""
 
 HEAT_BY_RADIATOR_W: tuple[tuple[int, Range], ...] = (
     (140, (140.0, 280.0)),
@@ -119,7 +119,11 @@ def card_height_mm(card: GPU) -> Range:
     if card.height_mm is not None:
         return card.height_mm, card.height_mm
     plain = card.cooling in ("passive", "blower") and card.vendor == card.chip_maker
-    return (STANDARD_HEIGHT_MM if plain else HIGHEST_CARD_MM), 69.0
+    length = HIGHEST_CARD_MM[-1][0]
+    if card.length_mm is not None and card.cooling != "liquid":
+        length = card.length_mm
+    highest = next(height for most, height in HIGHEST_CARD_MM if length <= most)
+    return (STANDARD_HEIGHT_MM if plain else highest), 69.0
 
 
 COLUMNS: dict[str, int] = {
@@ -346,15 +350,52 @@ OPEN_ROOM_MM = 400.0
 TOWER_CARD_MM = 300.0
 """Cases that take cards so long are towers with a place of its own for the supply."""
 TOWER_COLUMNS = 7
+"""Every case for ATX boards of the shipped catalog has so many columns, as ATX asks for."""
 TOWER_RADIATORS_MM = ((120, 240), (120, 140, 240, 280, 360, 420))
+LONG_TOWER_MM = 420.0
+"""Every tower of the shipped catalog that takes cards so long takes radiators of 360 mm too."""
+LONG_TOWER_RADIATORS_MM = ((120, 240, 360), TOWER_RADIATORS_MM[1])
+
+
+def _columns(space: Enclosure) -> int:
+    """Return the columns that a case has at least."""
+    of_form = TOWER_COLUMNS if "ATX" in space.board_form_factors else 0
+    return space.slot_columns or of_form
 
 
 def radiators_mm(space: Enclosure) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Return the fewest and the most lengths of radiators that a tower for ATX boards takes: every
-    one of the shipped catalog whose places are known takes 240 mm."""
+    one of the shipped catalog whose places are known takes 240 mm; an open frame has room for
+    any."""
+    if space.airflow == "open":
+        return TOWER_RADIATORS_MM[1], TOWER_RADIATORS_MM[1]
     tower = (space.gpu_length_mm or 0.0) >= TOWER_CARD_MM and space.rack_units is None
-    tower = tower and (space.slot_columns or 0) >= TOWER_COLUMNS and space.airflow != "open"
-    return TOWER_RADIATORS_MM if tower and "ATX" in space.board_form_factors else None
+    tower = tower and _columns(space) >= TOWER_COLUMNS
+    if not tower or "ATX" not in space.board_form_factors:
+        return None
+    long = (space.gpu_length_mm or 0.0) >= LONG_TOWER_MM
+    return LONG_TOWER_RADIATORS_MM if long else TOWER_RADIATORS_MM
+
+
+UNLIKE_MM = 20.0
+"""So much longer or shorter than those that are known a maker's other supplies may be."""
+
+
+@cache
+def _lengths_of_makers() -> dict[tuple[str, float], Range]:
+    """Return the longest and shortest ATX supplies of a maker and band of watts, in mm, where
+    enough of them are known."""
+    lengths: dict[tuple[str, float], list[float]] = {}
+    for part in shipped_catalog().of_kind("psu"):
+        if not isinstance(part, PowerSupply) or part.form_factor != "ATX":
+            continue
+        if part.length_mm is not None and _watts(part.supply):
+            lengths.setdefault((part.vendor, _band(part.supply)), []).append(part.length_mm)
+    return {
+        key: (max(all_) + UNLIKE_MM, min(all_) - UNLIKE_MM)
+        for key, all_ in lengths.items()
+        if len(all_) >= USUAL_SETS
+    }
 
 
 def supply_length_mm(psu: PowerSupply) -> Range | None:
@@ -366,7 +407,9 @@ def supply_length_mm(psu: PowerSupply) -> Range | None:
         return 130.0, 100.0
     if psu.form_factor != "ATX" or not watts:
         return None
-    return next(length for most, length in SUPPLY_LENGTH_MM if watts <= most)
+    longest, shortest = next(length for most, length in SUPPLY_LENGTH_MM if watts <= most)
+    own = _lengths_of_makers().get((psu.vendor, _band(psu.supply)), (longest, shortest))
+    return min(longest, own[0]), max(shortest, own[1])
 
 
 def supply_room_mm(space: Enclosure) -> Range | None:
@@ -375,7 +418,7 @@ def supply_room_mm(space: Enclosure) -> Range | None:
         return space.psu_length_mm, space.psu_length_mm
     if space.airflow == "open":
         return OPEN_ROOM_MM, OPEN_ROOM_MM
-    card, columns = space.gpu_length_mm or 0.0, space.slot_columns or 0
+    card, columns = space.gpu_length_mm or 0.0, _columns(space)
     if "ATX" not in space.psu_form_factors or card < TOWER_CARD_MM:
         return None
     rows = (room for length, least, room in SUPPLY_ROOM_MM if card >= length and columns >= least)

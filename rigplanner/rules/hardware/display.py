@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from rigplanner.catalog.schema.parts import GPU, Layout, Motherboard, System
+from rigplanner.catalog.schema.parts import GPU, Motherboard, System
 from rigplanner.machine.assemble import assemble
 from rigplanner.machine.displays import graphics_beside, taken_of
 from rigplanner.machine.model import GpuNode, Machine
@@ -48,7 +48,7 @@ def no_output(context: Context, case: Screen) -> Iterator[Finding]:
     if layout.remote_management or any(shows(card.card) for card in context.cards):
         return
     graphics = [cpu.has_graphics for _, cpu in context.cpus]
-    if any(graphics) and (layout.display_outputs or _has_outputs(layout)):
+    if any(graphics) and (layout.display_outputs or _has_outputs(case.board)):
         return
     missing = [
         f"{card.card.id}:display_outputs"
@@ -70,11 +70,20 @@ def no_output(context: Context, case: Screen) -> Iterator[Finding]:
         yield no_output.finding(case)
 
 
-def _has_outputs(layout: Layout) -> bool:
+OF_THE_DESK = ("AM4", "AM5", "LGA1150", "LGA1151", "LGA1155", "LGA1200", "LGA1700", "LGA1851")
+"""Sockets of CPUs that have graphics, most of them."""
+SMALL = ("mini-itx", "micro-atx")
+
+
+def _has_outputs(board: Motherboard | System) -> bool:
     """Say whether a board of which nobody tells the outputs has one: boards with Intel's chipsets B
-    and H and AMD's chipsets A are made for CPUs with graphics."""
+    and H and AMD's chipsets A are made for CPUs with graphics, and small boards for the desk too
+    (every one of the shipped catalog of which it is known has an output)."""
+    layout = board.layout
     intel = any(socket.startswith("LGA") for socket in layout.sockets)
     made = (layout.chipset or "").startswith(("B", "H") if intel else ("A",))
+    form = (board.form_factor or "").casefold() if isinstance(board, Motherboard) else ""
+    made = made or (form in SMALL and bool({*OF_THE_DESK}.intersection(layout.sockets)))
     return layout.display_outputs is None and made
 
 

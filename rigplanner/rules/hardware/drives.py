@@ -33,6 +33,8 @@ from rigplanner.rules.hardware.fit.radiators import Room, room_in
 from rigplanner.rules.hardware.slots import Seeker
 
 MANUAL = "Board manuals, storage tables"
+CABLED = ("mcio", "slimsas", "oculink")
+"""Connectors whose cables fan out to drives."""
 
 
 Homeless = Seeker[Storage]
@@ -115,6 +117,8 @@ def _one_drive(context: Context, case: Homeless, missing: tuple[str, ...]) -> Bo
 def no_port(context: Context, case: Homeless) -> Iterator[Finding]:
     """The solver found no port; one finding for all pieces of an item."""
     pieces = context.homeless.get((case.name.partition("/")[0].rpartition(".")[0], "no-port"), ())
+    if len(pieces) <= _sata_on_cables(context, case):
+        return
     if pieces and case.name == pieces[0] and _has_backplane(case):
         yield no_port.unknown(case, f"{case.board.id}:drives")
     elif pieces and case.name == pieces[0] and _wants_unlisted_key(case):
@@ -128,6 +132,21 @@ def no_port(context: Context, case: Homeless) -> Iterator[Finding]:
             replace(finding, subjects=pieces)
             for finding in stopped(no_port, context, case, "no-port")
         )
+
+
+def _sata_on_cables(context: Context, case: Homeless) -> int:
+    """Return how many SATA drives the free cabled connectors of a board take that carry SATA: one
+    for each lane, by a cable that fans out; 0 for other drives."""
+    if case.part.interface != "sata" or case.part.form_factor == "m2":
+        return 0
+    return sum(
+        use.port.width or use.port.count
+        for use in context.machine.drives
+        if use.port.kind in CABLED
+        and "sata" in use.port.protocols
+        and not use.pieces
+        and not use.disabled_by
+    )
 
 
 def _wants_unlisted_key(case: Homeless) -> bool:
