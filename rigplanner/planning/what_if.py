@@ -3,14 +3,12 @@ more GPUs, lower power caps."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import GPU
-from rigplanner.decoding import convert
 from rigplanner.errors import WorkloadFault
 from rigplanner.evidence import Step
 from rigplanner.machine.model import GpuNode, Machine
@@ -22,7 +20,7 @@ from rigplanner.performance.limits.host import feed_of
 from rigplanner.performance.limits.input_pipeline import fed_range
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import Edit, EditFault, apply
-from rigplanner.rig.workload import Parallelism, Workload
+from rigplanner.rig.workload import Workload
 from rigplanner.rules.assess import Assessment, Job, as_timed, link_of, machine_of, memory_of
 
 COUNTS = (1, 2, 4, 8)
@@ -122,14 +120,6 @@ def room(job: Job, machine: Machine) -> Room:
         users=found("users") if writes else None,
         changes=changes,
     )
-
-
-def changed_fields(change: Change) -> dict[str, Any]:
-    """Return the fields of a change as an edit of the workload takes them."""
-    fields = dict(change.fields)
-    if isinstance(fields.get("parallelism"), dict):
-        fields["parallelism"] = convert(fields["parallelism"], Parallelism)
-    return fields
 
 
 def _smallest(gpus: Sequence[GpuNode]) -> GPU | None:

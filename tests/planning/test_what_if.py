@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import shipped_catalog
-from rigplanner.planning.what_if import changed_fields, power_caps, room, scaling, split_over
+from rigplanner.planning.what_if import power_caps, room, scaling, split_over
 from rigplanner.rig.edits import Edit, apply
 from rigplanner.rig.files import read_rig
 from rigplanner.rig.workload import Parallelism, Workload
@@ -54,7 +54,7 @@ def test_changes_that_fit_come_first_and_can_be_made() -> None:
     fits = [change.fits for change in changes]
     assert fits == sorted(fits, reverse=True)
     for change in changes:
-        after = apply(made.rig, Edit("change_workload", {"index": 0, **changed_fields(change)}))
+        after = apply(made.rig, Edit("change_workload", {"index": 0, **change.typed_fields()}))
         if change.count > len(made.machine.gpus):
             assert "one_more_gpu" in change.code.split("+")
             continue

@@ -34,7 +34,6 @@ from rigplanner.planning.what_if import (
     Room,
     ScalePoint,
     Scaling,
-    changed_fields,
     gpu_item,
     power_caps,
     room,
@@ -252,7 +251,7 @@ class ProspectsPanel:
         """Make a change, with more GPUs where it asks for them."""
         if self._job is None or self._assessment is None:
             return
-        edits = [Edit("change_workload", {"index": self._job.index, **changed_fields(change)})]
+        edits = [Edit("change_workload", {"index": self._job.index, **change.typed_fields()})]
         uid, own = (
             gpu_item(self._session.rig, self._assessment.machine),
             len(self._assessment.machine.gpus),

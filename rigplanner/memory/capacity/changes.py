@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo
+from rigplanner.decoding import convert
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.capacity.levers import room_gib
@@ -35,6 +36,13 @@ class Change(Struct, frozen=True, kw_only=True):
     fits: bool
     speed_share: float
     source: str
+
+    def typed_fields(self) -> dict[str, Any]:
+        """Return the fields as an edit of the workload takes them."""
+        fields = dict(self.fields)
+        if "parallelism" in fields:
+            fields["parallelism"] = convert(fields["parallelism"], Parallelism)
+        return fields
 
 
 class Candidate(Struct, frozen=True):
@@ -292,6 +300,10 @@ def _shrunk(workload: Workload) -> list[Candidate]:
     return found
 
 
+TAKES_FILES = "comfyui"
+"""The program for networks that draw which reads files of llama.cpp's formats."""
+
+
 def _fewer_bits(workload: Workload, stack: str, kind: str) -> list[Candidate]:
     found: list[Candidate] = []
     wide = workload.precision in (None, "fp16", "bf16", "fp32")
@@ -299,7 +311,9 @@ def _fewer_bits(workload: Workload, stack: str, kind: str) -> list[Candidate]:
         found.append(Candidate("eight_bit_weights", {"precision": "int8"}, 0.95, QUANTISED))
     if wide or workload.precision in ("fp8", "int8"):
         four = (
-            {"precision": "nf4", "quant": "bnb"}
+            {"precision": "q4_k_s"}
+            if stack == TAKES_FILES
+            else {"precision": "nf4", "quant": "bnb"}
             if kind in DRAWN
             else {"precision": "int4", "quant": "awq"}
         )

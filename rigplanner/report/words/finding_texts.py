@@ -820,6 +820,7 @@ FIX_TEXTS = {
     "larger-gpu": "Take {part}",
     "monitors-on-cpu": "Put the monitors on the CPU's graphics",
     "checkpointing": "Recompute activations (gradient checkpointing)",
+    "change-job": "Change the job: {changes}",
     "smaller-batch": "Use a batch of {batch} per GPU",
     "larger-ups": "Take {part}",
     "stripe": "Stripe {count} {drive} as RAID 0",

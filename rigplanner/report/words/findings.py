@@ -10,6 +10,7 @@ from rigplanner.report.format import money, number, quantity
 from rigplanner.report.language import Words, listed, tr, trn
 from rigplanner.report.words.fields import FIELD_WORDS, VALUE_WORDS
 from rigplanner.report.words.finding_texts import FACT_FAULTS, FINDING_TEXTS, FIX_TEXTS
+from rigplanner.report.words.memory import change_text
 from rigplanner.rig.document import Rig, part_of
 from rigplanner.rules.core.finding import SEVERITIES, CheckReport, Finding, Fix
 from rigplanner.rules.topics import RULES_BY_CODE
@@ -256,6 +257,8 @@ def fix_text(fix: Fix, rig: Rig, catalog: Catalog) -> str:
     for key in ("piece", "part"):
         if key in fix.values:
             values[key] = _part_or_piece(str(fix.values[key]), rig, catalog)
+    if "changes" in fix.values:
+        values["changes"] = change_text(str(fix.values["changes"]))
     text = tr(FIX_TEXTS.get(fix.code, fix.code), **values)
     price = fix.values.get("price")
     if isinstance(price, int | float) and price:

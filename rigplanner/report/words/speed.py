@@ -9,7 +9,7 @@ from rigplanner.performance.answer import Anchor, ServingAnswer, SpeedEstimate
 from rigplanner.performance.limits.host import Epoch
 from rigplanner.performance.without_network.table import TableTimes
 from rigplanner.report.format import interval, number, percent, quantity
-from rigplanner.report.language import Words, listed, tr
+from rigplanner.report.language import Words, listed, tr, trn
 from rigplanner.report.words.workloads import LIFT_WORDS, assumed_text
 
 MOST_ANCHORS = 3
@@ -297,9 +297,10 @@ def _served(told: ServingAnswer) -> list[tuple[str, str]]:
     of_twenty = tr("Of the middle user, and of the slowest of twenty.")
     made = [
         (
-            tr(
-                "{users} users at once, {requests}",
-                users=number(told.users),
+            trn(
+                "{count} user at once, {requests}",
+                "{count} users at once, {requests}",
+                round(told.users),
                 requests=quantity(told.requests_s, "requests/s"),
             ),
             tr("Streams that the engine works on, and how many of them it answers."),

@@ -4,18 +4,18 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from rigplanner.catalog.schema.parts import GPU, Part
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.machine.displays import taken_of
 from rigplanner.memory.answer import MemoryEstimate
+from rigplanner.memory.capacity.changes import cheapest_changes
 from rigplanner.memory.mig import partition_of
 from rigplanner.memory.on_host import estimate_on_host
 from rigplanner.memory.usable_memory import usable_gib
 from rigplanner.rig.edits import Edit
-from rigplanner.rig.workload import Workload
+from rigplanner.rig.workload import Workload, changed
 from rigplanner.rules.core.context import Context, JobFacts
 from rigplanner.rules.core.finding import Finding, Fix, Named
 from rigplanner.rules.core.fixes import fix, swap
@@ -171,8 +171,8 @@ def has_room(need: MemoryEstimate, have_gib: float) -> bool:
 
 
 def _ways(context: Context, case: Fit) -> tuple[Fix, ...]:
-    """Offer a GPU with room, recomputed activations, a smaller batch: each only where the memory
-    model says that it helps."""
+    """Offer recomputed activations, a smaller batch, or else the change of the job that costs least
+    speed, then a GPU with room: each only where the memory model says that it helps."""
     need, form = case.need, case.card.form_factor
     if need is None:
         return ()
@@ -184,8 +184,8 @@ def _ways(context: Context, case: Fit) -> tuple[Fix, ...]:
             and has_room(need, _room_of(gpu, case))
         )
 
-    bigger = _larger(context, case, suits)
-    return (*bigger, *_recompute(context, case), *_smaller_batch(context, case))
+    simple = (*_recompute(context, case), *_smaller_batch(context, case))
+    return (*(simple or _leaner(context, case)), *_larger(context, case, suits))
 
 
 def _larger(context: Context, case: Fit, suits: Callable[[GPU], bool]) -> tuple[Fix, ...]:
@@ -222,9 +222,28 @@ def _fits_with(context: Context, case: Fit, **fields: Any) -> bool:
     if context.estimate is None or case.card.memory_gib is None:
         return False
     need = context.estimate(
-        replace(case.job.workload, **fields), case.card, len(context.machine.gpu_parts)
+        changed(case.job.workload, fields), case.card, len(context.machine.gpu_parts)
     )
     return not isinstance(need, str) and has_room(need, usable_gib(case.card) or 0.0)
+
+
+def _leaner(context: Context, case: Fit) -> tuple[Fix, ...]:
+    """Offer the change of the job, or the row of several, that costs least speed on these cards."""
+    from rigplanner.performance.settled import settled
+
+    count = len(context.machine.gpu_parts)
+    link = "none" if count == 1 else "pcie"
+    try:
+        work = settled(case.job.workload, case.card, count, 1, link, shipped_zoo())
+        changes = cheapest_changes(work, case.card, count, shipped_zoo())
+    except WorkloadFault:
+        return ()
+    for change in changes:
+        fields = {"stack": work.stack, **change.typed_fields()}
+        if change.fits and change.count == count and _fits_with(context, case, **fields):
+            edit = Edit("change_workload", {"index": case.job.index, **fields})
+            return (fix(context, "change-job", edit, changes=change.code),)
+    return ()
 
 
 def _recompute(context: Context, case: Fit) -> tuple[Fix, ...]:
