@@ -103,7 +103,7 @@ def cards(catalog: Catalog, words: str = "", money: Money | None = None) -> list
     kinds = _kinds(catalog)
     wanted = None
     if words:
-        found = PartIndex(catalog.parts.values()).find(words, "gpu")
+        found = PartIndex(catalog.of_kind("gpu")).find(words, "gpu")
         wanted = {_kind(part) for part in found if isinstance(part, GPU)}
     return [
         _card(alike, money)
