@@ -9,6 +9,7 @@ from rigplanner.catalog.schema.parts import (
     AnyPart,
     Bridge,
     Chassis,
+    MemoryKit,
     NetworkCard,
     Riser,
     Storage,
@@ -29,6 +30,15 @@ READS: dict[str, dict[str, tuple[str, ...] | None]] = {
         **dict.fromkeys(_WATTS, ("type",)),
         **dict.fromkeys(("space", "clearance", "close_limits", "cooling", "drives", "processor")),
     },
+    "memory": {
+        **dict.fromkeys((*_WATTS, "close_limits"), ("modules",)),
+        **dict.fromkeys(("vram", "data"), ("modules", "module_gib")),
+        **dict.fromkeys(
+            ("memory", "memory_rate", "feeding"),
+            ("type", "module", "modules", "module_gib", "speed_mts"),
+        ),
+        "clearance": ("height_mm",),
+    },
     "nic": {
         **dict.fromkeys((*_WATTS, "close_limits"), ("power_w",)),
         **dict.fromkeys(("network", "cluster", "slots", "pcie", "cpu_lanes", "host_ports")),
@@ -48,7 +58,7 @@ READS: dict[str, dict[str, tuple[str, ...] | None]] = {
 named look at none of it. Candidates that agree share the answer."""
 PLACEABLE = (GPU, NetworkCard, Storage, Riser, Bridge)
 """What is put in its place by turn."""
-FEEDING = ("nic", "storage")
+FEEDING = ("memory", "nic", "storage")
 """Kinds of `READS` that the speed of jobs depends on."""
 
 
@@ -63,9 +73,11 @@ def read_of(kind: str, topic: str) -> tuple[str, ...] | None:
 def stand_of(part: AnyPart, others: Sequence[str]) -> Hashable:
     """Return all of a candidate that decides the places and links of a machine: of cards and drives
     their own link, what the matrix shows of them and their turn among the other placeable parts of
-    the rig, which goes by ids; of a case the columns for cards."""
+    the rig, which goes by ids; of a case the columns for cards, of a memory kit its modules."""
     if isinstance(part, Chassis):
         return part.enclosure.slot_columns
+    if isinstance(part, MemoryKit):
+        return part.modules
     turn = tuple([(other < part.id, other == part.id) for other in others])
     if isinstance(part, NetworkCard):
         shown = (part.ports, part.port_gbps) if in_matrix(part) else None

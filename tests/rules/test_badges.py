@@ -12,7 +12,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.schema.parts import GPU, KINDS, AnyPart, Doubt, NetworkCard, Storage
+from rigplanner.catalog.schema.parts import (
+    GPU,
+    KINDS,
+    AnyPart,
+    Doubt,
+    MemoryKit,
+    NetworkCard,
+    Storage,
+)
 from rigplanner.data import data_path
 from rigplanner.machine import pieces
 from rigplanner.machine.assemble import assemble
@@ -192,6 +200,8 @@ def _stands_by(part: AnyPart) -> tuple[str, ...]:
         return "form_factor", "interface", "gen", "width"
     if isinstance(part, NetworkCard):
         return "form_factor", "edge_gen", "edge_width", "ports", "port_gbps", "protocol", "rdma"
+    if isinstance(part, MemoryKit):
+        return ("modules",)
     return ()
 
 

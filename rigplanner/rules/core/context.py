@@ -1,7 +1,7 @@
 """What rules look at: the rig, the machine it becomes, its jobs, and handy views of them, each made
 once on demand."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -164,12 +164,19 @@ class Context(Struct, frozen=True, kw_only=True, dict=True):
         """All pieces, the strongest first."""
         return in_turn(self.machine.pieces)
 
-    def of(self, kind: type[P]) -> Iterator[tuple[str, P]]:
-        """Yield name and part of all pieces of one kind, in the same turn whatever the order of
+    @cached_property
+    def _of_kind(self) -> dict[type[Part], tuple[tuple[str, Any], ...]]:
+        return {}
+
+    def of(self, kind: type[P]) -> tuple[tuple[str, P], ...]:
+        """Return name and part of all pieces of one kind, in the same turn whatever the order of
         the items."""
-        for piece in self.in_turn:
-            if isinstance(piece.part, kind):
-                yield piece.name, piece.part
+        known = self._of_kind.get(kind)
+        if known is None:
+            known = self._of_kind[kind] = tuple(
+                [(piece.name, piece.part) for piece in self.in_turn if isinstance(piece.part, kind)]
+            )
+        return known
 
     @cached_property
     def boards(self) -> tuple[Board, ...]:
@@ -273,40 +280,40 @@ class Context(Struct, frozen=True, kw_only=True, dict=True):
             found.append(Drive(name, storage, use, self.board_of(use.board) if use else None))
         return tuple(found)
 
-    @cached_property
+    @property
     def cpus(self) -> tuple[tuple[str, CPU], ...]:
         """All CPU pieces."""
-        return tuple(self.of(CPU))
+        return self.of(CPU)
 
-    @cached_property
+    @property
     def memory(self) -> tuple[tuple[str, MemoryKit], ...]:
         """All memory kits."""
-        return tuple(self.of(MemoryKit))
+        return self.of(MemoryKit)
 
     @cached_property
     def memory_gib(self) -> float:
         """Host memory in GiB."""
         return sum(kit.modules * kit.module_gib for _, kit in self.memory)
 
-    @cached_property
+    @property
     def coolers(self) -> tuple[tuple[str, Cooler], ...]:
         """All CPU coolers."""
-        return tuple(self.of(Cooler))
+        return self.of(Cooler)
 
-    @cached_property
+    @property
     def bridges(self) -> tuple[tuple[str, Bridge], ...]:
         """All NVLink bridges."""
-        return tuple(self.of(Bridge))
+        return self.of(Bridge)
 
-    @cached_property
+    @property
     def risers(self) -> tuple[tuple[str, Riser], ...]:
         """All risers."""
-        return tuple(self.of(Riser))
+        return self.of(Riser)
 
-    @cached_property
+    @property
     def accessories(self) -> tuple[tuple[str, Accessory], ...]:
         """All accessories."""
-        return tuple(self.of(Accessory))
+        return self.of(Accessory)
 
     @cached_property
     def enclosure(self) -> tuple[str, Chassis | System] | None:
