@@ -604,13 +604,12 @@ def _degrees(workload: Workload, task: str, count: int, stack: Stack, shape: Sha
         whole = whole and not _splits_layers(workload, stack)
         tensor = _from_variant(workload, "tp") or (count if whole else 1)
         asked = Parallelism(tensor=tensor, zero=3 if stack.sharded else 0)
-    # Experts are dealt out over the replicas that data parallelism makes.
-    replicas = max(asked.expert, asked.data or 1)
-    used = asked.tensor * asked.pipeline * asked.context * replicas
-    if used < 1 or count % used:
+    used = asked.tensor * asked.pipeline * asked.context * (asked.data or 1)
+    if used < 1 or count % used or count // asked.pipeline % asked.expert:
         raise WorkloadFault(
             f"parallelism: tensor {asked.tensor} x pipeline {asked.pipeline} x context"
-            f" {asked.context} x data {replicas} does not divide {count} GPUs."
+            f" {asked.context} x data {asked.data or 1}, or expert {asked.expert} in a stage, does"
+            f" not divide {count} GPUs."
         )
     if workload.parallelism is not None:
         check_shares(

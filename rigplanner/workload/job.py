@@ -216,14 +216,16 @@ def _flags(workload: Workload, stack: str, assumed: dict[str, str]) -> frozenset
 
 
 def _dealt(degrees: Parallelism, count: int) -> dict[str, Any]:
-    """How the job lies over the GPUs and the host, as fields of `Job`."""
+    """How the job lies over the GPUs and the host, as fields of `Job`: experts that are dealt out
+    over a stage's GPUs have no more shares than those, whatever else is shared there (Megatron's
+    expert_tensor_parallel_size takes what is left)."""
     return {
         "data": _data(degrees, count),
         "zero": degrees.zero,
         "tensor": degrees.tensor,
         "pipeline": degrees.pipeline,
         "context": degrees.context,
-        "expert": degrees.expert,
+        "expert": min(degrees.expert, max(1, count // (degrees.tensor * degrees.pipeline))),
         "sequence": degrees.sequence is not False,
         "offload": offload_word(degrees),
     }

@@ -11,6 +11,7 @@ from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.estimate import estimate_memory
 from rigplanner.rig.workload import Parallelism, Workload
 from rigplanner.workload.cases import BadCase, read_case
+from rigplanner.workload.network import resolve
 from rigplanner.workload.releases import (
     COMPILED,
     EAGER,
@@ -532,3 +533,37 @@ def test_a_whole_network_in_fp16_keeps_weights_in_fp32_under_unsloth(zoo: Zoo) -
         for stack in ("unsloth", "pytorch-hf")
     )
     assert half == pytest.approx(2 * other, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("model", "task", "plan", "published_gib"),
+    [
+        ("qwen3-30b-a3b", "train_full", {"tensor": 4, "pipeline": 2, "expert": 4}, 76.0),
+        ("qwen3-235b-a22b", "train_lora", {"tensor": 4, "expert": 8}, None),
+    ],
+)
+def test_experts_have_no_more_shares_than_a_stage_has_gpus(
+    zoo: Zoo, model: str, task: str, plan: dict[str, int], published_gib: float | None
+) -> None:
+    """Tensor and expert ranks lie on the same eight cards (ms-swift, examples/megatron,
+    mcore_bridge/full/moe.sh: 8 x 76 GiB)."""
+    work = Workload(
+        model=model,
+        task=task,
+        precision="bf16",
+        stack="megatron-lm",
+        seq_len=8192,
+        batch_per_gpu=1,
+        samples="packed",
+        attention="flash",
+        gradient_checkpointing=True,
+        gradient_accumulation=4,
+        flags=["fused_cross_entropy"],
+        parallelism=Parallelism(zero=1, **plan),
+    )
+    told = estimate_memory(work, find_gpu("A100 80GB"), 8, zoo)
+    params = resolve(work, zoo).params
+    assert told.parts.weights_gib * GIB == pytest.approx(2 * params / 8, rel=0.1)
+    if published_gib:
+        assert told.low_gib < published_gib < told.high_gib
+        assert told.device_gib == pytest.approx(published_gib, rel=0.15)

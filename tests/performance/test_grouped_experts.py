@@ -53,5 +53,6 @@ def test_experts_are_dealt_out_over_replicas() -> None:
 
     assert job(Parallelism(data=2, expert=2), 2)
     assert job(Parallelism(expert=8), 8)
+    assert job(Parallelism(data=2, tensor=4, expert=8), 8)
     with pytest.raises(WorkloadFault, match="does not divide 6"):
         job(Parallelism(expert=4), 6)
