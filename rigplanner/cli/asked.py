@@ -20,6 +20,7 @@ from rigplanner.performance.host.steps import cpu_file
 from rigplanner.performance.software.stacks import shipped_stacks
 from rigplanner.performance.without_network.simulated import simulators
 from rigplanner.rig.files import RigFault, read_rig
+from rigplanner.rig.from_text.from_words import counted
 from rigplanner.rig.workload import Case, Hardware, Parallelism, Workload, in_own_words
 from rigplanner.workload.network import resolve
 from rigplanner.workload.readers import UNREAD, model_fields
@@ -263,8 +264,8 @@ def _put(fields: dict[str, Any], given: str) -> None:
     fields[last] = value
 
 
-SEVERAL = re.compile(r"(?P<count>[0-9]{1,9})\s*[x×*]\s*(?P<name>\S.*)", re.IGNORECASE)
-"""Several GPUs of one name: 2x RTX 3090, 2×RTX 3090."""
+BETWEEN = re.compile(r"\s*(?:,|\+|&)\s*")
+"""What stands between GPUs that differ: "RTX 3090 + RTX 4090"."""
 
 
 def _hardware(args: argparse.Namespace) -> Hardware:
@@ -275,11 +276,11 @@ def _hardware(args: argparse.Namespace) -> Hardware:
             raise InputFault("--rig: the rig names its CPUs; leave --cpu away.")
         return Hardware(rig=args.rig)
     names: list[str] = []
-    for word in args.gpu:
-        many = SEVERAL.fullmatch(word.strip())
-        if many and not 1 <= int(many["count"]) <= 1024:
-            raise InputFault(f"--gpu: expected 1 to 1024 GPUs, found {many['count']}.")
-        names += [many["name"]] * int(many["count"]) if many else [word]
+    for word in (one for given in args.gpu for one in BETWEEN.split(given.strip())):
+        count, name = counted(word)
+        if not 1 <= count <= 1024:
+            raise InputFault(f"--gpu: expected 1 to 1024 GPUs, found {count}.")
+        names += [name] * count
     cpu, cpus = _processors(args.cpu)
     if not names:
         return Hardware(cpu=cpu, cpus=cpus)
@@ -296,8 +297,10 @@ def _hardware(args: argparse.Namespace) -> Hardware:
 
 def _processors(word: str | None) -> tuple[str | None, int]:
     """The name of the CPUs asked for and their number."""
-    many = SEVERAL.fullmatch(word.strip()) if word else None
-    return (many["name"], int(many["count"])) if many else (word, 1)
+    if not word:
+        return word, 1
+    count, name = counted(word)
+    return name, count
 
 
 class Work(Struct, frozen=True):

@@ -44,8 +44,8 @@ class Place(Struct, frozen=True, kw_only=True):
 
     @property
     def unequal(self) -> bool:
-        """Whether the GPUs differ in memory."""
-        return len({gpu.memory_gib for gpu in self.gpus}) > 1
+        """Whether the GPUs differ."""
+        return len({gpu.id for gpu in self.gpus}) > 1
 
 
 def place_of(hardware: Hardware) -> Place:

@@ -202,3 +202,22 @@ def test_an_option_that_is_none_says_what_may_be_meant(
     with pytest.raises(SystemExit) as stopped:
         main(["memory", "qwen3:30b", "--gpu", "RTX 3090", *option])
     assert stopped.value.code == 2 and hint in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "cards"),
+    [
+        ("7900 xtx", ["AMD Radeon RX 7900 XTX"]),
+        ("9070 xt x2", ["AMD Radeon RX 9070 XT"] * 2),
+        ("2x3090", ["GeForce RTX 3090"] * 2),
+        ("dual rtx 3090", ["GeForce RTX 3090"] * 2),
+        ("RTX 3090 + 2x RTX 4090", ["GeForce RTX 3090", "GeForce RTX 4090", "GeForce RTX 4090"]),
+    ],
+)
+def test_gpus_are_named_as_people_write_them(
+    capsys: pytest.CaptureFixture[str], words: str, cards: list[str]
+) -> None:
+    assert main(["memory", "qwen3-8b", "--gpu", words, "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    named = [card["gpu"] for card in told.get("cards", ())] or [told["gpu"]] * told["count"]
+    assert named == cards

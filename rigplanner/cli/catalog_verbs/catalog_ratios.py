@@ -8,7 +8,6 @@ import msgspec
 
 from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.cli.asked import SEVERAL
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.hardware import cpus_named
 from rigplanner.cli.terminal import tell
@@ -20,6 +19,7 @@ from rigplanner.planning.map.measured_ratios import Ratio, Ratios, Side, boards_
 from rigplanner.report.format import columns_of, number, padded
 from rigplanner.report.language import tr
 from rigplanner.report.words.measured_ratios import ratios_text
+from rigplanner.rig.from_text.from_words import counted
 from rigplanner.rig.workload import Workload
 
 HEADS = ("Network", "Task", "Format", "Batch", "GPUs", "Times", "Source")
@@ -69,8 +69,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _side(words: str, stack: str) -> Side:
     """What a word names. Raises InputFault with the nearest for what nothing knows."""
-    several = SEVERAL.fullmatch(words.strip())
-    name, count = (several["name"], int(several["count"])) if several else (words, None)
+    several, name = counted(words)
+    count = several if name != words.strip() else None
     try:
         gpu = find_gpu(name)
     except WorkloadFault as fault:
