@@ -341,6 +341,8 @@ def test_a_pasted_list_becomes_a_rig_and_keeps_what_did_not_match(window):
     assert [item.quantity for item in window.session.rig.items] == [2, 1]
     assert window.view("Start").paste.toPlainText() == "an unheard-of thing"
     assert "an unheard-of thing" in window.session.rig.notes
+    assert "an unheard-of thing" in window.messages.text.text()
+    assert window.tabs.currentIndex() == TABS.index("Parts")
 
 
 def test_a_pasted_list_tells_that_memory_of_another_maker_was_taken(window):

@@ -6,7 +6,8 @@ from typing import Any
 from msgspec import Struct
 
 from rigplanner.catalog.schema.parts import AnyPart, Part
-from rigplanner.report.language import tr
+from rigplanner.report.format import quantity
+from rigplanner.report.language import digits, tr
 
 Value = float | str | None
 
@@ -60,7 +61,7 @@ def _capacity(part: Any) -> Value:
 
 
 def _kit(part: Any) -> Value:
-    return f"{part.modules} × {part.module_gib:g}"
+    return f"{part.modules} × {digits(f'{part.module_gib:g}')}"
 
 
 def _widest(part: Any) -> Value:
@@ -76,7 +77,7 @@ def _nvlink(part: Any) -> Value:
     port = part.nvlink
     if port is None:
         return tr("none") if part.has_nvlink is False else None
-    return f"{port.links} × {port.link_gbs:g} GB/s"
+    return f"{port.links} × {quantity(port.link_gbs, 'GB/s')}"
 
 
 def _edge(part: Any) -> Value:

@@ -77,7 +77,7 @@ TILES = (
 
 class StartView(QWidget):
     """`file_asked` carries a path and whether it is a sample, `command_asked` the id of a command,
-    `locate_asked` a lost file. `rig_made` tells that all of a pasted list is in the rig,
+    `locate_asked` a lost file. `rig_made` tells that a pasted list became the rig,
     `rig_restored` that edits that were left are open again."""
 
     file_asked = Signal(Path, bool)
@@ -274,10 +274,9 @@ class StartView(QWidget):
         self._say_unmatched(
             tr("Not found in the catalog: {lines}", lines=", ".join(missing)) if missing else ""
         )
-        if not left_unsaved:
+        if missing or not left_unsaved:
             session.tell(taken_text(entries))
-        if not missing:
-            self.rig_made.emit()
+        self.rig_made.emit()
 
     def _say_unmatched(self, text: str) -> None:
         self.unmatched.setText(text[:2000])

@@ -23,7 +23,7 @@ from rigplanner.report.drawing.shapes import (
     text_width,
 )
 from rigplanner.report.format import MANY
-from rigplanner.report.language import listed, tr, trn
+from rigplanner.report.language import digits, listed, tr, trn
 
 POINTS_PER_MM = 0.82
 PITCH = POINTS_PER_MM * COLUMN_MM
@@ -251,9 +251,13 @@ def _said(
     *more: str,
 ) -> list[Box | Line | Label]:
     """Return the words in a card's box: its name, and its size as far as there is room."""
-    facts = [tr("{slots} slots thick", slots=f"{slots:g}") if slots else tr("thickness not known")]
+    facts = [
+        tr("{slots} slots thick", slots=digits(f"{slots:g}"))
+        if slots
+        else tr("thickness not known")
+    ]
     facts.append(
-        tr("{length_mm} mm long", length_mm=f"{length_mm:g}")
+        tr("{length_mm} mm long", length_mm=digits(f"{length_mm:g}"))
         if length_mm
         else tr("length not known")
     )
@@ -323,11 +327,13 @@ def _gaps(cards: list[_Card], right: float) -> tuple[list[Box | Line | Label], f
                 "{count} column free",
                 "{count} columns free",
                 int(free) if free == int(free) else MANY,
-                count=f"{free:g}",
+                count=digits(f"{free:g}"),
             )
             shapes.append(Label(CARD_X + 6, middle, words, SMALL_SIZE, quiet=True))
         else:
-            text = tr("no gap") if free <= 0 else tr("gap of {free} column", free=f"{free:g}")
+            text = (
+                tr("no gap") if free <= 0 else tr("gap of {free} column", free=digits(f"{free:g}"))
+            )
             shapes.append(
                 Label(
                     min(upper.right, lower.right) - 5,

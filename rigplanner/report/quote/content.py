@@ -418,7 +418,10 @@ def _finding(finding: Finding, rig: Rig, catalog: Catalog) -> QuoteFinding:
         code=finding.code,
         title=rule_title(finding.code),
         text=finding_text(finding, rig, catalog),
-        fix=tr(" or ").join(fix_text(fix, rig, catalog) for fix in finding.fixes[:2]),
+        fix=tr(" or ").join(
+            text[: n == 0] + text[n == 0 : 1].lower() + text[1:]
+            for n, text in enumerate(fix_text(fix, rig, catalog) for fix in finding.fixes[:2])
+        ),
         waived=waived,
     )
 

@@ -5,7 +5,7 @@ from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import System
 from rigplanner.economics.totals import Totals
 from rigplanner.report import format as fmt
-from rigplanner.report.language import tr, trn
+from rigplanner.report.language import digits, tr, trn
 from rigplanner.rig.document import QuoteDetails, Rig, part_of
 from rigplanner.rules.assess import Assessment
 
@@ -60,7 +60,7 @@ def incomplete_text(totals: Totals) -> str:
 
 def share_text(percent: float) -> str:
     """Return a rate in per cent with as many decimals as it was entered with."""
-    return fmt.number(percent, len(f"{percent:.10g}".partition(".")[2]))
+    return digits(f"{percent:.10g}")
 
 
 def tax_word(rate: float, included: bool, name: str = "") -> str:
