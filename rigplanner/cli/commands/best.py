@@ -328,9 +328,12 @@ def _by_strictness(seekers: list[Seeker]) -> Iterator[Seeker]:
 
 def _laddered(budget: float, seekers: list[Seeker]) -> Answer:
     """Return the answer for a budget: of sound rigs, else one step of strictness down."""
+    sure = None
     for seeker in _by_strictness(seekers):
         *_, answer = seeker.answers(budget)
-        if answer.best is not None:
+        answer = replace(answer, sure=sure)
+        sure = answer.best
+        if sure is not None and not seeker.is_worth_the_doubt(sure):
             break
     return answer
 

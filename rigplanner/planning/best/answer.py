@@ -16,6 +16,7 @@ from rigplanner.planning.best.goals import (
     NearlyAsFast,
     PerMoney,
     ProofOfFastest,
+    WorthTheDoubt,
 )
 from rigplanner.planning.best.judge import Judge
 from rigplanner.planning.best.market import Market
@@ -49,7 +50,8 @@ class Answer(Struct, frozen=True, kw_only=True):
     """The best rig of a question. `top` is the fastest where that is another one (then `best` is
     its near-tie for less money). `total` rigs are in the space, `examined` of them were looked at
     one by one, `counts` says how many were left out for which reason. `gap` is None where the proof
-    is whole; else no rig is faster than the best by more than this share."""
+    is whole; else no rig is faster than the best by more than this share. `sure` is the best rig
+    whose memory surely holds the works, where the answer is worth a doubt."""
 
     question: Question
     strictness: Strictness
@@ -61,6 +63,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     gap: float | None
     certificate: Certificate | None = None
     left_out: dict[str, int] = {}
+    sure: Candidate | None = None
 
 
 class Seeker:
@@ -184,6 +187,24 @@ class Seeker:
         except Stopped:
             self._stopped = True
 
+    def is_worth_the_doubt(self, sure: Candidate) -> bool:
+        """Return whether some rig whose memory may not hold the works is so much better than the
+        best that surely does. Of cards only those come into question that are not sound for just
+        that: what they hold does not rest on their host."""
+        budget = self.judge.question.budget
+        if self.strictness != LADDER[0] or self.question.tight:
+            return False
+        bounds = self.search.bounds
+        some = [c for c in self._sets if bounds.has_slots(c) and bounds.ceiling(c) == "tight"]
+        other = self.asking(self.question, strictness=LADDER[1])
+        other.judge.question = replace(other.question, budget=budget)
+        other.search.bounds.question = other.judge.question
+        most = math.inf if budget is None else budget + NO_MONEY
+        aim = WorthTheDoubt(self.question.objective, most, sure)
+        for _ in other._pass(aim, NoLedger(), tuple(some)):
+            return True
+        return False
+
     def _early(self, most: float) -> Candidate | None:
         """The cheapest rig with the single card that may be fastest: a good one to begin with,
         found long before what several cards do is known."""
@@ -292,18 +313,21 @@ def answers(
     go_on: Callable[[], bool] = lambda: True,
 ) -> Iterator[tuple[Seeker, Answer]]:
     """Yield what is the best so far each time that it changes, with who found it: among sound rigs;
-    where it is proven that there is none, among those whose memory may not hold the works; then
+    where it is proven that there is none, or one of the next is twice as good, among those whose
+    memory may not hold the works; then
     among those with warnings that no choice mends, and those with facts that are not known. The
     last certificate holds the proofs that the stricter ones found none."""
     stricter: Certificate | None = None
+    sure: Candidate | None = None
     for strictness in LADDER:
         seeker = Seeker(question, catalog, today, strictness, go_on)
         for answer in seeker.answers(question.budget, keep):
             if answer.certificate is not None and stricter is not None:
                 whole = replace(answer.certificate, stricter=stricter)
                 answer = replace(answer, certificate=whole)
-            yield seeker, answer
-        if answer.best is not None or not go_on():
+            yield seeker, replace(answer, sure=sure)
+        sure = answer.best
+        if not go_on() or (sure is not None and not seeker.is_worth_the_doubt(sure)):
             return
         stricter = answer.certificate
 

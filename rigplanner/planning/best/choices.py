@@ -13,7 +13,7 @@ from rigplanner.catalog.schema.parts import GPU, System
 from rigplanner.machine.assemble import assemble
 from rigplanner.memory.usable_memory import unified
 from rigplanner.planning.best.answer import Answer, Seeker
-from rigplanner.planning.best.goals import NEAR, Least
+from rigplanner.planning.best.goals import NEAR, Least, gain
 from rigplanner.planning.best.question import Question
 from rigplanner.planning.best.reads import LADDER, Strictness
 from rigplanner.planning.best.score import Score, score_of
@@ -129,20 +129,14 @@ def _better(seeker: Seeker, answer: Answer, asked: Question) -> Answer | None:
     found = _aside(seeker, asked, seeker.strictness, answer.question.budget)
     if answer.best is None or found is None or found.best is None:
         return None
-    one, two = answer.best, found.best
-    gains = {
-        "fastest": two.score.value / one.score.value,
-        "cheapest": one.price / two.price,
-        "per-money": two.score.value / two.price * one.price / one.score.value,
-        "least-watts": one.watts / max(two.watts, 1.0),
-    }
-    return found if gains[seeker.question.objective] > 1 + NEAR else None
+    better = gain(seeker.question.objective, answer.best, found.best)
+    return found if better > 1 + NEAR else None
 
 
 def surely_from(seeker: Seeker, answer: Answer) -> Candidate | None:
     """Return the cheapest rig of which nothing is in doubt, whatever it costs, where the answer is
     none; None, too, where that cannot be told soon."""
-    if answer.best is None or seeker.strictness == LADDER[0]:
+    if answer.best is None or answer.sure is not None or seeker.strictness == LADDER[0]:
         return None
     asked = replace(seeker.question, objective="cheapest", budget=None)
     found = _aside(seeker, asked, LADDER[0], None)

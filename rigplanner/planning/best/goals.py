@@ -3,6 +3,7 @@ interest, and keeps the best that it was shown."""
 
 import math
 
+from rigplanner.planning.best.question import Objective
 from rigplanner.planning.best.score import Score
 from rigplanner.planning.best.search import CENT, NOTHING, Candidate
 
@@ -20,6 +21,49 @@ def near(top: Score, other: Score) -> bool:
     return (
         other.value >= (1 - NEAR) * top.value and other.high >= top.value and other.value >= top.low
     )
+
+
+DOUBT = 2.0
+"""A rig whose memory most likely holds the works counts for half of one whose surely does: in the
+worst of likely cases every second one fails."""
+
+
+def gain(objective: Objective, one: Candidate, other: Candidate) -> float:
+    """Return how many times as much the other rig gives of what is asked, or as little it takes."""
+    if objective == "fastest":
+        return other.score.value / one.score.value
+    if objective == "cheapest":
+        return one.price / max(other.price, CENT)
+    if objective == "least-watts":
+        return one.watts / max(other.watts, 1.0)
+    return other.score.value / max(other.price, CENT) * one.price / one.score.value
+
+
+class WorthTheDoubt:
+    """Any rig that gives more than `DOUBT` times as much of what is asked as the one that surely
+    holds the works."""
+
+    def __init__(self, objective: Objective, budget: float, sure: Candidate) -> None:
+        self.objective, self.budget, self.sure = objective, budget, sure
+        self.best: Candidate | None = None
+
+    def limit(self, score: float) -> float:
+        """What a rig of this speed may cost, or draw, to be worth it."""
+        if self.best is not None:
+            return NOTHING
+        if self.objective == "fastest":
+            return self.budget if score > DOUBT * self.sure.score.value else NOTHING
+        if self.objective == "least-watts":
+            return self.sure.watts / DOUBT
+        most = self.sure.price / DOUBT
+        if self.objective == "per-money":
+            most *= score / self.sure.score.value
+        return min(self.budget, most)
+
+    def found(self, candidate: Candidate) -> None:
+        """Keep the first."""
+        if gain(self.objective, self.sure, candidate) > DOUBT:
+            self.best = candidate
 
 
 class Fastest:

@@ -25,7 +25,7 @@ from rigplanner.machine.assemble import assemble, put_together
 from rigplanner.machine.power.loads import load_w
 from rigplanner.machine.power.power import rating_w
 from rigplanner.planning.best.certificate import FORMAT, Certificate, Claim, Family
-from rigplanner.planning.best.goals import NEAR, near
+from rigplanner.planning.best.goals import DOUBT, NEAR, near
 from rigplanner.planning.best.market import Market
 from rigplanner.planning.best.reads import (
     CARDS,
@@ -142,19 +142,33 @@ class _Check:
                 yield f"families[{number}]: {fault}"
 
     def _stricter(self) -> Iterator[str]:
-        """Where rigs with warnings or open facts count, it is proven that no other does it."""
+        """Where rigs with warnings or open facts count, it is proven that no other does it; where
+        tight memory counts, that none that surely holds the works does half as much."""
         made, other, at = self.made, self.made.stricter, LADDER.index(self.strictness)
         if not at:
             return
         if other is None or other.strictness != LADDER[at - 1]:
             yield f"stricter: no proof that no {LADDER[at - 1]} rig does it"
             return
-        if other.claim is not None or other.gap is not None:
+        if other.gap is not None or (other.claim is not None and not self._pays(other.claim)):
             yield f"stricter: a {other.strictness} rig does it, or none was not proven"
         if (other.question, other.day) != (made.question, made.day):
             yield "stricter: another question"
         for fault in _Check(other, self.catalog).faults():
             yield f"stricter.{fault}"
+
+    def _pays(self, sure: Claim) -> bool:
+        """Say whether tight memory brings so much more than a rig that surely holds the works."""
+        mine, objective = self.made.claim, self.question.objective
+        if mine is None or self.strictness != LADDER[1] or self.question.tight:
+            return False
+        if objective == "fastest":
+            return mine.top > DOUBT * sure.score
+        if objective == "least-watts":
+            return mine.watts * DOUBT < sure.watts
+        if objective == "cheapest":
+            return mine.price * DOUBT < sure.price
+        return mine.score / mine.price > DOUBT * sure.score / sure.price
 
     def _names_what_is_there(self) -> bool:
         made, claim = self.made, self.made.claim

@@ -344,6 +344,11 @@ def sound_text(answer: Answer) -> str:
     """Return what the rules let pass."""
     if answer.best is not None and answer.best.score.unproven:
         return tr(UNPROVEN)
+    if answer.sure is not None:
+        return tr(
+            "Memory is tight: it most likely holds the work. A rig that surely does is less than"
+            " half as good."
+        )
     return tr(STRICTNESS[answer.strictness])
 
 
@@ -424,7 +429,7 @@ def beside_texts(answer: Answer) -> Iterable[str]:
     unspent = question.budget is not None and question.budget - best.price >= 1
     if question.budget is not None and unspent and answer.gap is None:
         yield _left_text(question, money(question.budget - best.price, question.currency))
-    if best.score.tight:
+    if best.score.tight and answer.sure is None:
         yield tr("Memory is tight: the job may not fit.")
     if best.score.unproven:
         yield tr("Its speed leans on measurements of other makers' cards alone.")
@@ -476,6 +481,13 @@ def cards_text(best: Candidate, catalog: Catalog) -> str:
 def instead_texts(seeker: Seeker, answer: Answer) -> Iterable[str]:
     """Yield what prices of other markets and tight memory would make possible, where they do, and
     from how much on a rig is in no doubt."""
+    if answer.sure is not None:
+        yield tr(
+            "Surely held: {cards}, {price}, {speed}.",
+            cards=cards_text(answer.sure, seeker.catalog),
+            price=money(answer.sure.price, seeker.question.currency),
+            speed=speed_text(answer.sure),
+        )
     if (sure := surely_from(seeker, answer)) is not None:
         yield tr(
             "Without these doubts: {cards}, from {price}.",
