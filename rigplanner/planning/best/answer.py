@@ -77,7 +77,7 @@ class Seeker:
         strictness: Strictness = "sound",
         go_on: Callable[[], bool] = lambda: True,
     ) -> None:
-        question = _in_one_format(question)
+        self.said, question = question, _in_one_format(question)
         self.question, self.catalog, self.today = question, catalog, today
         self.strictness, self.go_on = strictness, go_on
         self.market = Market(
@@ -192,7 +192,8 @@ class Seeker:
         best that surely does. Of cards only those come into question that are not sound for just
         that: what they hold does not rest on their host."""
         budget = self.judge.question.budget
-        if self.strictness != LADDER[0] or self.question.tight:
+        asks_most = self.question.objective in ("fastest", "per-money")
+        if self.strictness != LADDER[0] or self.question.tight or not asks_most:
             return False
         bounds = self.search.bounds
         some = [c for c in self._sets if bounds.has_slots(c) and bounds.ceiling(c) == "tight"]

@@ -14,6 +14,7 @@ from rigplanner.machine.assemble import assemble
 from rigplanner.memory.usable_memory import unified
 from rigplanner.planning.best.answer import Answer, Seeker
 from rigplanner.planning.best.goals import NEAR, Least, gain
+from rigplanner.planning.best.nearest import in_four_bits
 from rigplanner.planning.best.question import Question
 from rigplanner.planning.best.reads import LADDER, Strictness
 from rigplanner.planning.best.score import Score, score_of
@@ -115,6 +116,19 @@ def with_tight_memory(seeker: Seeker, answer: Answer) -> Answer | None:
     if seeker.question.tight or seeker.strictness != "sound":
         return None
     return _better(seeker, answer, replace(seeker.question, tight=True))
+
+
+def with_four_bits(seeker: Seeker, answer: Answer) -> Answer | None:
+    """Return the best rig for works whose weights have four bits, where nobody said what they have
+    and nobody could take it for as good as the answer."""
+    wants = tuple(
+        one if want.workload.precision or want.workload.quant
+        else replace(one, workload=in_four_bits(one.workload))
+        for want, one in zip(seeker.said.wants, seeker.question.wants, strict=True)
+    )  # fmt: skip
+    if wants == seeker.question.wants:
+        return None
+    return _better(seeker, answer, replace(seeker.question, wants=wants))
 
 
 ASIDE_S = 5.0

@@ -40,25 +40,19 @@ def gain(objective: Objective, one: Candidate, other: Candidate) -> float:
 
 
 class WorthTheDoubt:
-    """Any rig that gives more than `DOUBT` times as much of what is asked as the one that surely
-    holds the works."""
+    """Any rig that gives more than `DOUBT` times as much, for the money or within it, as the one
+    that surely holds the works. Who asks for the least that does them wants no doubt."""
 
     def __init__(self, objective: Objective, budget: float, sure: Candidate) -> None:
         self.objective, self.budget, self.sure = objective, budget, sure
         self.best: Candidate | None = None
 
     def limit(self, score: float) -> float:
-        """What a rig of this speed may cost, or draw, to be worth it."""
-        if self.best is not None:
+        """What a rig of this speed may cost to be worth it."""
+        ratio = score / (DOUBT * self.sure.score.value)
+        if self.best is not None or (self.objective == "fastest" and ratio <= 1):
             return NOTHING
-        if self.objective == "fastest":
-            return self.budget if score > DOUBT * self.sure.score.value else NOTHING
-        if self.objective == "least-watts":
-            return self.sure.watts / DOUBT
-        most = self.sure.price / DOUBT
-        if self.objective == "per-money":
-            most *= score / self.sure.score.value
-        return min(self.budget, most)
+        return self.budget if self.objective == "fastest" else self.sure.price * ratio
 
     def found(self, candidate: Candidate) -> None:
         """Keep the first."""

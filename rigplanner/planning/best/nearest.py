@@ -7,11 +7,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rigplanner.memory.usable_memory import usable_gib
+from rigplanner.performance.silicon import weight_bits
 from rigplanner.planning.best.answer import Seeker
 from rigplanner.planning.best.bounds import least_gib
 from rigplanner.planning.best.question import MOST_CARDS, Question, Want
 from rigplanner.planning.best.score import on_cards
-from rigplanner.planning.best.works import trains
+from rigplanner.planning.best.works import HOSTED_STACKS, trains, writes
 from rigplanner.rig.workload import Workload
 from rigplanner.rules.assess import memory_on
 
@@ -69,13 +70,14 @@ Loosening = tuple[str, Callable[[Question], Question]]
 
 
 def changes(seeker: Seeker) -> Iterator[Change]:
-    """Yield the changes that make a rig possible, each by itself: more money first, then each limit
-    given up. Where no single one does, the fewest of them that do together: giving up all of them,
-    each is asked for again unless nothing is possible then. At last what must change of a work
-    that no rig holds."""
+    """Yield the changes that make a rig possible, each by itself: more money first, and what is
+    easier for the money; then each limit given up. Where no single one does, the fewest of them
+    that do together: giving up all of them, each is asked for again unless nothing is possible
+    then. At last what must change of a work that no rig holds."""
     question = replace(seeker.question, budget=None)
     if seeker.question.budget is not None and (price := _cheapest(question, seeker)) is not None:
         yield Change(codes=("budget",), price=price)
+        yield from _of_works(seeker.question, [], seeker)
         return
     some = any_at_all = False
     limits = list(_limits(question))
@@ -206,10 +208,18 @@ def _adapted(work: Workload) -> Workload:
     return replace(work, task="train_qlora") if work.task in ADAPTABLE else work
 
 
+def in_four_bits(work: Workload) -> Workload:
+    """Return a work that writes with weights of four bits, itself where they are as small."""
+    hosted = (work.stack or "").casefold() in HOSTED_STACKS
+    if trains(work) or hosted or not writes(work) or weight_bits(work.precision or "") < 8:
+        return work
+    return replace(work, precision="int4", quant="awq")
+
+
 def _in_ram(work: Workload) -> Workload:
     if trains(work) or not work.model:
         return work
-    return replace(work, stack="llama.cpp", precision="q4_k_m", parallelism=None)
+    return replace(work, stack="llama.cpp", precision="q4_k_m", quant=None, parallelism=None)
 
 
 ADAPTABLE = ("train_full", "train_lora")
@@ -218,13 +228,14 @@ EASIER: tuple[tuple[str, Callable[[Workload], Workload]], ...] = (
     ("checkpointing", _recomputed),
     ("context", _shorter),
     ("qlora", _adapted),
+    ("four-bit", in_four_bits),
     ("in-ram", _in_ram),
 )
 """What makes a work easier, the least change first; each is added to those before it."""
 
 
 def _cheapest(question: Question, seeker: Seeker) -> float | None:
-    """Return what the cheapest rig costs, whatever the budget."""
-    asked = replace(question, objective="cheapest", budget=None)
-    *_, answer = seeker.asking(asked).answers(None)
+    """Return what the cheapest rig within the budget costs."""
+    asked = replace(question, objective="cheapest")
+    *_, answer = seeker.asking(asked).answers(question.budget)
     return answer.best.price if answer.best is not None and answer.best.price < math.inf else None

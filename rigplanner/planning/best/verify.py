@@ -164,11 +164,8 @@ class _Check:
             return False
         if objective == "fastest":
             return mine.top > DOUBT * sure.score
-        if objective == "least-watts":
-            return mine.watts * DOUBT < sure.watts
-        if objective == "cheapest":
-            return mine.price * DOUBT < sure.price
-        return mine.score / mine.price > DOUBT * sure.score / sure.price
+        per_money = mine.score / mine.price > DOUBT * sure.score / sure.price
+        return objective == "per-money" and per_money
 
     def _names_what_is_there(self) -> bool:
         made, claim = self.made, self.made.claim

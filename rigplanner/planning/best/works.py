@@ -25,7 +25,7 @@ def asks_for_card(work: Workload) -> bool:
     that keeps layers in RAM, or for one person with none named."""
     if work.stack:
         return trains(work) or work.stack.casefold() not in HOSTED_STACKS
-    return work.task not in (None, "inference") or _writer(work) is None
+    return work.task not in (None, "inference") or not writes(work)
 
 
 def from_ram(work: Workload) -> Workload:
@@ -42,6 +42,11 @@ def overflows(work: Workload, gpu: GPU, count: int) -> bool:
         return False
     weights = network.params * weight_bits(work.precision or "") / 8
     return weights > count * gpu.dies * gpu.memory_gib * GIB
+
+
+def writes(work: Workload) -> bool:
+    """Return whether a work's network is a language model that writes."""
+    return _writer(work) is not None
 
 
 def _writer(work: Workload) -> Network | None:

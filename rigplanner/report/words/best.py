@@ -13,7 +13,13 @@ from rigplanner.memory.answer import MemoryEstimate
 from rigplanner.memory.usable_memory import usable_gib
 from rigplanner.planning.aims import Aim
 from rigplanner.planning.best.answer import Answer, Seeker
-from rigplanner.planning.best.choices import Rival, from_abroad, surely_from, with_tight_memory
+from rigplanner.planning.best.choices import (
+    Rival,
+    from_abroad,
+    surely_from,
+    with_four_bits,
+    with_tight_memory,
+)
 from rigplanner.planning.best.goals import near
 from rigplanner.planning.best.hire import Rented, hours_for
 from rigplanner.planning.best.market import Market, Offer
@@ -140,6 +146,7 @@ PRICED = {
 INSTEAD = {
     "abroad": "At prices of other markets, converted (--abroad): {cards}, {price}, {speed}.",
     "tight": "Where memory may be tight (--tight): {cards}, {price}, {speed}.",
+    "four-bit": "With 4-bit weights (precision=int4 quant=awq): {cards}, {price}, {speed}.",
 }
 """What would be possible with a limit less."""
 UNPROVEN = (
@@ -171,6 +178,7 @@ CHANGES = {
     " (gradient_checkpointing=full).",
     "context": "With 512 tokens at once it is possible from {price}.",
     "qlora": "With QLoRA it is possible from {price} (task=train_qlora).",
+    "four-bit": "With 4-bit weights it is possible from {price} (precision=int4 quant=awq).",
     "in-ram": "With 4-bit weights and what the cards do not hold in RAM it is possible from {price}"
     " (stack=llama.cpp precision=q4_k_m).",
 }
@@ -190,6 +198,7 @@ GIVEN_UP = {
     "checkpointing": "recomputed activations",
     "context": "512 tokens at once",
     "qlora": "QLoRA",
+    "four-bit": "4-bit weights",
     "in-ram": "4-bit weights, in RAM what the cards do not hold",
 }
 REASONS = {
@@ -479,7 +488,7 @@ def cards_text(best: Candidate, catalog: Catalog) -> str:
 
 
 def instead_texts(seeker: Seeker, answer: Answer) -> Iterable[str]:
-    """Yield what prices of other markets and tight memory would make possible, where they do, and
+    """Yield what prices of other markets, tight memory and smaller weights would make possible, and
     from how much on a rig is in no doubt."""
     if answer.sure is not None:
         yield tr(
@@ -494,7 +503,11 @@ def instead_texts(seeker: Seeker, answer: Answer) -> Iterable[str]:
             cards=cards_text(sure, seeker.catalog),
             price=money(sure.price, seeker.question.currency),
         )
-    others = {"abroad": from_abroad(seeker, answer), "tight": with_tight_memory(seeker, answer)}
+    others = {
+        "abroad": from_abroad(seeker, answer),
+        "tight": with_tight_memory(seeker, answer),
+        "four-bit": with_four_bits(seeker, answer),
+    }
     for limit, other in others.items():
         if other is not None and other.best is not None:
             yield tr(

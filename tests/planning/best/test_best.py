@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import cache
 
 import pytest
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from rigplanner.catalog.load import Catalog, shipped_catalog
-from rigplanner.catalog.schema.parts import Price, kind_of
+from rigplanner.catalog.schema.parts import GPU, Price, kind_of
 from rigplanner.planning.best.answer import Answer, Seeker, best_rig
 from rigplanner.planning.best.certificate import Certificate, as_json
 from rigplanner.planning.best.question import Question, Want
@@ -403,3 +403,35 @@ def test_every_cause_that_leaves_rigs_out_has_words() -> None:
     causes = {cause for seed in CERTIFIED for cause in answered(seed).counts}
     causes |= {"twin", "no-case", "stack", "target", "unproven", "role", "memory"}
     assert {cause for cause in causes if excluded_text(cause) == cause} == set()
+
+
+@pytest.mark.parametrize(("slower", "strictness"), [(1.0, "sound"), (0.2, "tight")])
+def test_tight_memory_wins_where_it_gives_more_than_twice_as_much(
+    slower: float, strictness: str
+) -> None:
+    """A card of 24 GB surely holds the work, one of 16 may: the surer one loses where it is made
+    far slower."""
+    sure, other = "nvidia.geforce.rtx-3090", "asus.dual.rtx-5060-ti-16gb-oc"
+    catalog = one_card(sure)
+    card = catalog.get(sure)
+    assert isinstance(card, GPU)
+    rates = {k: v * slower for k, v in asdict(card.dense_tflops).items() if v}
+    weak = replace(
+        card,
+        bandwidth_gbs=(card.bandwidth_gbs or 0.0) * slower,
+        dense_tflops=replace(card.dense_tflops, **rates),
+    )
+    parts = {**catalog.parts, **one_card(other).parts, sure: weak}
+    catalog = replace(catalog, parts=parts)
+    question = Question(wants=(Want(workload=WORKS[1]),), site=SITES[1], most_cards=1)
+    answer = best_rig(question, catalog, TODAY, True)
+    assert answer.strictness == strictness and (answer.sure is not None) == (strictness == "tight")
+    assert answer.best is not None and answer.certificate is not None
+    assert verify(answer.certificate, catalog).faults == ()
+    if answer.sure is not None:
+        assert answer.best.score.value > 2 * answer.sure.score.value
+        stricter = answer.certificate.stricter
+        assert stricter is not None and stricter.claim is not None
+        claim = replace(stricter.claim, score=answer.best.score.value)
+        false = replace(answer.certificate, stricter=replace(stricter, claim=claim))
+        assert any("stricter" in fault for fault in verify(false, catalog).faults)
