@@ -56,7 +56,7 @@ def estimate(zoo: Zoo, gpu: GPU | None = None, count: int = 1, **fields: Any) ->
 
 def test_every_measured_row_names_its_source_and_day() -> None:
     rows = [json.loads(row) for row in FILE.read_bytes().splitlines()]
-    assert len(rows) == 1248 and len({row["source"] for row in rows}) >= 140
+    assert len(rows) == 1272 and len({row["source"] for row in rows}) >= 140
     assert all(row["read"] and row["value_gib"] > 0 for row in rows)
     assert len({row["id"] for row in rows}) == len(rows)
 
@@ -75,6 +75,7 @@ def test_figures_at_first_sight_are_those_that_were_written_down() -> None:
         ("8", (94, 94), 0.105, 0.766),
         ("9", (162, 154), 0.041, 1.0),
         ("10", (116, 116), 0.074, 0.716),
+        ("14", (24, 24), 0.052, 0.792),
     ):
         assert (found[name].cases, found[name].covered) == counts
         assert found[name].median == pytest.approx(median, abs=0.001) and found[
