@@ -2,10 +2,14 @@
 package; of the catalog a newer edition that was fetched, signed and tried (`catalog update --data`)
 goes first."""
 
+import gzip
 import os
 from functools import cache
 from pathlib import Path
 
+PACKED = ".gz"
+"""How the name of a file ends that the self-contained folder packs: families of parts become twelve
+times as short."""
 TRIED = "RIGPLANNER_DATA"
 """The environment's name of a folder whose `catalog` is read instead: a process that tries one."""
 
@@ -28,6 +32,23 @@ def shipped_path(folder: str) -> Path:
         f"The installation is incomplete: no folder '{folder}' beside {package}. Install RigPlanner"
         " again."
     )
+
+
+def shipped_files(folder: Path, begin: str = "") -> list[Path]:
+    """Return the JSON files of a folder whose names begin so, packed or not."""
+    return sorted([*folder.glob(f"{begin}*.json"), *folder.glob(f"{begin}*.json{PACKED}")])
+
+
+def read_shipped(path: Path) -> bytes:
+    """Return what a shipped file holds, be it packed or not. Raises OSError."""
+    packed = path if path.suffix == PACKED else path.with_name(path.name + PACKED)
+    return path.read_bytes() if not packed.exists() else gzip.decompress(packed.read_bytes())
+
+
+@cache
+def font_bytes(name: str) -> bytes:
+    """Return a shipped font, read once."""
+    return read_shipped(data_path("resources") / "fonts" / name)
 
 
 def editions_folder() -> Path:

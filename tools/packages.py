@@ -15,9 +15,11 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from platform import libc_ver
+from tempfile import TemporaryDirectory
 
 from rigplanner import __version__
-from rigplanner.catalog.load import PACKED, family_files
+from rigplanner.catalog.load import family_files
+from rigplanner.data import PACKED
 from tools.icu_data import slim
 from tools.shell_words import write as write_shell_words
 
@@ -27,7 +29,7 @@ DIST, BUILD = ROOT / "dist", ROOT / "build"
 LINUX = BUILD / "linux"
 DEPENDS = (
     f"libc6 (>= {libc_ver()[1]})", "libstdc++6 (>= 11)", "libegl1", "libgl1", "libx11-xcb1",
-    "libzstd1", "fontconfig-config", "libdbus-1-3", "libgssapi-krb5-2",
+    "libzstd1", "libfontconfig1", "libglib2.0-0", "libdbus-1-3", "libgssapi-krb5-2",
 )  # fmt: skip
 """What the folder does not bring: the C and C++ libraries, the drivers' own OpenGL and what it
 stands on, where fonts lie, and what every desktop speaks with."""
@@ -39,6 +41,8 @@ WITHOUT_BLAS = (
 )
 """How numpy is built for the folder: its wheel brings OpenBLAS, 28 MB for the inverse of small
 matrices, and loops for each kind of processor."""
+SHORT = ("setup-args=-Doptimization=s", "setup-args=-Db_ndebug=true")
+"""How pandas is built for the folder: for size. Its tables here have some hundred rows."""
 PLAIN_PICTURES = tuple(
     f"{form}=disable"
     for form in ("xcb", "webp", "avif", "tiff", "jpeg2000", "lcms", "imagequant", "raqm")
@@ -91,10 +95,15 @@ def folder() -> Path:
         sys.executable, "-m", "PyInstaller", "--noconfirm", "--log-level", "WARN",
         "--distpath", BUILD / "folder", "--workpath", BUILD / "pyinstaller",
         ROOT / "packaging" / "rigplanner.spec",
-        PYTHONPATH=f"{lean('numpy', WITHOUT_BLAS)}{os.pathsep}{lean('pillow', PLAIN_PICTURES)}",
+        PYTHONPATH=os.pathsep.join(
+            str(lean(package, settings))
+            for package, settings in (
+                ("numpy", WITHOUT_BLAS), ("pillow", PLAIN_PICTURES), ("pandas", SHORT)
+            )
+        ),
     )  # fmt: skip
     made = BUILD / "folder" / "rigplanner"
-    pack(made / "_internal" / "rigplanner" / "data_files" / "catalog")
+    pack(made / "_internal" / "rigplanner" / "data_files")
     if sys.platform == "linux":
         strip(made)
         for library in made.rglob("libicudata.so.*"):
@@ -123,9 +132,17 @@ def lean(package: str, settings: Sequence[str]) -> Path:
     return place
 
 
-def pack(catalog: Path) -> None:
-    """Pack the families of parts."""
-    for file in family_files(catalog):
+def pack(data: Path) -> None:
+    """Pack what is long and read through `read_shipped`."""
+    resources, catalog = data / "resources", data / "catalog"
+    for file in (
+        *family_files(catalog),
+        *(catalog / "models").glob("*.json"),
+        *(catalog / "benchmarks").glob("measured-*.json"),
+        *(catalog / "benchmarks").glob("apart-*.json"),
+        *(resources / "translations").glob("*.po"),
+        *(resources / "fonts").glob("NotoSansTC-*.ttf"),
+    ):
         file.with_name(file.name + PACKED).write_bytes(gzip.compress(file.read_bytes(), mtime=0))
         file.unlink()
 
@@ -136,6 +153,34 @@ def strip(made: Path) -> None:
     for library in made.rglob("*.so*"):
         if library.is_file() and not library.is_symlink() and ".libs" not in str(library):
             subprocess.run(["strip", "--strip-unneeded", library], check=False, capture_output=True)
+
+
+def works(made: Path) -> None:
+    """Let the folder do by itself what asks for the libraries that are cut down: compare, export,
+    judge its accuracy, draw, write in Chinese. Raises CalledProcessError, and SystemExit when a
+    file is missing."""
+    program = made / ("rigplanner.exe" if sys.platform == "win32" else "rigplanner")
+    samples = made / "_internal" / "rigplanner" / "data_files" / "resources" / "samples"
+    one, two = sorted(samples.glob("*.rig"))[:2]
+    with TemporaryDirectory() as place:
+        for command, file in (
+            (("compare", one, two, "--format", "xlsx"), "compare.xlsx"),
+            (("compare", one, two, "--format", "csv"), "compare.csv"),
+            (("export", one, "--format", "csv"), "rig.csv"),
+            (("export", one, "--format", "xlsx"), "rig.xlsx"),
+            (("quote", one), "quote.pdf"),
+            (("quote", one, "--language", "zh_TW"), "chinese.pdf"),
+            (("catalog", "export", "--format", "sqlite"), "catalog.sqlite"),
+            (("rank", "resnet-50", "--format", "png"), "map.png"),
+        ):
+            target = Path(place) / file
+            run(program, *command, "-o", target, XDG_CACHE_HOME=place, XDG_DATA_HOME=place)
+            if not target.stat().st_size:
+                raise SystemExit(f"{file}: the folder wrote nothing")
+        cases = (ROOT / "tests/memory/measured_adapters.jsonl").read_text("utf-8").splitlines()
+        few = Path(place) / "few.jsonl"
+        few.write_text("\n".join(cases[:3]), "utf-8")
+        run(program, "validate", few, XDG_CACHE_HOME=place, XDG_DATA_HOME=place)
 
 
 def linux_tree(made: Path) -> None:
@@ -238,6 +283,8 @@ def main() -> int:
     made = folder()
     size = sum(file.stat().st_size for file in made.rglob("*") if not file.is_symlink())
     print(f"built      {made.relative_to(ROOT)}  {size / 1e6:.1f} MB unpacked")
+    works(made)
+    print("tried      comparison, tables, workbooks, quotes, picture, accuracy: written")
     if sys.platform != "linux":
         print("not built  Linux packages: this is no Linux")
         return 0

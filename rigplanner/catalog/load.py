@@ -15,15 +15,13 @@ from msgspec.structs import force_setattr, replace
 from rigplanner.catalog.binary import keep_struct, place, read_struct, signature
 from rigplanner.catalog.layer import NO_LAYERS, Layers
 from rigplanner.catalog.schema.parts import AnyPart, Doubt, Price
-from rigplanner.data import data_path
+from rigplanner.data import PACKED, data_path
 from rigplanner.decoding import JsonFault, beyond_sense, convert, read_json, read_tree
 from rigplanner.evidence import Source, Trust
 from rigplanner.garbage import collector_paused, spare_what_was_read
 from rigplanner.whole_file import read_within
 
 LARGEST_FILE_BYTES = 256 * 2**20
-PACKED = ".gz"
-"""What family files of the self-contained folder end in: unpacked they are twelve times as long."""
 PRICE_TABLE = "prices.csv"
 """The prices of the shipped parts, a row each: they change faster than the parts do."""
 ID = re.compile(r"[a-z0-9][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*){2,}")

@@ -19,7 +19,7 @@ from rigplanner.catalog.find.model_names import (
 )
 from rigplanner.catalog.find.stored_names import read_name, usual_tag
 from rigplanner.catalog.load import CatalogFault
-from rigplanner.data import data_path
+from rigplanner.data import data_path, read_shipped, shipped_files
 from rigplanner.decoding import read_json
 from rigplanner.evidence import Source
 
@@ -233,9 +233,9 @@ def read_zoo(folder: Path) -> Zoo:
     models: list[Model] = []
     sources: dict[str, Source] = {}
     seen: set[str] = set()
-    for path in sorted(folder.glob("*.json")):
+    for path in shipped_files(folder):
         try:
-            family = read_json(path.read_bytes(), _File)
+            family = read_json(read_shipped(path), _File)
         except (msgspec.MsgspecError, OSError) as fault:
             raise CatalogFault(f"{path}: {fault}") from fault
         sources.update(family.sources)

@@ -5,7 +5,7 @@ import logging
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 from PySide6.QtGui import QFontDatabase
 
-from rigplanner.data import data_path
+from rigplanner.data import font_bytes
 from rigplanner.report.language import language, language_of_system, use_language
 
 log = logging.getLogger(__name__)
@@ -47,4 +47,4 @@ def speak_as_qt(code: str) -> None:
         QFontDatabase.WritingSystem.TraditionalChinese
     ):
         for name in ("NotoSansTC-Regular.ttf", "NotoSansTC-SemiBold.ttf"):
-            QFontDatabase.addApplicationFont(str(data_path("resources") / "fonts" / name))
+            QFontDatabase.addApplicationFontFromData(font_bytes(name))

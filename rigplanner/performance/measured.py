@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from rigplanner.catalog.load import CatalogFault
-from rigplanner.data import data_path
+from rigplanner.data import data_path, read_shipped, shipped_files
 from rigplanner.decoding import JsonFault, read_json
 from rigplanner.evidence import Source
 from rigplanner.performance.software.stacks import released
@@ -104,7 +104,7 @@ def read_measured(path: Path) -> list[Measured]:
     """Return the rows of one file of the catalog; raise CatalogFault with the path, the row and
     what is wrong with it."""
     try:
-        read = read_json(path.read_bytes(), MeasuredFile)
+        read = read_json(read_shipped(path), MeasuredFile)
     except JsonFault as fault:
         raise CatalogFault(f"{path}: {fault}") from fault
     if read.columns != Row.__struct_fields__:
@@ -156,7 +156,7 @@ def _measured(group: Group, row: Row, source: Source) -> Measured:
 @cache
 def shipped_measured() -> tuple[Measured, ...]:
     """Return all rows that came with the program, read once."""
-    files = sorted((data_path("catalog") / "benchmarks").glob("measured-*.json"))
+    files = shipped_files(data_path("catalog") / "benchmarks", "measured-")
     return tuple(row for path in files for row in read_measured(path))
 
 

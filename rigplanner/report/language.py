@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from rigplanner.data import data_path
+from rigplanner.data import data_path, read_shipped
 
 THIN = "\u202f"
 MARKS = {"en": (",", "."), "cs": (THIN, ","), "zh_TW": (",", ".")}
@@ -61,9 +61,8 @@ def use_language(code: str) -> None:
         return
     import polib
 
-    file = polib.pofile(
-        str(data_path("resources") / "translations" / f"{code}.po"), encoding="utf-8"
-    )
+    content = read_shipped(data_path("resources") / "translations" / f"{code}.po")
+    file = polib.pofile(content.decode("utf-8"))
     texts = {
         entry.msgid: tuple(entry.msgstr_plural[n] for n in sorted(entry.msgstr_plural))
         if entry.msgid_plural

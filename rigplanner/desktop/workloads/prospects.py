@@ -181,9 +181,9 @@ class ProspectsPanel:
         the room there is."""
         from rigplanner.rules.assess import memory_of
 
-        if self._job is None or self._assessment is None:
+        gpus = self._assessment.machine.gpus if self._assessment else ()
+        if self._job is None or not gpus:
             return
-        gpus = self._assessment.machine.gpus
         smallest = min(gpus, key=lambda node: node.gpu.memory_gib or 0.0).gpu
         found = memory_of(replace(self._job.workload, **fields), smallest, len(gpus))
         room = (

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from rigplanner import __version__
-from rigplanner.data import data_path
+from rigplanner.data import data_path, shipped_files
 from rigplanner.performance.anchors.kriging import NOBODY, Codes, Columns, Floats, columns_of
 from rigplanner.performance.anchors.points import WORDS, Placed, Point
 from rigplanner.whole_file import read_within, write_whole
@@ -91,7 +91,7 @@ def cache_file() -> Path:
     digest, package = hashlib.blake2b(digest_size=16), Path(__file__).parents[2]
     digest.update(__version__.encode())  # a packaged program has no files of its own to tell
     for folder in FOLDERS:
-        for path in sorted((data_path("catalog") / folder).glob("*.json")):
+        for path in shipped_files(data_path("catalog") / folder):
             digest.update(f"{folder}/{path.name}\0".encode())
             digest.update(hashlib.blake2b(path.read_bytes()).digest())
     for path in sorted(package.rglob("*.py")):

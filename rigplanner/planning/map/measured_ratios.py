@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from rigplanner.catalog.gpus import gpus_by_name
 from rigplanner.catalog.schema.parts import GPU
-from rigplanner.data import data_path
+from rigplanner.data import data_path, shipped_files
 from rigplanner.performance.answer import TIME_METRICS
 from rigplanner.performance.host.steps import cpu_file
 from rigplanner.performance.measured import Measured, read_measured, shipped_measured
@@ -74,7 +74,7 @@ class Shared(Struct, frozen=True):
 @cache
 def apart_measured() -> tuple[Measured, ...]:
     """Return the rows that no prediction leans on: further lines of tables of which others do."""
-    files = sorted((data_path("catalog") / "benchmarks").glob("apart-*.json"))
+    files = shipped_files(data_path("catalog") / "benchmarks", "apart-")
     return tuple(row for path in files for row in read_measured(path))
 
 

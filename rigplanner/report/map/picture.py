@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from rigplanner.data import data_path
+from rigplanner.data import font_bytes
 from rigplanner.report.language import language
 from rigplanner.report.map.scene import THEMES, Dot, Rect, Role, Scene, Stroke, Text
 
@@ -143,7 +143,7 @@ def _font(size: float, strong: bool, spoken: str) -> "FreeTypeFont":
 
     family = "NotoSansTC" if spoken.startswith("zh") else "NotoSans"
     name = f"{family}-{'SemiBold' if strong else 'Regular'}.ttf"
-    return ImageFont.truetype(str(data_path("resources") / "fonts" / name), round(size))
+    return ImageFont.truetype(io.BytesIO(font_bytes(name)), round(size))
 
 
 def font_width(text: str, size: float, strong: bool = False) -> float:

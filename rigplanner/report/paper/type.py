@@ -2,10 +2,11 @@
 
 import unicodedata
 from functools import cache
+from io import BytesIO
 from typing import Any
 from xml.sax.saxutils import escape
 
-from rigplanner.data import data_path
+from rigplanner.data import font_bytes
 
 REGULAR, STRONG, CHINESE, STRONG_CHINESE = (
     "RigSans",
@@ -31,7 +32,7 @@ def font(name: str) -> Any:
     from reportlab.pdfbase import pdfmetrics
     from reportlab.pdfbase.ttfonts import TTFont
 
-    made = TTFont(name, str(data_path("resources") / "fonts" / FILES[name]))
+    made = TTFont(name, BytesIO(font_bytes(FILES[name])))
     pdfmetrics.registerFont(made)
     return made
 
