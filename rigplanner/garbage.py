@@ -1,11 +1,15 @@
 """The garbage collector: paused while many lasting objects are made at once, or for good where only
 one thread may destroy."""
 
+import ctypes
 import gc
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+OLDEST = 2
+"""The generation of what has outlived two collections."""
 _lock = threading.Lock()
 _pauses: list[bool] = []
 """One for each pause that lasts, of whatever thread: whether the collector was on before it."""
@@ -60,3 +64,13 @@ def sweep() -> None:
     ]
     if due:
         gc.collect(due[-1])
+    if due and due[-1] == OLDEST:
+        give_back()
+
+
+def give_back() -> None:
+    """Let glibc give back what lies free between what is used: it trims the end of its heap alone,
+    and kept 14 MiB after five thousand deeds in the window."""
+    library = ctypes.CDLL(None) if sys.platform == "linux" else None
+    if library is not None and hasattr(library, "malloc_trim"):
+        library.malloc_trim(0)

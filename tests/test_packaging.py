@@ -10,8 +10,9 @@ import pytest
 
 from rigplanner.cli.commands import trace
 from rigplanner.cli.main import COMMANDS
+from rigplanner.data import read_shipped
 from rigplanner.memory.measured import torch_step
-from tools import shell_words
+from tools import packages, shell_words
 
 ROOT = Path(__file__).parents[1]
 APP = "io.github.rigplanner.RigPlanner"
@@ -58,6 +59,27 @@ def test_what_is_imported_by_name_is_collected():
         "reportlab.graphics.barcode",
     }
     assert '"_cffi_backend"' in spec  # without it no signature of an edition could be checked
+
+
+def test_what_the_folder_packs_is_read_through_one_function(tmp_path):
+    for name in (
+        "catalog/models",
+        "catalog/benchmarks",
+        "resources/fonts",
+        "resources/translations",
+    ):
+        (tmp_path / name).mkdir(parents=True)
+    plain = ["catalog/models/zoo.json", "catalog/benchmarks/measured-a.json",
+             "resources/fonts/NotoSansTC-Regular.ttf", "resources/translations/cs.po"]  # fmt: skip
+    kept = ["catalog/benchmarks/stacks.json", "resources/fonts/NotoSans-Regular.ttf"]
+    for name in plain + kept:
+        (tmp_path / name).write_bytes(name.encode())
+    packages.pack(tmp_path)
+    assert {file.name for file in tmp_path.rglob("*.gz")} == {
+        Path(one).name + ".gz" for one in plain
+    }
+    for name in plain + kept:
+        assert read_shipped(tmp_path / name) == name.encode()
 
 
 def test_the_folder_runs_what_the_program_asks_of_python():

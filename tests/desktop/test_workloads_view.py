@@ -79,6 +79,24 @@ def test_the_largest_size_opens_what_it_rests_on(window, sample_folder):
     shown[0].close()
 
 
+def test_a_size_of_gpus_that_have_gone_opens_nothing(window, sample_folder):
+    """Until the prospects of the changed rig come, the buttons of the former stand there."""
+    view = open_tab(window, sample_folder, "dual-rtx-3090")
+    view._delay.setInterval(1_000_000)
+    buttons = view.results.prospects.sizes.findChildren(QToolButton)
+    steps = next(each for each in buttons if "Steps of batch" in each.accessibleName())
+    session = window.session
+    gpu_ids = {part.id for part in session.catalog.of_kind("gpu")}
+    gpus = [each.uid for each in session.rig.items if each.part in gpu_ids]
+    for uid in gpus:
+        session.edit("Remove", Edit("remove_item", {"uid": uid}))
+    end = time.monotonic() + 60
+    while view.results.prospects._assessment.machine.gpus and time.monotonic() < end:
+        QApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)
+    steps.click()
+    assert not [each for each in window.findChildren(QDialog) if each.isVisible()]
+
+
 def test_what_does_not_fit_is_offered_ways_that_do(window, sample_folder):
     view = open_tab(window, sample_folder, "rtx-5090")
     view.form._fields["batch_per_gpu"].field.setValue(16)
