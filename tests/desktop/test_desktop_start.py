@@ -116,7 +116,7 @@ def test_an_empty_window_loads_no_rules_and_no_view_of_the_catalog():
 def test_a_long_list_is_read_aside_and_may_be_cancelled(window, qtbot):
     window.show_tab("Start")
     start = window.findChild(StartView)
-    start.paste.setPlainText("2x RTX 3090\n" + "Ryzen 9 5950X\n" * 150)
+    start.paste.setPlainText("2x RTX 3090\n" + "\n" * 2_000 + "Ryzen 9 5950X\n" * 30)
     start.make_from_list()
     assert window.session.tasks.is_busy("list") and start.unmatched.text() == "Reading the list…"
     start.cancel_list()

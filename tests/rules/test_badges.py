@@ -126,6 +126,7 @@ def test_a_rule_that_knows_nothing_of_badges_is_asked_like_any_other(catalog: Ca
     assert len(long) > 10
     for part in long:
         assert trial.fitting(part).badge == "no", part.id
+    for part in random.Random("long").sample(long, 8):
         assert _agrees(rig, catalog, part, trial), part.id
 
 

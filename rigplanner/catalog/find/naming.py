@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Literal
 
@@ -10,6 +11,8 @@ from msgspec import Struct
 
 from rigplanner.catalog.find.words import words_of
 from rigplanner.catalog.schema.parts import GPU, Part, kind_of
+from rigplanner.data import shipped_path
+from rigplanner.decoding import read_json
 
 Confidence = Literal["exact", "words", "ambiguous", "none"]
 """exact: name and maker stand in the text; words: the name does, without its maker; ambiguous:
@@ -18,136 +21,6 @@ several parts are so named."""
 MOST_WORDS = 12
 SHORTEST_NAME = 4
 
-MAKER_WORDS = {
-    "N 卡": "geforce",
-    "N卡": "geforce",
-    "A 卡": "radeon",
-    "A卡": "radeon",
-    "华南金牌": "huananzhi",
-    "華南金牌": "huananzhi",
-    "骇客神条": "hyperx",
-    "華碩": "asus",
-    "华硕": "asus",
-    "玩家国度": "rog",
-    "技嘉": "gigabyte",
-    "微星": "msi",
-    "華擎": "asrock",
-    "华擎": "asrock",
-    "超微": "supermicro",
-    "海韻": "seasonic",
-    "海韵": "seasonic",
-    "美商海盗船": "corsair",
-    "海盜船": "corsair",
-    "海盗船": "corsair",
-    "三星": "samsung",
-    "美光": "crucial",
-    "英睿达": "crucial",
-    "金士頓": "kingston",
-    "金士顿": "kingston",
-    "威剛": "adata",
-    "威刚": "adata",
-    "芝奇": "g.skill",
-    "十銓": "teamgroup",
-    "十铨": "teamgroup",
-    "酷碼": "cooler master",
-    "酷冷至尊": "cooler master",
-    "全漢": "fsp",
-    "全汉": "fsp",
-    "曜越": "thermaltake",
-    "貓頭鷹": "noctua",
-    "猫头鹰": "noctua",
-    "利民": "thermalright",
-    "聯力": "lian li",
-    "联力": "lian li",
-    "希捷": "seagate",
-    "銀欣": "silverstone",
-    "银欣": "silverstone",
-    "振華": "super flower",
-    "振华": "super flower",
-    "安鈦克": "antec",
-    "安钛克": "antec",
-    "分形工艺": "fractal design",
-    "分形": "fractal design",
-    "追風者": "phanteks",
-    "追风者": "phanteks",
-    "九州風神": "deepcool",
-    "九州风神": "deepcool",
-    "喬思伯": "jonsbo",
-    "乔思伯": "jonsbo",
-    "恩傑": "nzxt",
-    "恩杰": "nzxt",
-    "西部数据": "western digital",
-    "西部數據": "western digital",
-    "西数": "western digital",
-    "东芝": "toshiba",
-    "東芝": "toshiba",
-    "凯侠": "kioxia",
-    "鎧俠": "kioxia",
-    "英特尔": "intel",
-    "英特爾": "intel",
-    "英伟达": "nvidia",
-    "輝達": "nvidia",
-    "至强": "xeon",
-    "至強": "xeon",
-    "酷睿": "core",
-    "锐龙": "ryzen",
-    "銳龍": "ryzen",
-    "线程撕裂者": "threadripper",
-    "霄龙": "epyc",
-    "耕升": "gainward",
-    "影驰": "galax",
-    "影馳": "galax",
-    "七彩虹": "colorful",
-    "索泰": "zotac",
-    "铭瑄": "maxsun",
-    "銘瑄": "maxsun",
-    "盈通": "yeston",
-    "蓝宝石": "sapphire",
-    "藍寶石": "sapphire",
-    "迪兰": "powercolor",
-    "讯景": "xfx",
-    "映众": "inno3d",
-    "映眾": "inno3d",
-    "万丽": "manli",
-    "丽台": "leadtek",
-    "麗臺": "leadtek",
-    "麗台": "leadtek",
-    "长城": "great wall",
-    "先马": "sama",
-    "鑫谷": "segotep",
-    "航嘉": "huntkey",
-    "金百达": "kingbank",
-    "光威": "gloway",
-    "阿斯加特": "asgard",
-    "致态": "zhitai",
-    "致钛": "zhitai",
-    "海康威视": "hikvision",
-    "爱国者": "aigo",
-    "瓦尔基里": "valkyrie",
-    "精粤": "jginyue",
-    "机械师": "machinist",
-    "戴尔": "dell",
-    "戴爾": "dell",
-    "惠普": "hp",
-    "联想": "lenovo",
-    "聯想": "lenovo",
-    "金牌": "gold",
-    "超白金": "nitro",
-    "白金": "platinum",
-    "铂金": "platinum",
-    "钛金": "titanium",
-    "鈦金": "titanium",
-    "铜牌": "bronze",
-    "銅牌": "bronze",
-    "酷鱼": "barracuda",
-    "酷狼": "ironwolf",
-    "银河": "exos",
-    "铂胜": "ballistix",
-    "黑盘": "black",
-    "蓝盘": "blue",
-    "红盘": "red",
-}
-"""Makers and families as Chinese lists write them."""
 CHIP_KINDS = ("gpu", "cpu")
 """Kinds whose name needs no maker beside it: a board partner sells NVIDIA's chip."""
 FAMILY_WORDS = {
@@ -307,6 +180,13 @@ _PLUS = re.compile(r"(?<=[^\W\d_]{3})\+(?=\s|$)")
 """A plus after a word of letters: "WD Red+"."""
 
 
+@cache
+def maker_words() -> dict[str, str]:
+    """Return makers and families in Latin letters by what Chinese lists write."""
+    path = shipped_path("resources") / "lists" / "makers.json"
+    return read_json(path.read_bytes(), dict[str, str])
+
+
 def in_latin(text: str) -> str:
     """Return a text with the Chinese names of makers and families in Latin letters, and what is
     written together parted."""
@@ -314,7 +194,7 @@ def in_latin(text: str) -> str:
     text = _SUPER.sub(r"\1 Super", text)
     if text.isascii():
         return text
-    for chinese, latin in MAKER_WORDS.items():
+    for chinese, latin in maker_words().items():
         text = text.replace(chinese, f" {latin} ")
     return text
 

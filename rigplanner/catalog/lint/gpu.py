@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from rigplanner.catalog.lint.complaint import Complaint
+from rigplanner.catalog.lint.known_hardware import known_hardware
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import GPU, Part, Plug
 
@@ -82,43 +83,6 @@ MATRIX_SHARES = {
 """Shares of the FP16 matrix rate that a precision may have; half where a card accumulates in FP32
 at half the rate."""
 
-FULL_DIES = {
-    "GK104": (8, 256),
-    "GK110": (15, 384),
-    "GK210": (15, 384),
-    "GM206": (8, 128),
-    "GM204": (16, 256),
-    "GM200": (24, 384),
-    "GP107": (6, 128),
-    "GP106": (10, 192),
-    "GP104": (20, 256),
-    "GP102": (30, 384),
-    "GP100": (60, 4096),
-    "GV100": (84, 4096),
-    "TU117": (16, 128),
-    "TU116": (24, 192),
-    "TU106": (36, 256),
-    "TU104": (48, 256),
-    "TU102": (72, 384),
-    "GA107": (20, 128),
-    "GA106": (30, 192),
-    "GA104": (48, 256),
-    "GA102": (84, 384),
-    "GA100": (128, 6144),
-    "AD107": (24, 128),
-    "AD106": (36, 128),
-    "AD104": (60, 192),
-    "AD103": (80, 256),
-    "AD102": (144, 384),
-    "GH100": (144, 6144),
-    "GB207": (20, 128),
-    "GB206": (36, 128),
-    "GB205": (50, 192),
-    "GB203": (84, 256),
-    "GB202": (192, 512),
-}
-"""Multiprocessors and memory bus in bits of the whole die (NVIDIA architecture whitepapers): no
-card has more."""
 
 MEMORY_RATES_GBPS = {
     "DDR3": (0.8, 2.2),
@@ -270,9 +234,10 @@ def _matrix_rates(part: GPU) -> Iterator[Complaint]:
 
 
 def _die(part: GPU) -> Iterator[Complaint]:
-    if part.chip not in FULL_DIES:
+    dies = known_hardware().full_dies
+    if part.chip not in dies:
         return
-    sms, bus_bits = FULL_DIES[part.chip]
+    sms, bus_bits = dies[part.chip]
     if part.sms and part.sms > sms:
         yield Complaint(
             part.id, "sms", "beyond-die", str(part.sms), f"at most {sms} on {part.chip}"

@@ -4,6 +4,7 @@ year?"""
 from collections.abc import Iterator
 
 from rigplanner.catalog.lint.complaint import Complaint
+from rigplanner.catalog.lint.known_hardware import known_hardware
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import (
     CPU,
@@ -17,121 +18,6 @@ from rigplanner.catalog.schema.parts import (
     System,
     year_of,
 )
-
-CHIPSETS_OF_GEN = {
-    2: ("C612", "X399", "X99"),
-    3: (
-        "A320",
-        "A520",
-        "B150",
-        "B250",
-        "B350",
-        "B360",
-        "B450",
-        "B460",
-        "B550",
-        "B560",
-        "C422",
-        "C621",
-        "C621A",
-        "C622",
-        "C741",
-        "H110",
-        "H170",
-        "H270",
-        "H310",
-        "H370",
-        "Q370",
-        "Q470",
-        "W480",
-        "X299",
-        "X370",
-        "X470",
-        "Z170",
-        "Z270",
-        "Z370",
-        "Z390",
-        "Z490",
-        "Z590",
-    ),
-    4: (
-        "B650",
-        "B650E",
-        "B660",
-        "B760",
-        "B840",
-        "B850",
-        "B860",
-        "H670",
-        "H770",
-        "TRX40",
-        "TRX50",
-        "W680",
-        "W790",
-        "W880",
-        "W890",
-        "WRX80",
-        "WRX90",
-        "X570",
-        "X670",
-        "X670E",
-        "X870",
-        "X870E",
-        "Z690",
-        "Z790",
-        "Z890",
-    ),
-}
-"""Chipsets by the fastest PCIe that they pass on to slots and drives (AMD's and Intel's product
-tables)."""
-CHIPSET_GEN = {chipset: gen for gen, chipsets in CHIPSETS_OF_GEN.items() for chipset in chipsets}
-FIRST_YEAR = {
-    "Kepler": 2012,
-    "Maxwell": 2014,
-    "Pascal": 2016,
-    "Volta": 2017,
-    "Turing": 2018,
-    "Ampere": 2020,
-    "Ada Lovelace": 2022,
-    "Hopper": 2022,
-    "Blackwell": 2024,
-    "HBM2": 2016,
-    "HBM2e": 2020,
-    "HBM3": 2022,
-    "HBM3e": 2023,
-    "GDDR6": 2018,
-    "GDDR6X": 2020,
-    "GDDR7": 2025,
-    "DDR4": 2014,
-    "DDR5": 2021,
-    "LGA2011-3": 2014,
-    "LGA1151": 2015,
-    "AM4": 2016,
-    "SP3": 2017,
-    "TR4": 2017,
-    "LGA3647": 2017,
-    "LGA2066": 2017,
-    "sTRX4": 2019,
-    "sWRX8": 2020,
-    "LGA1200": 2020,
-    "LGA4189": 2020,
-    "LGA1700": 2021,
-    "AM5": 2022,
-    "SP5": 2022,
-    "LGA4677": 2023,
-    "SP6": 2023,
-    "sTR5": 2023,
-    "LGA1851": 2024,
-    "LGA4710": 2024,
-    "LGA7529": 2024,
-    "LGA4710-2": 2026,
-    "ATX 3.0": 2022,
-    "ATX 3.1": 2023,
-    "12vhpwr": 2022,
-    "12v-2x6": 2023,
-}
-"""Year in which the first product with an architecture, memory type, socket, supply standard or
-plug was sold."""
 
 
 def check_platform(part: Part, catalog: Catalog) -> Iterator[Complaint]:
@@ -157,7 +43,7 @@ def _place_complaints(
     """A slot or port is of no later generation than what it hangs on; `fastest`: the CPUs'."""
     layout, origin = part.layout, place.origin or ""
     if origin == "chipset":
-        most = CHIPSET_GEN.get(layout.chipset or "", 0)
+        most = known_hardware().chipset_gen(layout.chipset)
     else:
         most = fastest if origin.startswith("cpu") else 0
     field = f"layout.{place.id}"
@@ -204,7 +90,7 @@ def check_year(part: Part, catalog: Catalog) -> Iterator[Complaint]:
     if year is None:
         return
     for technology in _technologies(part):
-        if (first := FIRST_YEAR.get(technology, 0)) > year:
+        if (first := known_hardware().first_years.get(technology, 0)) > year:
             yield Complaint(
                 part.id,
                 "released",
