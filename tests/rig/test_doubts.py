@@ -35,6 +35,11 @@ from rigplanner.rig.from_text.parts_list import by_figures
         ("Device-1: AMD Navi 21 [Radeon RX 6800/6800 XT / 6900 XT]", "amd.radeon.rx-6800"),
         ("CPU: Intel Xeon Gold 6338 (2x32 cores)", "intel.xeon.gold-6338"),
         ("NVIDIA RTX A4000 16GB GPU\t4\t1450", "nvidia.rtx.a4000"),
+        (
+            "GIGABYTE GeForce RTX 3050 WINDFORCE OC 6G",
+            "gigabyte.windforce.rtx-3050-6gb-windforce-oc-v2",
+        ),
+        ("Case: Lian Li PC 011 Dynamic", "lian-li.o11.o11-dynamic"),
     ],
 )
 def test_what_may_mean_another_part_is_told(line: str, part: str) -> None:
@@ -138,6 +143,8 @@ def test_a_name_in_full_is_no_guess(line: str) -> None:
             "Mobo: Gigabyte model: X570 I AORUS PRO WIFI v: x.x",
             [(1, "gigabyte.x570.x570-i-aorus-pro-wifi")],
         ),
+        ("| Tản CPU | DeepCool AK620 | tốt |", [(1, "deepcool.ak.ak620")]),
+        ("RAM: Crucial DDR5-6000 32GB (16×2)", [(1, "crucial.ddr5-pro.cp2k16g60c36u5b")]),
         ('GPU: "6x RX 580 8GB",', [(6, "amd.radeon.rx-580-8gb")]),
         ("2x AMD Radeon AI PRO R9700 (64GB Total VRAM)", [(2, "amd.radeon-ai-pro.r9700")]),
         ("NIC: Dual 10GbE Intel X710-DA2", [(1, "intel.ethernet.x710-da2")]),

@@ -216,4 +216,38 @@ FAILURES_FRESH = (
         ("msi.mag.mag-b550-tomahawk", R2700X, P40),
         ("DSP001",),
     ),
+    Failure(
+        "A 3090 and a Quadro RTX 5000 in a ThinkStation P900",
+        "NVIDIA/cudf issue 10336",
+        ("lenovo.thinkstation.p900", RTX3090, "nvidia.quadro.rtx-5000"),
+        ("KNO001",),
+    ),
+    Failure(
+        "A Liqtech TR4 that clogs",
+        "reports of its owners",
+        ("amd.threadripper.1950x", "enermax.look-ups.liqtech-tr4-240"),
+        ("KNO001",),
+    ),
+    Failure(
+        "Four modules of DDR5-8000 on X870E",
+        "forums.tomshardware.com 3871822",
+        (
+            "amd.ryzen.7-9800x3d",
+            "asus.rog.crosshair-x870e-hero",
+            ("g-skill.trident-z5-royal.f5-8000j3848h16gx2-tr5ns", 2),
+            RTX3090,
+        ),
+        ("MEM006",),
+    ),
+    Failure(
+        "Registered and load-reduced modules together",
+        "Fujitsu, manuals of PRIMERGY CX2560 M4 and RX4770 M6",
+        (
+            "supermicro.h12.h12ssl-i",
+            "amd.epyc.7302",
+            ("samsung.ddr4.m393a4k40bb0-cpb", 4),
+            ("samsung.server.m386a4g40dm0-cpb", 4),
+        ),
+        ("MEM007",),
+    ),
 )

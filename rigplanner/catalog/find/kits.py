@@ -267,7 +267,13 @@ def counted_modules(text: str) -> tuple[int, float] | None:
         next(given[name + place] for place in ("", "2", "3", "4") if given[name + place])
         for name in ("n", "gib")
     )
+    if given["n2"] and int(count) in SIZES_GIB and int(size) in (2, 4, 8) and count != size:
+        count, size = (size, count) if int(count) > int(size) else (count, size)
     return int(count), float(size)
+
+
+SIZES_GIB = (16, 24, 32, 48, 64, 96)
+"""Sizes of modules that no number of modules is in brackets without a unit: "(16x2)" is two."""
 
 
 def sets_of(part: Part, modules: tuple[int, float]) -> int:

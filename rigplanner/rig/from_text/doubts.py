@@ -209,6 +209,8 @@ def _is_one_of_partners(part: GPU, told: set[str], others: tuple[Part, ...]) -> 
         return False
     if any(_letters(name) <= told for name in (part.name, *part.aliases)):
         return False
+    if all(_VARIANTS & _letters(name) - told for name in (part.name, *part.aliases)):
+        return True
     alike = [
         other
         for other in others

@@ -203,7 +203,8 @@ _CLASS_WORDS = frozenset(
         "gb tb pcie nvme ssd hdd sata m.2 u.2 hard drive disk ram memory case atx gold platinum"
         " titanium bronze silver modular fully power supply psu liquid water air cooler aio tower"
         " server black white pro max plus edition card video graphics cpu gpu gen3 gen4 gen5"
-        " core cores thread threads thermal paste compound fan fans the"
+        " core cores thread threads thermal paste compound fan fans the am4 am5 sp3 sp5 lga1151"
+        " lga1200 lga1700 lga1851"
     )
 )
 

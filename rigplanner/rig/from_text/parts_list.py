@@ -505,8 +505,9 @@ def _sensible(wish: Wish, index: PartIndex, kind: str | None) -> Wish:
     wish = wish if _is_most(wish.text) else _with_nearest_memory(wish, index)
     if not wish.parts and kind in (None, "motherboard"):
         wish = _without_radio(wish, index)
-    if not wish.parts and (size := _near_size(wish.text)):
-        wish = _as_guess(wish, read_wish(size, index, kind))
+    for words in (_near_size(wish.text), _ZERO.sub("O", wish.text)):
+        if not wish.parts and words and words != wish.text:
+            wish = _as_guess(wish, read_wish(words, index, kind))
     if not wish.parts and kind is not None and (right := mended(wish.text, kind, index)):
         wish = _as_guess(wish, read_wish(right, index, kind))
     if wish.parts or not (alike := stand_ins(wish.text, kind, index)):
@@ -514,6 +515,8 @@ def _sensible(wish: Wish, index: PartIndex, kind: str | None) -> Wish:
     return struct_replace(wish, parts=tuple(alike), stands_in=True)
 
 
+_ZERO = re.compile(r"(?<![\w.])0(?=\d{2}\b)")
+"""A zero that is typed for the letter with which a model begins: "011 Dynamic"."""
 _SIZES = {"500": "512", "512": "500", "480": "512", "256": "250", "250": "256", "240": "250"}
 _SIZE_OF_DRIVE = re.compile(r"(?<![\d.])(500|512|480|256|250|240)(?=\s?GB?\b)", re.IGNORECASE)
 
@@ -710,9 +713,21 @@ def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> li
         return []
     words = _BARE_PRICE.sub("", _unquoted(words))
     found = _priced(words, _price(" | ".join(cells[1:]), day), quantity, kind, index, day, known)
+    if kind is None and len(cells) > 1 and not any(entry.wish.parts for entry in found):
+        return _of_second_cell(found, cells, index, day, known)
     if labelled and is_other_label(label):
         return _surely_named(found)
     return found if labelled or not mark else _or_of_label(found, label, index, day, known)
+
+
+def _of_second_cell(
+    found: list[Entry], cells: list[str], index: PartIndex, day: str, known: Sequence[Part]
+) -> list[Entry]:
+    """Return what a line gives, or else what its second cell names, where the first one is a label
+    in words that nobody knows."""
+    price = _price(" | ".join(cells[2:]), day)
+    named = _priced(cells[1], price, 1, None, index, day, known)
+    return named if any(is_named(entry.wish, SURE_LETTERS) for entry in named) else found
 
 
 def _names_nothing(words: str, mark: str, rest: str, labelled: bool) -> bool:
