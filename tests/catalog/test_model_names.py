@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rigplanner.catalog.find.model_names import joined, reduced, without_weights
-from rigplanner.catalog.find.stored_names import usual_tag
+from rigplanner.catalog.find.stored_names import read_name, usual_tag
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.stored import formatted
@@ -107,3 +107,8 @@ def test_the_latest_of_a_library_may_be_another_network_than_its_name() -> None:
     zoo = shipped_zoo()
     assert zoo.get("deepseek-r1:latest") == zoo.get("deepseek-r1:8b") != zoo.get("deepseek-r1")
     assert zoo.get("llama3:latest") == zoo.get("llama3:8b")
+
+
+def test_a_mix_beside_the_width_of_its_output_is_the_mix() -> None:
+    assert read_name("gemma-2-9b-it-Q4_K_M-fp16.gguf").precision == "q4_k_m"
+    assert read_name("Qwen3-8B-f16.gguf").precision == "fp16"

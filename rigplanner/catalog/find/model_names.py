@@ -33,6 +33,7 @@ _TUNED = {
     "abliterated",
     "uncensored",
     "heretic",
+    "reasoning",
 }
 """What publishers add to the name of a network that was tuned further, and their own names; the
 shape is the same."""
@@ -64,7 +65,7 @@ def reduced(name: str, dated: bool = False) -> str:
 
 _RESHAPED = re.compile(
     r"vl|vision|visual|video|image|omni|audio|speech|voice|tts|asr|ocr|vla|encoder|embed(ding)?s?"
-    r"|rerank(er)?|draft(er)?|speculator|eagle\d?|mtp|medusa|dflash|reap|pruned|mini|nano|tiny|small"
+    r"|rerank(er)?|draft(er)?|speculator|eagle\d?|medusa|dflash|reap|pruned|mini|nano|tiny|small"
     r"|lite|slim|moe|mamba|llava|blip|clip|lora|adapter"
 )
 """Words of a name that make another network of the one that it also names."""

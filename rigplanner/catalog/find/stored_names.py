@@ -68,6 +68,9 @@ _FILLER = re.compile(_GAP + r"(?:gguf|ggml|imatrix|i1|imat|128g|hf|latest|h\d|dw
 _BPW = re.compile(_GAP + r"(?P<bits>\d(?:\.\d{1,2})?)[-_]?bpw(?:[-_]h\d)?$")
 _ALONE = {"q3_k": "q3_k_m", "q4_k": "q4_k_m", "q5_k": "q5_k_m", "q6_k_l": "q6_k_l"}
 """Names of mixes that llama.cpp shortens (llama-quantize: Q4_K is Q4_K_M)."""
+WIDE = ("bf16", "fp16", "fp32")
+"""Types that a name ends with beside a mix where they are those of its embeddings and output
+(`gemma-2-9b-it-Q4_K_M-fp16.gguf`)."""
 USUAL_FILE = "q4_k_m"
 """What llama.cpp and ollama take of a repository or a library that names no type (-hf user/model;
 ollama.com/library)."""
@@ -158,7 +161,7 @@ def _taken(name: str) -> tuple[Named, str]:
             )
             rest = rest[: found.start()]
             continue
-        if told.precision is None and (found := _GGUF.search(rest)):
+        if told.precision in (None, *WIDE) and (found := _GGUF.search(rest)):
             word = found["type"].removesuffix("_moe")
             word = f"ud-{word}" if found["ud"] or word.endswith("_xl") else _ALONE.get(word, word)
             told = Named(model="", precision=word, stack="llama.cpp")
@@ -188,7 +191,7 @@ def _joined(later: Named, earlier: Named) -> Named:
     width that stands beside a method (`AWQ-4bit`)."""
     if later.precision is None:
         return earlier
-    plain = later.precision in ("bf16", "fp16", "fp32") and earlier.precision
+    plain = later.precision in WIDE and earlier.precision
     return Named(
         model="",
         precision=earlier.precision if plain else later.precision,
