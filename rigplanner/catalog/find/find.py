@@ -203,10 +203,12 @@ class PartIndex:
 
     def _in_order(self, marks: int, words: list[str]) -> Iterator[int]:
         """Yield the marks of a level in groups: parts of a kind that is asked for by its word,
-        then those whose own names hold all words, then those that are only called so."""
+        then others; of each first those whose own names hold all words, then those that are only
+        called so."""
         asked = [self._kinds.get(KIND_OF_WORD[word], 0) for word in words if word in KIND_OF_WORD]
         named = self._in_names(words)
-        for group in (marks & asked[-1] if asked else 0, marks & named, marks):
+        sought = marks & asked[-1] if asked else 0
+        for group in (sought & named, sought, marks & named, marks):
             chosen = group & marks
             if chosen:
                 yield chosen

@@ -219,11 +219,12 @@ def phrases(part: Part) -> Iterator[tuple[str, bool]]:
         if words[: len(maker)] == maker and len("".join(words[len(maker) :])) >= SHORTEST_NAME:
             words = words[len(maker) :]
             yield "".join(words), True
-        while (
-            len(words) > 1 and words[0] in FAMILY_WORDS and len("".join(words[1:])) >= SHORTEST_NAME
-        ):
+        while len(words) > 1 and words[0] in FAMILY_WORDS:
             words = words[1:]
-            yield "".join(words), True
+            rest = "".join(words)
+            if len(rest) < SHORTEST_NAME or _MEMORY.fullmatch(rest):
+                break
+            yield rest, True
 
 
 def phrases_in(text: str) -> set[str]:

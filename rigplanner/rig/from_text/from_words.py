@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 from msgspec import Struct
 
 from rigplanner.catalog.find.find import PartIndex, held_words, words_of
-from rigplanner.catalog.find.gpu_names import GpuNames
+from rigplanner.catalog.find.gpu_names import GpuNames, gpu_words
 from rigplanner.catalog.find.kits import (
     counted_modules,
     is_of_form,
@@ -137,7 +137,7 @@ def _cards_first(parts: list[Part], words: str) -> list[Part]:
     same card: a "ROG Strix RTX 4090" is no ROG Strix SCAR 17 (RTX 4090)."""
     if not parts or not isinstance(parts[0], System):
         return parts
-    own = {*words_of(_ASIDE.sub(" ", parts[0].name))}
+    own = {*words_of(_ASIDE.sub(" ", parts[0].name))} - {*words_of(parts[0].vendor)}
     cards = [part for part in parts if isinstance(part, GPU)] if own - {*words_of(words)} else []
     return [*cards, *(part for part in parts if part not in cards)]
 
@@ -465,28 +465,45 @@ def _by_class(words: str, index: PartIndex, kind: str | None) -> list[Part]:
     return []
 
 
-_BOARD_MAKERS = frozenset(
+PARTNERS = frozenset(
     words_of(
-        "asus rog strix tuf dual turbo proart gigabyte aorus eagle windforce msi ventus suprim trio"
-        " evga ftw ftw3 xc3 sc zotac palit gainward pny inno3d galax kfa2 colorful sapphire pulse"
-        " nitro powercolor xfx gaming oc founders edition video graphics card"
-        " von from by"
+        "asus rog tuf gigabyte aorus msi evga zotac palit gainward pny inno3d galax kfa2 colorful"
+        " igame sapphire powercolor xfx asrock manli yeston leadtek maxsun gunnir sparkle acer"
+        " onix biostar ocpc afox emtek galaxy his visiontek arktek vastarmor peladn zephyr dell hp"
+        " lenovo blower turbo"
     )
 )
-"""What makers of cards add to the name of the GPU."""
+"""Makers of cards, and words that set a chip's cards apart: where one is named and the chip maker's
+own card is found, that stands for it."""
+_BESIDE_CHIPS = PARTNERS | {"founders", "edition", "video", "graphics", "card", "von", "from", "by"}
 
 
 def _gpu_named(words: str, index: PartIndex, kind: str | None) -> list[Part]:
-    """Return the GPU that the words mean as drivers and papers write it ("A6000 Ada")."""
+    """Return the GPU that the words mean as drivers and papers write it ("A6000 Ada"); beside a
+    maker of cards that whose chip they name, whatever else the card is called."""
     held = words_of(words)
     if not held or kind not in (None, "gpu"):
         return []
-    bare = [word for word in held if word not in _BOARD_MAKERS]
     names = _names_of_gpus(index)
-    meant = names.meaning(words, with_nearest=False).gpu or (
-        names.meaning(" ".join(bare), with_nearest=False).gpu if 0 < len(bare) < len(held) else None
-    )
+    meant = names.meaning(words, with_nearest=False).gpu
+    if meant is None and _BESIDE_CHIPS.intersection(held):
+        meant = names.meaning(" ".join(_chip_words(held, index)), with_nearest=False).gpu
     return [] if meant is None else [meant]
+
+
+def _chip_words(words: list[str], index: PartIndex) -> list[str]:
+    """Return of the words of a card those that the names of chips and their makers hold."""
+    known = _words_of_chips(index)
+    return [word for word in words if gpu_words(word) <= known and word not in _BESIDE_CHIPS]
+
+
+@lru_cache(maxsize=1)
+def _words_of_chips(index: PartIndex) -> frozenset[str]:
+    cards = (part for part in index.find("", "gpu") if isinstance(part, GPU))
+    own = (part for part in cards if part.vendor == part.chip_maker)
+    return frozenset(
+        word for part in own for text in (part.name, *part.aliases) for word in gpu_words(text)
+    )
 
 
 @lru_cache(maxsize=1)

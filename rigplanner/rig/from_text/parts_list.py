@@ -50,7 +50,7 @@ from rigplanner.rig.from_text.fitting import (
     for_the_socket,
     memory_taken,
 )
-from rigplanner.rig.from_text.from_words import Wish, counted, is_named, read_wish
+from rigplanner.rig.from_text.from_words import PARTNERS, Wish, counted, is_named, read_wish
 from rigplanner.rig.from_text.line_parts import COUNTED, SURE_LETTERS, pieces_of, read_wishes
 from rigplanner.rig.from_text.list_tables import (
     Columns,
@@ -189,16 +189,6 @@ _MEMORY_TYPE = re.compile(r"\bddr\d", re.IGNORECASE)
 """Modules whose type nobody names have no stand-in."""
 _AT_MOST = re.compile(r"\b(?:up to|max(?:imum|\.)?|supports?)\b|最高|支援|支持", re.IGNORECASE)
 """So much a board takes, and nobody buys."""
-
-
-PARTNERS = frozenset(
-    words_of(
-        "asus rog tuf gigabyte aorus msi evga zotac palit gainward pny inno3d galax kfa2 colorful"
-        " sapphire powercolor xfx asrock manli yeston leadtek maxsun gunnir"
-    )
-)
-"""Makers of cards: where one is named and the chip maker's own card is found, that stands for
-it."""
 
 
 def by_figures(wish: Wish) -> bool:

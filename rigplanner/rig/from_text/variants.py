@@ -88,15 +88,17 @@ def is_another(part: Part, words: str) -> bool:
 
 def _has_longer_number(part: Part, words: str) -> bool:
     """Say whether a number of the words is but the beginning of one in the part's names: "RX 570"
-    is no RX 5700."""
-    own = " ".join((part.name, *part.aliases))
+    is no RX 5700, an "M10" no M1076."""
+    own = " ".join((part.name, *part.aliases)).casefold()
     return any(
-        len(number) > 2
-        and not re.search(rf"(?<!\d){number}(?!\d)", own)
-        and re.search(rf"(?<!\d){number}\d", own)
+        not re.search(rf"(?<!\d){number}(?!\d)", own) and re.search(rf"(?<!\d){number}\d", own)
         for number in words_of(words)
-        if number.isdigit()
+        if _NUMBER.fullmatch(number)
     )
+
+
+_NUMBER = re.compile(r"\d{3,}|[a-z]{1,2}\d+")
+"""A number of a model, and none of a count or a size."""
 
 
 def stated_speeds(text: str) -> set[float]:
