@@ -16,6 +16,7 @@ from rigplanner.catalog.schema.parts import (
     Part,
     PowerSupply,
     Storage,
+    System,
     kind_of,
 )
 
@@ -75,6 +76,8 @@ def is_another(part: Part, words: str) -> bool:
         )
     if isinstance(part, MemoryKit):
         return contradicts(words, part)
+    if isinstance(part, System):
+        return _carries_another(part, words)
     if isinstance(part, Chassis):
         return bool(_CASE_MODELS & unsaid)
     if isinstance(part, Cooler | Motherboard) and _is_other_model(part, words, unsaid):
@@ -84,6 +87,15 @@ def is_another(part: Part, words: str) -> bool:
     if isinstance(part, GPU) and _CARD_ENDS & unsaid:
         return True
     return isinstance(part, GPU) and _NO_CARD.search(words) is not None
+
+
+_CARD = re.compile(r"\b(?:rtx|gtx|rx)\s?(\d{3,4})(?:\s?(ti|super|xt|xtx))?\b", re.IGNORECASE)
+
+
+def _carries_another(part: System, words: str) -> bool:
+    """Say whether words name a card that a computer, called after its own, does not have."""
+    told, own = ({*_CARD.findall(text.casefold())} for text in (words, part.name))
+    return bool(own) and bool(told) and not told & own
 
 
 def _has_longer_number(part: Part, words: str) -> bool:
