@@ -9,7 +9,7 @@ from rigplanner.catalog.find.find import PartIndex
 from rigplanner.catalog.find.kits import of_another_rate
 from rigplanner.catalog.imports.user_catalog import full_catalog
 from rigplanner.catalog.load import Catalog, CatalogFault
-from rigplanner.catalog.schema.parts import MemoryKit
+from rigplanner.catalog.schema.parts import GPU, MemoryKit
 from rigplanner.cli.faults import InputFault
 from rigplanner.cli.terminal import one_line
 from rigplanner.performance.anchors.own import left_aside
@@ -79,5 +79,7 @@ def stands_text(wish: Wish) -> str:
     if wish.guessed:
         return "   (a guess: the line may name another model)"
     kit = wish.parts[0]
+    if isinstance(kit, GPU) and kit.vendor == kit.chip_maker:
+        return f"   (no figures for this edition: taken as {kit.name})"
     other = isinstance(kit, MemoryKit) and of_another_rate(wish.text, kit)
     return f"   (stands for it: the same {'size, another rate' if other else 'figures'})"

@@ -346,10 +346,7 @@ class PartIndex:
             return [word] if word in self._holders else []
         if where == "beginning":
             return _between_breaks(self._vocabulary, "\n" + word)
-        held = _between_breaks(self._vocabulary, word)
-        return (
-            [each for each in held if not _ends_number(each, word)] if word[0].isdigit() else held
-        )
+        return [each for each in _between_breaks(self._vocabulary, word) if _is_inside(word, each)]
 
 
 _made: list[tuple[Catalog, PartIndex]] = []
@@ -418,15 +415,16 @@ def _goes_inside(word: str) -> bool:
 
 
 def _stands_in(word: str, part: Part) -> bool:
-    """Say whether a number stands in a word of a part other than as the end of a longer one."""
-    if not word[0].isdigit():
-        return True
-    return any(word in held and not _ends_number(held, word) for held in held_words(part))
+    """Say whether a word stands in one of a part's."""
+    return any(word in held and _is_inside(word, held) for held in held_words(part))
 
 
-def _ends_number(text: str, word: str) -> bool:
-    """Say whether `word`, where it first stands in `text`, is the end of a longer number."""
-    return text[: text.index(word)][-1:].isdigit()
+def _is_inside(word: str, text: str) -> bool:
+    """Say whether a word that stands in `text` may be meant by it: a number is not the end of a
+    longer one, letters begin or end theirs ("imac" is not in "zimacube")."""
+    if word[0].isdigit():
+        return not text[: text.index(word)][-1:].isdigit()
+    return not word.isalpha() or text.startswith(word) or text.endswith(word)
 
 
 def _all_of(count: int) -> int:

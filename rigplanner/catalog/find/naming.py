@@ -142,8 +142,9 @@ class PhraseTable:
                 ]
             if len(phrase) <= LONGEST_CODE and kind is None and len(words) > WORDS_BESIDE_CODE:
                 bearers = [pair for pair in bearers if _is_introduced(pair[0], words)]
-            if phrase.isdigit() and kind is None and len(words) > 1 and not CPU_WORDS & set(words):
-                bearers = [pair for pair in bearers if kind_of(pair[0]) != "cpu"]
+            if phrase.isdigit() and kind is None and len(words) > 1:
+                meant = ("cpu", "gpu") if CPU_WORDS & set(words) else ("gpu",)
+                bearers = [pair for pair in bearers if kind_of(pair[0]) in meant]
             if not bearers:
                 continue
             goes_on = (last, after) in joined and any(

@@ -9,6 +9,7 @@ from typing import Any
 from rigplanner.catalog.find.find import index_of
 from rigplanner.catalog.imports.user_catalog import newest_rates
 from rigplanner.catalog.load import Catalog
+from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.asked import model_asked, with_fields
 from rigplanner.cli.commands.captured import add_fact_arguments, facts_named, say_unmatched
@@ -130,7 +131,8 @@ def run(args: argparse.Namespace) -> int:
         also = f"   (also: {others})" if others else ""
         aside = " ".join(untold_editions(wish))
         edition = f"   ({aside}: an edition that the catalog does not tell apart)" if aside else ""
-        stands = stands_text(wish) if pasted is not None else ""
+        of_list = pasted is not None or isinstance(wish.parts[0], GPU)
+        stands = stands_text(wish) if of_list else ""
         print(f"{wish.quantity} x {wish.parts[0].name}{edition}{stands or also}")
     _say_without_rate(rig, catalog)
     print(f"Written: {args.output}", file=sys.stderr)

@@ -40,7 +40,7 @@ _LEADING = re.compile(
     re.I,
 )
 _TRAILING = re.compile(
-    r"(?:\s+[xX×*]\s+|×)(\d{1,6})$|\s+[x×*](\d{1,2})$|\s*[x×](\d{1,2})(?=\s+→)"
+    r"(?:\s+[xX×*]\s+|×)(\d{1,3}|\d{5,6})$|\s+[x×*](\d{1,2})$|\s*[x×](\d{1,2})(?=\s+→)"
     r"|\s+\((?:[xX×]\s*)?(\d{1,2})(?:\s*[xX×片张張颗顆块塊個个条條支])?\)\s*$"
 )
 """A capital X that stands against its number is a model's: "Kraken X73", "Exos X18"; a small one

@@ -109,8 +109,8 @@ def _has_longer_number(part: Part, words: str) -> bool:
     )
 
 
-_NUMBER = re.compile(r"\d{3,}|[a-z]{1,2}\d+")
-"""A number of a model, and none of a count or a size."""
+_NUMBER = re.compile(r"\d{3,}|(?!x\d{1,2}$)[a-z]{1,2}\d+")
+"""A number of a model, and none of a count, a size or lanes."""
 
 
 def stated_speeds(text: str) -> set[float]:
