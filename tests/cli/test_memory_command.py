@@ -113,7 +113,7 @@ def test_a_card_that_the_catalog_lacks_is_refused_as_speed_refuses_it(
         "seq_len": 512,
     }
     cases = tmp_path / "cases.jsonl"
-    cards: list[dict[str, str]] = [{"gpu": "Ascend 910B"}, {"gpu": "A100-SXM4-80GB"}, {}]
+    cards: list[dict[str, str]] = [{"gpu": "Ascend 920"}, {"gpu": "A100-SXM4-80GB"}, {}]
     cases.write_text(
         "".join(
             json.dumps({"id": at, "workload": work, "hardware": card}) + "\n"
@@ -125,7 +125,7 @@ def test_a_card_that_the_catalog_lacks_is_refused_as_speed_refuses_it(
         assert main([command, str(cases)]) == 0
         told.append(json.loads(capsys.readouterr().out.splitlines()[0])["error"])
     assert told[0] == told[1]
-    assert "Ascend 910B" in told[0]
+    assert "Ascend 920" in told[0]
 
 
 def test_cases_keep_their_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
