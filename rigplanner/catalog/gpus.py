@@ -64,7 +64,7 @@ def find_gpu(name: str | None) -> GPU:
     meaning = shipped_gpu_names().meaning(name)
     if meaning.gpu:
         return meaning.gpu
-    if built_in := _built_in(name):
+    if not meaning.several and (built_in := _built_in(name)):
         return built_in
     hired = shipped_cloud().named(key)
     if hired:
