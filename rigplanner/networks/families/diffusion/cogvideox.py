@@ -15,7 +15,7 @@ from rigplanner.networks.families.diffusion.joint_transformer import (
     turned,
 )
 from rigplanner.networks.families.diffusion.latent_unet import LATENT, MOST, squared_error
-from rigplanner.networks.families.vision.convnets import Conv
+from rigplanner.networks.families.vision.convnets import bare_conv
 from rigplanner.networks.tracer import ops
 from rigplanner.networks.tracer.net import Net, Norm
 from rigplanner.networks.tracer.tape import F32, Tensor, new, record
@@ -116,17 +116,7 @@ class VideoTransformer:
         )
         if count > MOST:
             raise ValueError(f"num_layers: expected at most {MOST}, found {count}")
-        self.into = Conv(
-            net,
-            self.channels,
-            width,
-            self.patch,
-            stride=self.patch,
-            bias=True,
-            norm=False,
-            act="",
-            padding=0,
-        )
+        self.into = bare_conv(net, self.channels, width, self.patch, stride=self.patch, padding=0)
         self.words = net.linear("text_proj", self.text, width, True)
         if not self.turns:
             net.buffer(1, self.tokens + self._rows(config), width)

@@ -8,7 +8,7 @@ from typing import Any
 
 from rigplanner.networks.families.decoders.attention import attend
 from rigplanner.networks.families.diffusion.latent_unet import LATENT, MOST, squared_error
-from rigplanner.networks.families.vision.convnets import Conv
+from rigplanner.networks.families.vision.convnets import bare_conv
 from rigplanner.networks.tracer import ops
 from rigplanner.networks.tracer.net import Net, Norm, reciprocal_root
 from rigplanner.networks.tracer.tape import F32, Grads, Tensor, backward, new, record
@@ -296,16 +296,8 @@ class JointTransformer:
         if self.turns:
             self.into: Any = net.linear("x_embedder", self.channels, width, True)
         else:
-            self.into = Conv(
-                net,
-                self.channels,
-                width,
-                self.patch,
-                stride=self.patch,
-                bias=True,
-                norm=False,
-                act="",
-                padding=0,
+            self.into = bare_conv(
+                net, self.channels, width, self.patch, stride=self.patch, padding=0
             )
             net.buffer((config.get("pos_embed_max_size") or 96) ** 2, width)
         kinds = [WAVES, WAVES, pooled] if config.get("guidance_embeds") else [WAVES, pooled]

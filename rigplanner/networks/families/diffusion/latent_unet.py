@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from rigplanner.networks.families.decoders.attention import attend
-from rigplanner.networks.families.vision.convnets import Conv
+from rigplanner.networks.families.vision.convnets import Conv, bare_conv
 from rigplanner.networks.families.vision.efficient import group_norm
 from rigplanner.networks.families.vision.pyramid import enlarged
 from rigplanner.networks.tracer import ops
@@ -41,7 +41,7 @@ class GroupNorm:
 
 def plain(net: Net, inputs: int, outputs: int, kernel: int, stride: int = 1) -> Conv:
     """A convolution with bias and nothing after it."""
-    return Conv(net, inputs, outputs, kernel, stride=stride, bias=True, norm=False, act="")
+    return bare_conv(net, inputs, outputs, kernel, stride=stride)
 
 
 class TimedResidual:

@@ -15,7 +15,7 @@ from rigplanner.networks.families.diffusion.joint_transformer import (
     modulated,
 )
 from rigplanner.networks.families.diffusion.latent_unet import LATENT, MOST, squared_error
-from rigplanner.networks.families.vision.convnets import Conv
+from rigplanner.networks.families.vision.convnets import bare_conv
 from rigplanner.networks.tracer import ops
 from rigplanner.networks.tracer.net import Net, Norm, checkpointed
 from rigplanner.networks.tracer.tape import F32, Tensor, new, record
@@ -113,17 +113,7 @@ class Wan:
         self.patch, out = patch[-1], config.get("out_channels") or 16
         for _ in range(2):
             net.buffer(PLACES, config["attention_head_dim"])
-        self.into = Conv(
-            net,
-            self.channels,
-            width,
-            self.patch,
-            stride=self.patch,
-            bias=True,
-            norm=False,
-            act="",
-            padding=0,
-        )
+        self.into = bare_conv(net, self.channels, width, self.patch, stride=self.patch, padding=0)
         self.time = (
             net.linear("linear_1", config.get("freq_dim") or WAVES, width, True),
             net.linear("linear_2", width, width, True),

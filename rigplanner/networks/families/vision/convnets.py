@@ -71,13 +71,39 @@ class Conv:
         )
 
 
+def bare_conv(
+    net: Net,
+    inputs: int,
+    outputs: int,
+    kernel: int,
+    *,
+    stride: int = 1,
+    padding: int | None = None,
+    groups: int = 1,
+) -> Conv:
+    """Return a convolution with a bias and nothing after it: of patches, where `stride` is the
+    kernel and `padding` 0."""
+    return Conv(
+        net,
+        inputs,
+        outputs,
+        kernel,
+        stride=stride,
+        groups=groups,
+        act="",
+        bias=True,
+        norm=False,
+        padding=padding,
+    )
+
+
 class Squeeze:
     """Squeeze and excitation."""
 
     def __init__(self, net: Net, channels: int, reduced: int) -> None:
         self.net = net
         self.down = Conv(net, channels, reduced, 1, bias=True, norm=False)
-        self.up = Conv(net, reduced, channels, 1, bias=True, norm=False, act="")
+        self.up = bare_conv(net, reduced, channels, 1)
 
     def __call__(self, x: Tensor) -> Tensor:
         tape = self.net.tape
@@ -227,7 +253,7 @@ class ConvNextBlock:
 
     def __init__(self, net: Net, width: int, global_norm: bool) -> None:
         self.net, self.global_norm = net, global_norm
-        self.deep = Conv(net, width, width, 7, groups=width, bias=True, norm=False, act="")
+        self.deep = bare_conv(net, width, width, 7, groups=width)
         self.norm = Norm(net, "layer", width)
         self.up = net.linear("pwconv1", width, 4 * width, True)
         self.sides = (net.parameter(4 * width), net.parameter(4 * width)) if global_norm else None
@@ -263,9 +289,7 @@ class Downsample:
 
     def __init__(self, net: Net, inputs: int, outputs: int) -> None:
         self.norm = Norm(net, "layer", inputs)
-        self.conv = Conv(
-            net, inputs, outputs, 2, stride=2, bias=True, norm=False, act="", padding=0
-        )
+        self.conv = bare_conv(net, inputs, outputs, 2, stride=2, padding=0)
 
     def __call__(self, x: Tensor) -> Tensor:
         return self.conv(
@@ -281,7 +305,7 @@ def convnext(net: Net, config: dict[str, Any]) -> Classifier:
         config["model_type"] == "convnextv2",
     )
     stem: list[Layer] = [
-        Conv(net, 3, sizes[0], patch, stride=patch, bias=True, norm=False, act="", padding=0),
+        bare_conv(net, 3, sizes[0], patch, stride=patch, padding=0),
         AfterStem(net, sizes[0]),
     ]
     blocks: list[Layer] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rigplanner.networks.families.encoders.encoder import class_loss
-from rigplanner.networks.families.vision.convnets import Conv
+from rigplanner.networks.families.vision.convnets import Conv, bare_conv
 from rigplanner.networks.families.vision.vision import dropped_path
 from rigplanner.networks.tracer import ops
 from rigplanner.networks.tracer.net import Net, Norm
@@ -112,17 +112,7 @@ class Cvt:
             kernel, stride, padding = (
                 config[f"patch_{word}"][stage] for word in ("sizes", "stride", "padding")
             )
-            stem = Conv(
-                net,
-                inputs,
-                width,
-                kernel,
-                stride=stride,
-                bias=True,
-                norm=False,
-                act="",
-                padding=padding,
-            )
+            stem = bare_conv(net, inputs, width, kernel, stride=stride, padding=padding)
             depth, top = config["depth"][stage], config["drop_path_rate"][stage]
             layers = [
                 CvtLayer(net, config, stage, top * at / max(1, depth - 1), token is not None)

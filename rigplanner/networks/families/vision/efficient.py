@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from rigplanner.networks.families.vision.convnets import Classifier, Conv, Layer
+from rigplanner.networks.families.vision.convnets import Classifier, Conv, Layer, bare_conv
 from rigplanner.networks.families.vision.hierarchical import drop_path, drop_rates
 from rigplanner.networks.tracer import ops
 from rigplanner.networks.tracer.net import Net
@@ -54,7 +54,7 @@ class MobileBlock:
         )
         narrow = max(1, int(inputs * config["squeeze_expansion_ratio"]))
         self.squeeze = Conv(net, wide, narrow, 1, bias=True, norm=False, act="silu")
-        self.excite = Conv(net, narrow, wide, 1, bias=True, norm=False, act="")
+        self.excite = bare_conv(net, narrow, wide, 1)
         self.project = Conv(net, wide, outputs, 1, act="")
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -131,7 +131,7 @@ class PoolBlock:
     def __init__(self, net: Net, width: int, ratio: float, rate: float) -> None:
         self.net, self.rate, inner = net, rate, int(width * ratio)
         self.up = Conv(net, width, inner, 1, bias=True, norm=False, act="gelu")
-        self.down = Conv(net, inner, width, 1, bias=True, norm=False, act="")
+        self.down = bare_conv(net, inner, width, 1)
         self.norms = [(net.parameter(width), net.parameter(width)) for _ in range(2)]
         self.scales = [net.parameter(width, 1, 1) for _ in range(2)]
 
@@ -161,16 +161,13 @@ def poolformer(net: Net, config: dict[str, Any]) -> Classifier:
     for stage, depth in enumerate(config["depths"]):
         inputs, kernel = 3 if stage == 0 else sizes[stage - 1], config["patch_sizes"][stage]
         blocks.append(
-            Conv(
+            bare_conv(
                 net,
                 inputs,
                 sizes[stage],
                 kernel,
                 stride=config["strides"][stage],
                 padding=padding[stage],
-                bias=True,
-                norm=False,
-                act="",
             )
         )
         for _ in range(depth):

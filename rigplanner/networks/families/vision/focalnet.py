@@ -9,7 +9,7 @@ from typing import Any
 from rigplanner.networks.families.decoders.attention import activate
 from rigplanner.networks.families.decoders.decoder_traits import ACTS
 from rigplanner.networks.families.encoders.encoder import class_loss
-from rigplanner.networks.families.vision.convnets import Conv
+from rigplanner.networks.families.vision.convnets import Conv, bare_conv
 from rigplanner.networks.families.vision.hierarchical import drop_path, drop_rates
 from rigplanner.networks.tracer import ops
 from rigplanner.networks.tracer.net import Net, Norm, checkpointed
@@ -34,7 +34,7 @@ class Modulation:
             config["hidden_dropout_prob"],
         )
         self.into = net.linear("projection_in", width, 2 * width + self.levels + 1, True)
-        self.context = Conv(net, width, width, 1, bias=True, norm=False, act="")
+        self.context = bare_conv(net, width, width, 1)
         self.out = net.linear("projection_out", width, width, True)
         self.ranges = [
             Conv(net, width, width, window + RANGE_STEP * at, groups=width, norm=False, act="gelu")
@@ -121,17 +121,7 @@ class Patches:
     def __init__(
         self, net: Net, inputs: int, outputs: int, kernel: int, stride: int, padding: int
     ) -> None:
-        self.conv = Conv(
-            net,
-            inputs,
-            outputs,
-            kernel,
-            stride=stride,
-            bias=True,
-            norm=False,
-            act="",
-            padding=padding,
-        )
+        self.conv = bare_conv(net, inputs, outputs, kernel, stride=stride, padding=padding)
         self.norm = Norm(net, "layer", outputs)
 
     def __call__(self, x: Tensor) -> Tensor:

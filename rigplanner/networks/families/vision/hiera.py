@@ -9,7 +9,7 @@ from typing import Any
 from rigplanner.networks.families.decoders.attention import activate
 from rigplanner.networks.families.decoders.decoder_traits import ACTS
 from rigplanner.networks.families.encoders.encoder import class_loss
-from rigplanner.networks.families.vision.convnets import Conv
+from rigplanner.networks.families.vision.convnets import bare_conv
 from rigplanner.networks.families.vision.hierarchical import drop_path, drop_rates
 from rigplanner.networks.tracer import ops
 from rigplanner.networks.tracer.net import Net, Norm, checkpointed
@@ -99,15 +99,12 @@ class Hiera:
             prod(config["masked_unit_size"]),
             prod(config["query_stride"]),
         )
-        self.stem = Conv(
+        self.stem = bare_conv(
             net,
             3,
             width,
             config["patch_size"][0],
             stride=stride,
-            bias=True,
-            norm=False,
-            act="",
             padding=config["patch_padding"][0],
         )
         size = config["image_size"]

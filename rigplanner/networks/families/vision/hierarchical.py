@@ -7,7 +7,7 @@ from typing import Any
 
 from rigplanner.networks.families.decoders.attention import attend, softmax_wide
 from rigplanner.networks.families.encoders.encoder import class_loss
-from rigplanner.networks.families.vision.convnets import Conv
+from rigplanner.networks.families.vision.convnets import bare_conv
 from rigplanner.networks.tracer import ops
 from rigplanner.networks.tracer.net import Net, Norm, checkpointed
 from rigplanner.networks.tracer.tape import Tape, Tensor, new, record
@@ -159,16 +159,8 @@ class Swin:
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
         self.net, width, side = net, config["embed_dim"], net.setting.length // config["patch_size"]
-        self.stem = Conv(
-            net,
-            3,
-            width,
-            config["patch_size"],
-            stride=config["patch_size"],
-            bias=True,
-            norm=False,
-            act="",
-            padding=0,
+        self.stem = bare_conv(
+            net, 3, width, config["patch_size"], stride=config["patch_size"], padding=0
         )
         self.stem_norm = Norm(net, "layer", width)
         rates = iter(drop_rates(config))
@@ -270,9 +262,7 @@ class SegformerBlock:
             for name in ("q_proj", "k_proj", "v_proj", "o_proj")
         )
         self.reduce = (
-            Conv(net, width, width, ratio, stride=ratio, bias=True, norm=False, act="", padding=0)
-            if ratio > 1
-            else None
+            bare_conv(net, width, width, ratio, stride=ratio, padding=0) if ratio > 1 else None
         )
         self.reduce_norm = Norm(net, "layer", width) if ratio > 1 else None
         self.first_norm, self.last_norm = Norm(net, "layer", width), Norm(net, "layer", width)
@@ -281,7 +271,7 @@ class SegformerBlock:
             net.linear("fc1", width, inner, True),
             net.linear("fc2", inner, width, True),
         )
-        self.deep = Conv(net, inner, inner, 3, groups=inner, bias=True, norm=False, act="")
+        self.deep = bare_conv(net, inner, inner, 3, groups=inner)
 
     def __call__(self, x: Tensor) -> Tensor:
         tape, residual = self.net.tape, x
@@ -325,15 +315,12 @@ class Segformer:
         self.net, self.config, sizes = net, config, config["hidden_sizes"]
         rates, self.stages, at = drop_rates(config), [], 0
         for stage, depth in enumerate(config["depths"]):
-            patch = Conv(
+            patch = bare_conv(
                 net,
                 3 if stage == 0 else sizes[stage - 1],
                 sizes[stage],
                 config["patch_sizes"][stage],
                 stride=config["strides"][stage],
-                bias=True,
-                norm=False,
-                act="",
             )
             first, blocks = (
                 Norm(net, "layer", sizes[stage]),
@@ -386,9 +373,7 @@ class PvtBlock:
         kernel = 1 if self.linear else ratio
         reduces = ratio > 1 or self.linear
         self.reduce = (
-            Conv(net, width, width, kernel, stride=kernel, bias=True, norm=False, act="", padding=0)
-            if reduces
-            else None
+            bare_conv(net, width, width, kernel, stride=kernel, padding=0) if reduces else None
         )
         self.reduce_norm = Norm(net, "layer", width) if reduces else None
         self.first_norm, self.last_norm = Norm(net, "layer", width), Norm(net, "layer", width)
@@ -396,11 +381,7 @@ class PvtBlock:
             net.linear("dense1", width, inner, True),
             net.linear("dense2", inner, width, True),
         )
-        self.deep = (
-            Conv(net, inner, inner, 3, groups=inner, bias=True, norm=False, act="")
-            if deep
-            else None
-        )
+        self.deep = bare_conv(net, inner, inner, 3, groups=inner) if deep else None
 
     def __call__(self, x: Tensor) -> Tensor:
         tape = self.net.tape
@@ -448,15 +429,12 @@ class PvtStage:
 
     def __init__(self, net: Net, config: dict[str, Any], stage: int, rates: list[float]) -> None:
         self.net, sizes = net, config["hidden_sizes"]
-        self.patch = Conv(
+        self.patch = bare_conv(
             net,
             3 if stage == 0 else sizes[stage - 1],
             sizes[stage],
             config["patch_sizes"][stage],
             stride=config["strides"][stage],
-            bias=True,
-            norm=False,
-            act="",
         )
         self.first = Norm(net, "layer", sizes[stage])
         self.blocks = [PvtBlock(net, config, stage, rate) for rate in rates]

@@ -9,7 +9,7 @@ from typing import Any
 from rigplanner.networks.families.decoders.attention import activate
 from rigplanner.networks.families.decoders.decoder_traits import ACTS
 from rigplanner.networks.families.encoders.encoder import class_loss
-from rigplanner.networks.families.vision.convnets import Conv, Inverted, divisible
+from rigplanner.networks.families.vision.convnets import Conv, Inverted, bare_conv, divisible
 from rigplanner.networks.families.vision.efficient import group_norm
 from rigplanner.networks.tracer import ops
 from rigplanner.networks.tracer.net import Net, Norm, checkpointed
@@ -180,8 +180,8 @@ class LinearAttention:
 
     def __init__(self, net: Net, width: int, share: float) -> None:
         self.net, self.width, self.share = net, width, share
-        self.joint = Conv(net, width, 1 + 2 * width, 1, bias=True, norm=False, act="")
-        self.out = Conv(net, width, width, 1, bias=True, norm=False, act="")
+        self.joint = bare_conv(net, width, 1 + 2 * width, 1)
+        self.out = bare_conv(net, width, width, 1)
 
     def __call__(self, x: Tensor) -> Tensor:
         tape = self.net.tape
@@ -208,7 +208,7 @@ class LinearLayer:
         )
         self.last_norm = GroupNorm(net, width)
         self.up = Conv(net, width, inner, 1, bias=True, norm=False, act="silu")
-        self.down = Conv(net, inner, width, 1, bias=True, norm=False, act="")
+        self.down = bare_conv(net, inner, width, 1)
 
     def __call__(self, x: Tensor) -> Tensor:
         tape, trains = self.net.tape, self.net.setting.training

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from rigplanner.networks.families.encoders.encoder import class_loss
-from rigplanner.networks.families.vision.convnets import Conv
+from rigplanner.networks.families.vision.convnets import bare_conv
 from rigplanner.networks.families.vision.hierarchical import PvtBlock, drop_rates
 from rigplanner.networks.families.vision.vision import edge
 from rigplanner.networks.tracer import ops
@@ -30,16 +30,8 @@ class PvtPatches:
         self.positions = net.parameter(1, trained**2 + last, width)
         if last:
             self.token = net.parameter(1, 1, width)
-        self.conv = Conv(
-            net,
-            sizes[stage - 1] if stage else 3,
-            width,
-            kernel,
-            stride=patch,
-            bias=True,
-            norm=False,
-            act="",
-            padding=0,
+        self.conv = bare_conv(
+            net, sizes[stage - 1] if stage else 3, width, kernel, stride=patch, padding=0
         )
         self.norm = Norm(net, "layer", width)
 

@@ -8,7 +8,7 @@ from typing import Any
 from rigplanner.networks.families.decoders.attention import activate
 from rigplanner.networks.families.decoders.decoder_traits import ACTS
 from rigplanner.networks.families.encoders.encoder import class_loss
-from rigplanner.networks.families.vision.convnets import Conv
+from rigplanner.networks.families.vision.convnets import Conv, bare_conv
 from rigplanner.networks.families.vision.hierarchical import drop_path
 from rigplanner.networks.families.vision.swinv2 import normalized
 from rigplanner.networks.tracer import ops
@@ -23,7 +23,7 @@ class ConvPart:
         self.net, self.share = net, share
         self.deep = Conv(net, width, width, 3, groups=width, bias=True, act="")
         self.up = Conv(net, width, inner, 1, bias=True, norm=False, act="gelu")
-        self.down = Conv(net, inner, width, 1, bias=True, norm=False, act="")
+        self.down = bare_conv(net, inner, width, 1)
         self.scale = net.parameter(width, 1, 1)
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -80,8 +80,8 @@ class SwiftBlock:
         self.local, self.attention = ConvPart(net, width, width, 0.0), AdditiveAttention(net, width)
         self.sides = net.parameter(width), net.parameter(width)
         net.buffer(2, width)
-        self.up = Conv(net, width, inner, 1, bias=True, norm=False, act="")
-        self.down = Conv(net, inner, width, 1, bias=True, norm=False, act="")
+        self.up = bare_conv(net, width, inner, 1)
+        self.down = bare_conv(net, inner, width, 1)
         self.scales = (
             (net.parameter(width, 1, 1), net.parameter(width, 1, 1))
             if config["use_layer_scale"]

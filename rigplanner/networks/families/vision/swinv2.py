@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from rigplanner.networks.families.encoders.encoder import class_loss
-from rigplanner.networks.families.vision.convnets import Conv
+from rigplanner.networks.families.vision.convnets import bare_conv
 from rigplanner.networks.families.vision.hierarchical import drop_path, drop_rates, roll
 from rigplanner.networks.tracer import ops
 from rigplanner.networks.tracer.net import Net, Norm, checkpointed
@@ -168,16 +168,8 @@ class Swin2:
 
     def __init__(self, net: Net, config: dict[str, Any]) -> None:
         self.net, width, side = net, config["embed_dim"], net.setting.length // config["patch_size"]
-        self.stem = Conv(
-            net,
-            3,
-            width,
-            config["patch_size"],
-            stride=config["patch_size"],
-            bias=True,
-            norm=False,
-            act="",
-            padding=0,
+        self.stem = bare_conv(
+            net, 3, width, config["patch_size"], stride=config["patch_size"], padding=0
         )
         self.stem_norm = Norm(net, "layer", width)
         rates, self.stages = iter(drop_rates(config)), []

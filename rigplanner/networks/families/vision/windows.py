@@ -6,7 +6,12 @@ from __future__ import annotations
 from math import prod, sqrt
 from typing import Any
 
-from rigplanner.networks.families.vision.convnets import AfterStem, Conv, ConvNextBlock, Downsample
+from rigplanner.networks.families.vision.convnets import (
+    AfterStem,
+    ConvNextBlock,
+    Downsample,
+    bare_conv,
+)
 from rigplanner.networks.families.vision.hierarchical import SwinBlock, SwinMerge, drop_rates
 from rigplanner.networks.tracer.net import Net, Norm, checkpointed
 from rigplanner.networks.tracer.tape import Tensor
@@ -28,9 +33,7 @@ class WindowBackbone:
         self.net, self.patch, sides = net, patch, net.setting.sides
         area = prod(-(-side // 32) * 32 for side in sides) if sides else net.setting.length**2
         self.side = round(sqrt(area) / 32) * 32
-        self.stem = Conv(
-            net, 3, width, patch, stride=patch, bias=True, norm=False, act="", padding=0
-        )
+        self.stem = bare_conv(net, 3, width, patch, stride=patch, padding=0)
         self.stem_norm = Norm(net, "layer", width)
         rates, side, self.widths = iter(drop_rates(part_config)), self.side // patch, []
         self.stages: list[tuple[list[SwinBlock], Norm, SwinMerge | None]] = []
@@ -75,7 +78,7 @@ class ConvNextBackbone:
             config["model_type"] == "convnextv2",
         )
         self.stem: list[Any] = [
-            Conv(net, 3, self.widths[0], 4, stride=4, bias=True, norm=False, act="", padding=0),
+            bare_conv(net, 3, self.widths[0], 4, stride=4, padding=0),
             AfterStem(net, self.widths[0]),
         ]
         self.stages: list[list[Any]] = []
