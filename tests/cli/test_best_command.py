@@ -142,7 +142,10 @@ def test_what_is_owned_costs_nothing_and_so_many_cards_may_be_asked(
     assert main([*asked, "--pin", "RTX 3090", "--own", "2x RTX 3090"]) == 0
     owned = json.loads(capsys.readouterr().out)["best"]
     assert owned["price"] < bought["price"] - 500
-    assert main([*asked, "--pin", "8x RTX 3090"]) == 1
+    asked.remove("--json")
+    assert main([*asked, "--pin", "RTX 3090", "--own", "2x RTX 3090"]) == 0
+    assert re.search(r"RTX 3090   \(owned\)", capsys.readouterr().out)
+    assert main([*asked, "--json", "--pin", "8x RTX 3090"]) == 1
     assert json.loads(capsys.readouterr().out)["best"] is None
 
 

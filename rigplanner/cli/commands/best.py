@@ -378,7 +378,7 @@ def _tell(answer: Answer, seeker: Seeker, question: Question) -> None:
     tell(words.proof_text(answer.total, answer.gap))
     tell(words.sound_text(answer))
     reasons = words.reason_texts(answer.best, seeker)
-    rows = words.item_rows(answer.best, seeker.catalog, seeker.market)
+    rows = words.item_rows(answer.best, seeker)
     for item, (name, said) in zip(answer.best.rig.items, rows, strict=True):
         tell(f"  {name}   ({said})")
         if item.uid in reasons:

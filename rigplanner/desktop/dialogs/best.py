@@ -383,7 +383,7 @@ class BestDialog(QDialog):
         grid.setHorizontalSpacing(16)
         grid.setVerticalSpacing(2)
         grid.setColumnStretch(0, 1)
-        rows = words.item_rows(best, self._session.catalog, seeker.market)
+        rows = words.item_rows(best, seeker)
         reasons = words.reason_texts(best, seeker)
         for n, (item, (name, price)) in enumerate(zip(best.rig.items, rows, strict=True)):
             amount = label(price, "small")

@@ -128,7 +128,9 @@ def with_four_bits(seeker: Seeker, answer: Answer) -> Answer | None:
     )  # fmt: skip
     if wants == seeker.question.wants:
         return None
-    return _better(seeker, answer, replace(seeker.question, wants=wants))
+    found = _better(seeker, answer, replace(seeker.question, wants=wants))
+    cards = found.best.cards if found is not None and found.best is not None else None
+    return found if cards is None or cards.count else None
 
 
 ASIDE_S = 5.0

@@ -240,7 +240,7 @@ class _Check:
         for cards, chosen in told:
             for at in range(len(chosen)):
                 deeper.setdefault((cards, chosen[:at]), set()).add(chosen[at])
-        for number in range(len(self.made.sets)):
+        for number in range(len(self.made.sets) if all(sizes) else 0):
             yield from self._covered(number, (), told, deeper, sizes)
         for n in range(len(self.made.machines)):
             if len(told.get((-1, (n,)), ())) != 1:

@@ -361,18 +361,22 @@ def sound_text(answer: Answer) -> str:
     return tr(STRICTNESS[answer.strictness])
 
 
-def item_rows(best: Candidate, catalog: Catalog, market: Market) -> list[tuple[str, str]]:
-    """Return each part of a rig with its price, its day and condition."""
+def item_rows(best: Candidate, seeker: Seeker) -> list[tuple[str, str]]:
+    """Return each part of a rig with the price of the pieces to buy, its day and condition."""
     rows = []
+    there = {each.part: each.quantity for each in seeker.question.owned}
     for item in best.rig.items:
-        part = part_of(best.rig, catalog, item.part)
+        part = part_of(best.rig, seeker.catalog, item.part)
         name = part.name if part else item.part
-        offer = market.offer(part) if part else None
+        offer = seeker.market.offer(part) if part else None
+        kept = min(item.quantity, there.get(item.part, 0))
         said = tr("owned")
-        if offer is not None and item.price is not None:
-            said = _offer_text(offer, item.quantity, market)
+        if offer is not None and item.price is not None and kept < item.quantity:
+            said = _offer_text(offer, item.quantity - kept, seeker.market)
             if item.price.used:
                 said = tr("{said}, used", said=said)
+            if kept:
+                said = tr("{said}, {count} owned", said=said, count=kept)
         if item.power_cap_w:
             said = tr(
                 "{said}, limited to {watts}", said=said, watts=quantity(item.power_cap_w, "W")

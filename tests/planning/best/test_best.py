@@ -435,3 +435,14 @@ def test_tight_memory_wins_where_it_gives_more_than_twice_as_much(
         claim = replace(stricter.claim, score=answer.best.score.value)
         false = replace(answer.certificate, stricter=replace(stricter, claim=claim))
         assert any("stricter" in fault for fault in verify(false, catalog).faults)
+
+
+def test_where_a_part_that_must_be_in_it_has_no_price_there_is_no_rig_and_that_is_proven() -> None:
+    catalog = one_card("nvidia.geforce.rtx-3090")
+    supply = catalog.get("nzxt.c.c1200-gold")
+    assert supply is not None
+    catalog = replace(catalog, parts={**catalog.parts, supply.id: replace(supply, prices=())})
+    question = Question(wants=(Want(workload=WORKS[1]),), site=SITES[1], pinned=(supply.id,))
+    answer = best_rig(question, catalog, TODAY, True)
+    assert answer.best is None and answer.total == 0 and answer.certificate is not None
+    assert verify(answer.certificate, catalog).faults == ()
