@@ -183,3 +183,22 @@ def test_two_drives_that_a_plus_joins_are_two() -> None:
     found = entries("Storage: 256GB NVMe + 240GB SATA SSD for Ollama")
     assert len(found) == 2
     assert all(by_figures(entry.wish) for entry in found)
+
+
+@pytest.mark.parametrize(
+    ("line", "guessed"),
+    [
+        ("3090", False),
+        ("7900 XTX", False),
+        ("Fractal Meshify 2 XL", False),
+        ("H100", True),
+        ("RTX PRO 6000 Blackwell", True),
+        ("Corsair RM1000x", True),
+    ],
+)
+def test_a_chip_by_its_number_and_a_case_by_its_makers_first_name_are_no_guess(
+    line: str, guessed: bool
+) -> None:
+    """Cards of other makers with the same GPU are no other meaning of its name."""
+    (entry,) = entries(line)
+    assert entry.wish.parts and entry.wish.guessed is guessed

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.rig.list_reading import entries
+from list_reading import entries
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,8 @@ def _is_open_case(part: Chassis | Cooler, text: str, told: set[str]) -> bool:
         return True
     if phrases_in(text) & set(squeezed_names(part)):
         return False
-    return all(_letters(name) - told - _PLAIN for name in (part.name, *part.aliases))
+    known = {*told, *_PLAIN, *words_of(part.vendor)}
+    return all(_letters(name) - known for name in (part.name, *part.aliases))
 
 
 def _goes_on_untold(name: list[str], told: set[str]) -> bool:
@@ -361,6 +362,18 @@ def _is_one_of_several(part: Part, text: str, others: tuple[Part, ...]) -> bool:
     return any(
         other.id != part.id and kind_of(other) == kind_of(part) and said <= held_words(other)
         for other in others
+        if not _is_partners_card(other, part)
+    )
+
+
+def _is_partners_card(other: Part, part: Part) -> bool:
+    """Say whether a card is another maker's with the GPU that is found: "3090" is that GPU."""
+    return (
+        isinstance(other, GPU)
+        and isinstance(part, GPU)
+        and part.vendor == part.chip_maker != other.vendor
+        and (other.chip, other.memory_gib, other.form_factor)
+        == (part.chip, part.memory_gib, part.form_factor)
     )
 
 
