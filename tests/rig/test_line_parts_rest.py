@@ -1,7 +1,6 @@
 """Lines of several parts: what names none of them is told."""
 
 import pytest
-
 from list_reading import entries
 
 
