@@ -41,3 +41,18 @@ def test_a_sweep_collects_what_a_paused_collector_left() -> None:
         assert gone() is not None
         sweep()
         assert gone() is None and kept
+
+
+def test_what_lies_free_goes_back_when_older_objects_are_swept(monkeypatch) -> None:
+    told: list[int] = []
+    monkeypatch.setattr("rigplanner.garbage.give_back", lambda: told.append(1))
+    with collector_paused():
+        gc.collect()
+        kept = [[] for _ in range(2 * gc.get_threshold()[0])]
+        sweep()
+        assert not told and kept
+        for _ in range(gc.get_threshold()[1]):
+            gc.collect(0)
+        kept += [[] for _ in range(2 * gc.get_threshold()[0])]
+        sweep()
+        assert told
