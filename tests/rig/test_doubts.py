@@ -194,6 +194,8 @@ def test_two_drives_that_a_plus_joins_are_two() -> None:
         ("H100", True),
         ("RTX PRO 6000 Blackwell", True),
         ("Corsair RM1000x", True),
+        ("Corsair RM1200x", True),
+        ("Corsair RM1200x Shift", False),
     ],
 )
 def test_a_chip_by_its_number_and_a_case_by_its_makers_first_name_are_no_guess(

@@ -47,7 +47,9 @@ _PLAIN = frozenset(
     )
 )
 """Words that set nothing apart: makers, classes, colours, radios."""
-_VARIANTS = frozenset(words_of("ii iii iv v2 v3 x3d ice btf max lite se evo snow creator stealth"))
+_VARIANTS = frozenset(
+    words_of("ii iii iv v2 v3 x3d ice btf max lite se evo snow creator stealth shift")
+)
 """Words that name another variant wherever they stand, whether or not the catalog has one."""
 
 
@@ -109,7 +111,11 @@ def is_guess(part: Part, text: str, others: tuple[Part, ...], index: PartIndex) 
             or _is_of_open_memory(part, text, index)
         )
     return isinstance(part, PowerSupply) and (
-        _has_editions(part, text, index)
+        bool(
+            _VARIANTS & _letters(part.name) - told
+            and not told & {*words_of(" ".join(part.aliases))}
+        )
+        or _has_editions(part, text, index)
         or _is_of_open_watts(part, text, others)
         or _is_of_open_family(part, text, index)
     )

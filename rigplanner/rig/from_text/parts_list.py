@@ -583,7 +583,8 @@ def _without_radio(wish: Wish, index: PartIndex) -> Wish:
     plain = _RADIO.sub(" ", wish.text)
     for words in (plain, _VERSION.sub(" ", plain)):
         if words != wish.text and is_named(named := read_wish(words, index, "motherboard")):
-            return struct_replace(wish, parts=named.parts, stands_in=True)
+            unsure = is_guess(named.parts[0], wish.text, named.parts, index)
+            return struct_replace(wish, parts=named.parts, stands_in=True, guessed=unsure)
     return wish
 
 
