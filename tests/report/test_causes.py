@@ -50,7 +50,10 @@ def test_amber_is_said_only_where_no_error_stays(kind: str, catalog: Catalog) ->
     for path in sample_files():
         rig = read_rig(path)
         trial = Trial(rig, catalog, kind, today=TODAY)
-        for part in chance.sample(own, min(len(own), 40)):
+        tried = chance.sample(own, min(len(own), 40))
+        # Nearly every other CPU needs another board, which no cure brings: the few are looked for.
+        rare = own if kind == "cpu" and path.stem == "deskmini-gtx-1070" else []
+        for part in (*tried, *(part for part in rare if trial.fitting(part).cure)):
             fitting = trial.fitting(part)
             if fitting.cure:
                 cured += 1
