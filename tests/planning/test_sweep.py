@@ -28,6 +28,8 @@ def test_every_combination_comes_once_with_its_lengths_and_batches() -> None:
     assert all(c.work.seq_len == c.length for c in asked if c.title == "train")
     assert all(c.work.input_tokens == c.length for c in asked if c.title == "serve")
     assert cells(WORKS, GPUS, (1,))[0].work == WORKS[0][1]
+    built_in = cells(WORKS[:1], [find_gpu("M4 Max 128GB")], (1, 2, 4))
+    assert [cell.count for cell in built_in] == [1]
 
 
 def test_longer_and_larger_needs_more_and_the_record_says_why_not() -> None:

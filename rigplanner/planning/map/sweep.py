@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.planning.map.cards import built_in
 from rigplanner.planning.map.rank import answer
 from rigplanner.rig.workload import Workload
 
@@ -40,12 +41,14 @@ def cells(
     batches: Sequence[int] = (),
 ) -> list[Cell]:
     """Return every combination, works outermost. A length is the sequence of a job that trains,
-    else the prompt; a batch is that of each GPU."""
+    else the prompt; a batch is that of each GPU. A GPU that is built into its computer is there
+    once, however many are asked for."""
     return [
         Cell(title=title, work=_with(work, length, batch), gpu=gpu, count=count, length=length)
         for (title, work), length, batch, gpu, count in product(
             works, lengths or (None,), batches or (None,), gpus, counts
         )
+        if count == 1 or not built_in(gpu)
     ]
 
 
