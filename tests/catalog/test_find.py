@@ -86,7 +86,7 @@ def test_a_wish_has_a_quantity_and_words(index: PartIndex, text: str, quantity: 
         ("Supermicro 4029GP-TVRT", None),
         ("RTX A6000 Ada", "nvidia.rtx.6000-ada"),
         ("EVGA FTW3 ULTRA GAMING GeForce RTX 3090 24 GB Video Card", "evga.ftw3.rtx-3090-ultra"),
-        ("MSI RTX3090-VENTUS-3X", "nvidia.geforce.rtx-3090"),
+        ("MSI RTX3090-VENTUS-3X", "msi.ventus.rtx-3090-ventus-3x-oc"),
         ("Thermaltake CTE C750 Air", None),
         ("Thermaltake The Tower 500", None),
         ("Tesla M5", None),
@@ -133,6 +133,27 @@ def test_a_colour_or_an_edition_is_the_part_of_its_family_and_told(
     wish = read_wish(words, index)
     assert (wish.parts[0].name, " ".join(untold_editions(wish))) == (part, untold)
     assert part in [found.name for found in index.search(words)] or "MBD" in words
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ("Noctua NH-D15 82.5 CFM CPU Cooler", "Noctua NH-D15"),
+        ("Gigabyte RTX3090 Gaming OC 24G", "Gigabyte GAMING OC GeForce RTX 3090"),
+        (
+            "Gigabyte GeForce RTX 2070 Super Gaming OC 3X",
+            "Gigabyte GAMING OC GeForce RTX 2070 SUPER",
+        ),
+        ("be quiet! Power Zone 2 Modular, 750W", "be quiet! Power Zone 2 750W"),
+        ("ZOTAC GAMING GeForce RTX 5090 SOLID AMP CORE", None),
+        ("ThinkStation P3 Tiny Gen 2", None),
+        ("Intel Optane M10 16 GB", None),
+    ],
+)
+def test_the_line_of_a_shop_finds_the_very_product(
+    index: PartIndex, line: str, part: str | None
+) -> None:
+    assert next((found.name for found in index.search(line)), None) == part
 
 
 def test_a_card_is_none_of_its_makers_with_another_chip(index: PartIndex) -> None:

@@ -2,19 +2,22 @@
 text names."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import cached_property
 from itertools import chain, compress, islice, pairwise
 from typing import Literal
 
+from rigplanner.catalog.find.kits import is_very_kit, kits_of_modules
 from rigplanner.catalog.find.likeness import likest, part_names
 from rigplanner.catalog.find.naming import Naming, PhraseTable, phrases_in
 from rigplanner.catalog.find.spec_words import kind_words, spec_words
+from rigplanner.catalog.find.whole_names import LEAST_WORDS, words_in_text
 from rigplanner.catalog.find.words import EDITIONS, without_editions, words_of
 from rigplanner.catalog.layer import NO_LAYERS, Layer, Layers
 from rigplanner.catalog.load import Catalog
-from rigplanner.catalog.schema.parts import Part, kind_of
+from rigplanner.catalog.schema.parts import GPU, Part, kind_of
 from rigplanner.garbage import collector_paused
 
 __all__ = ["LONGEST_QUERY", "PartIndex", "index_of", "words_of"]
@@ -30,6 +33,8 @@ Match = Literal["whole", "beginning", "anywhere"]
 
 MOST_NAMES = 400
 """Parts at most whose own names are looked at: the words of a kind are held by more."""
+MOST_COMPARED = 100
+"""Parts at most, those that hold most words of a text, whose whole names are looked for in it."""
 CLOSE = 0.8
 """Likeness of two words (`difflib`) from which on one is read as the other: one letter of five."""
 KEPT_MARKS = 48
@@ -60,6 +65,10 @@ with a digit never are, for another number is another product."""
 
 _CAPACITY = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d+)?) ([TG]B)\b", re.IGNORECASE)
 """One word, lest "4 TB" is found in a drive of the fourth generation."""
+_CHIP = re.compile(r"\b(rtx|gtx|rx)(?=\d{3,4})", re.IGNORECASE)
+"""A card's class written to its number: "RTX3090"."""
+EMPTY_WORDS = ("series", "edition")
+"""Words that lists put behind a name and that tell nothing."""
 _MODEL = re.compile(r"[a-z]{1,2}\d")
 """How names of models begin: inside a longer word they are another model, N100 in GN100."""
 _CUT = re.compile(r"[a-z]+|[^a-z]+")
@@ -67,8 +76,9 @@ _TRIM = ".+"
 
 
 def _asked(query: str) -> list[str]:
-    words = words_of(_CAPACITY.sub(r"\1\2", query[:LONGEST_QUERY]))
-    return [word[:-1] if word[:-1] in KIND_OF_WORD else word for word in words]
+    text = _CHIP.sub(r"\1 ", _CAPACITY.sub(r"\1\2", query[:LONGEST_QUERY]))
+    words = [word[:-1] if word[:-1] in KIND_OF_WORD else word for word in words_of(text)]
+    return [word for word in words if word not in EMPTY_WORDS] if len(words) > 1 else words
 
 
 class PartIndex:
@@ -130,6 +140,21 @@ class PartIndex:
         return {kind: self._mark([numbers]) for kind, numbers in kinds.items()}
 
     @cached_property
+    def _makers_of_cards(self) -> frozenset[str]:
+        cards = (part for part in self._listed if isinstance(part, GPU))
+        return frozenset(
+            word for maker in {card.vendor for card in cards} for word in words_of(maker)
+        )
+
+    @cached_property
+    def _words_of_maker(self) -> dict[tuple[str, str], set[str]]:
+        """All words of the names of a maker's parts of a kind."""
+        words: dict[tuple[str, str], set[str]] = {}
+        for part in self._listed:
+            words.setdefault((part.vendor, kind_of(part)), set()).update(words_of(part.name))
+        return words
+
+    @cached_property
     def _phrases(self) -> PhraseTable:
         return PhraseTable(self._parts)
 
@@ -148,12 +173,41 @@ class PartIndex:
     def search(self, query: str, kind: str | None = None, limit: int | None = None) -> list[Part]:
         """Return what a person who looks through a list sees: what `find` gives, else the parts for
         the words with a mistyped letter or a plural mended, else those in another colour or
-        edition. What takes the first part unseen asks `find`: "ACME 1 TB" is no Acer."""
+        edition, else those that a shop's line names ("... 82.5 CFM CPU Cooler"). What takes the
+        first part unseen asks `find`: "ACME 1 TB" is no Acer."""
         return (
             self.find(query, kind, limit)
             or self._found(self._mended(_asked(query)), kind, limit)
             or self.of_other_edition(query, kind, limit)
+            or self._of_line(query, kind)[:limit]
         )
+
+    def _of_line(self, text: str, kind: str | None) -> list[Part]:
+        """Return the part that a shop's line names with more words than the part holds, or the kits
+        of its maker and series with its figures; never a chip for the card of another maker."""
+        part = self.named_in(text, kind).part
+        makers = self._makers_of_cards & {*words_of(text)}
+        if part is not None and not (isinstance(part, GPU) and makers - {*words_of(part.vendor)}):
+            return [part]
+        kits = kits_of_modules(text, self._listed)[1] if kind in (None, "memory") else []
+        return [kit for kit in kits if is_very_kit(text, kit)] or self._of_whole_name(text, kind)
+
+    def _of_whole_name(self, text: str, kind: str | None) -> list[Part]:
+        """Return the parts of the longest name of which every word stands in the text."""
+        words = set(_asked(text))
+        if len(words) <= LEAST_WORDS:
+            return []
+        shared = Counter(chain.from_iterable(self._holders.get(word, ()) for word in words))
+        found: dict[int, list[Part]] = {}
+        for number, _ in shared.most_common(MOST_COMPARED):
+            part = self._parts[number]
+            if kind in (None, kind_of(part)):
+                count = words_in_text(
+                    part, words, held_words(part), self._words_of_maker[part.vendor, kind_of(part)]
+                )
+                found.setdefault(count, []).append(part)
+        longest = max(found, default=0)
+        return found[longest] if longest else []
 
     def of_other_edition(
         self, query: str, kind: str | None = None, limit: int | None = None

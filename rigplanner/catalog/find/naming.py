@@ -150,7 +150,8 @@ class PhraseTable:
             goes_on = (last, after) in joined and any(
                 kind_of(part) not in CHIP_KINDS for part, _ in bearers
             )
-            if after in OTHER_MODEL or goes_on:
+            other_edition = after == "gen" and any(kind_of(part) == "system" for part, _ in bearers)
+            if after in OTHER_MODEL or goes_on or other_edition:
                 return Naming(None, "none", phrase)
             if len(bearers) > 1:
                 return Naming(None, "ambiguous", phrase, tuple(part.id for part, _ in bearers))

@@ -55,6 +55,7 @@ def _drive_words(part: Storage) -> Iterator[str]:
         part.form_factor.removesuffix("."),
         "hdd" if part.rotation_rpm else "ssd",
     )
+    yield from (f"{part.rotation_rpm:g}", "rpm") if part.rotation_rpm else ()
     yield from ("m.2", "pcie") if part.form_factor == "m2" and part.interface == "nvme" else ()
 
 
@@ -62,7 +63,7 @@ def _spec_words(part: Part | AnyPart) -> Iterator[str]:
     if isinstance(part, Storage):
         yield from _drive_words(part)
     elif isinstance(part, GPU):
-        yield f"{part.memory_gib:g}gb" if part.memory_gib else ""
+        yield from (f"{part.memory_gib:g}gb", f"{part.memory_gib:g}g") if part.memory_gib else ()
     elif isinstance(part, MemoryKit):
         yield from (
             f"{part.modules * part.module_gib:g}gb",
