@@ -15,6 +15,8 @@ from rigplanner.catalog.find.model_names import (
     joined,
     named_within,
     reduced,
+    shortens,
+    stands_in,
     without_weights,
 )
 from rigplanner.catalog.find.stored_names import read_name, usual_tag
@@ -152,7 +154,21 @@ class Zoo:
             alike = fitting and all(one.config == fitting[0].config for one in fitting)
             if alike and fitting[0].config and self._families.isdisjoint(rest):
                 return fitting[0]
-        return None
+        return self._shortened(plain)
+
+    def _shortened(self, name: str) -> Model | None:
+        """The one network of whose name these words leave some out; None where several do."""
+        asked = reduced(name, dated=True)
+        longer = {
+            words: models
+            for (words, dated), models in self._words.items()
+            if dated and words and stands_in(asked, words)
+        }
+        fitting = [model for models in longer.values() for model in models.values()]
+        one = len({model.slug for model in fitting}) == 1
+        alike = fitting and all(model.config == fitting[0].config for model in fitting)
+        sure = (one or (alike and fitting[0].config)) and any(shortens(asked, it) for it in longer)
+        return fitting[0] if sure else None
 
     @cached_property
     def _families(self) -> frozenset[str]:

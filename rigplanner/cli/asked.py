@@ -264,8 +264,8 @@ def _put(fields: dict[str, Any], given: str) -> None:
     fields[last] = value
 
 
-BETWEEN = re.compile(r"\s*(?:,|\+|&)\s*")
-"""What stands between GPUs that differ: "RTX 3090 + RTX 4090"."""
+BETWEEN = re.compile(r"\s*[,&]\s*|\s+\+\s*|(?<!max)\+(?=\S)", re.IGNORECASE)
+"""What stands between GPUs that differ: "RTX 3090 + RTX 4090"; the plus of "Max+ 395" does not."""
 
 
 def _hardware(args: argparse.Namespace) -> Hardware:

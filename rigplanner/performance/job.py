@@ -34,6 +34,7 @@ from rigplanner.performance.silicon import (
 from rigplanner.performance.software.readiness import Ready, ready
 from rigplanner.performance.software.stacks import Stack, find_stack, usual_stack, why_not
 from rigplanner.rig.workload import Parallelism, Workload
+from rigplanner.workload.job import cached_type
 from rigplanner.workload.limits import (
     LARGEST,
     check_shares,
@@ -463,11 +464,11 @@ def _of_engine(workload: Workload, stack: Stack, count: int) -> dict[str, Any]:
         grouped = stack.family == GROUPING and SPLIT_EXPERTS not in told
         by_rows = several and split_of(workload) == "row"
         return {**split, "by_rows": by_rows, "groups_experts": grouped}
-    kept = (workload.kv_precision or "").casefold()
+    kept = cached_type(workload) if workload.kv_precision else None
     return {
         **split,
         "launched": LAUNCHED in told,
-        "kept_bytes": KV_BITS[kept] / 8 if kept in KV_BITS else None,
+        "kept_bytes": KV_BITS[kept] / 8 if kept else None,
     }
 
 

@@ -192,7 +192,7 @@ def _definite(workload: Workload, network: Network, count: int, card: bool) -> J
         lora_rank=rank,
         lora_targets=names,
         saves_embedding=saves,
-        kv_precision=_kv(workload),
+        kv_precision=cached_type(workload),
         accumulation=workload.gradient_accumulation or 1,
         dora=workload.task == "train_dora" or "dora" in workload.flags,
         flags=flags,
@@ -494,7 +494,8 @@ def _checkpointing(
     return word
 
 
-def _kv(workload: Workload) -> str:
+def cached_type(workload: Workload) -> str:
+    """Return the type of cached keys and values; raise WorkloadFault for one that is not known."""
     word = (workload.kv_precision or "bf16").casefold()
     if word not in KV_BITS:
         raise WorkloadFault(

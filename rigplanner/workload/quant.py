@@ -116,11 +116,17 @@ KV_BITS = {
     "q8_0": 8.5,
     "q4_0": 4.5,
     "q5_0": 5.5,
+    "q4_1": 5.0,
+    "q5_1": 6.0,
+    "iq4_nl": 4.5,
+    "q4": 4.5,
+    "q6": 6.5,
+    "q8": 8.5,
     "int4": 4.5,
     "turboquant_3bit": 3.5,
     "tq3_0": 3.5,
 }
-"""Bits per cached value, scales included."""
+"""Bits per cached value, scales included; q4, q6 and q8 are exllama's."""
 
 
 EXL = {"exl2": 6.0, "exl3": 6.0}

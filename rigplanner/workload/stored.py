@@ -14,7 +14,7 @@ from rigplanner.catalog.zoo import Zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.network import resolve
-from rigplanner.workload.quant import BITS
+from rigplanner.workload.quant import BITS, GGUF
 
 METHODS = {
     "awq": "awq",
@@ -150,6 +150,7 @@ def _word(bits: int, quant: str | None) -> dict[str, str]:
 
 
 LOCAL = ("llama.cpp", "ik_llama.cpp", "ollama", "lm-studio", "koboldcpp", "mlx", "mlx-lm")
+LOCAL_MIXES = LOCAL[:5]
 LOCAL_TOO = ("mxfp4",)
 """Engines that load files of their own, and the types as published that those hold too: a GGUF or
 MLX file of gpt-oss is MXFP4, one of a checkpoint in FP8 is made anew (llama.cpp,
@@ -177,6 +178,9 @@ def formatted(workload: Workload, zoo: Zoo) -> Format:
     fields: dict[str, Any] = {}
     if worded.stack is None and runs and named.stack:
         fields["stack"] = named.stack
+    bits = read_name(f"x-{(workload.precision or '').casefold()}").bits_per_weight
+    if bits and worded.weights_gib is None:
+        fields["weights_gib"] = _weighed(worded, zoo, bits)
     if worded.precision is None and worded.quant is None and worded.weights_gib is None:
         if task != "train" and named.precision and not named.usual:
             fields |= {"precision": named.precision, "quant": named.quant}
@@ -186,6 +190,9 @@ def formatted(workload: Workload, zoo: Zoo) -> Format:
             fields["precision"] = native
         elif runs and named.usual:
             fields["precision"] = named.precision
+    file = fields.get("precision", worded.precision)
+    if runs and (kept := _only_type(worded, zoo, file, fields.get("stack", worded.stack))):
+        fields["precision"] = kept
     fields = {name: value for name, value in fields.items() if value is not None}
     told = {name: str(value) for name, value in fields.items() if name != "weights_gib"}
     if fields and (tag := usual_tag(workload.model)):
@@ -218,6 +225,25 @@ def _published(workload: Workload, zoo: Zoo, stack: str | None) -> str | None:
         return None
     word = model.stored.precision
     return None if stack and stack.casefold() in LOCAL and word not in LOCAL_TOO else word
+
+
+BLOCK = 256
+"""Values of a block of llama.cpp's mixes (ggml-common.h, QK_K): rows of other lengths are not
+stored so."""
+
+
+def _only_type(workload: Workload, zoo: Zoo, word: str | None, stack: str | None) -> str | None:
+    """The type of the experts in every file that llama.cpp loads of a network, whatever the file is
+    called, where its rows are of a length that the mixes do not divide: gpt-oss's F16, Q4_K_M and
+    Q8_0 hold the MXFP4 that its maker publishes."""
+    model = zoo.get(workload.model or "")
+    loads = (stack or "llama.cpp").casefold() in LOCAL_MIXES
+    mixed = word in GGUF or (word is not None and stack is not None and BITS.get(word, 0.0) >= 16)
+    if model is None or model.stored is None or not (loads and mixed):
+        return None
+    width = (model.config or {}).get("hidden_size") or BLOCK
+    native = model.stored.precision
+    return native if native in LOCAL_TOO and width % BLOCK and word != native else None
 
 
 def _weighed(workload: Workload, zoo: Zoo, bits: float) -> float | None:

@@ -211,6 +211,7 @@ def test_an_option_that_is_none_says_what_may_be_meant(
         ("9070 xt x2", ["AMD Radeon RX 9070 XT"] * 2),
         ("2x3090", ["GeForce RTX 3090"] * 2),
         ("dual rtx 3090", ["GeForce RTX 3090"] * 2),
+        ("Ryzen AI Max+ 395", ["AMD Ryzen AI Max+ 395 (Radeon 8060S) 128GB"]),
         ("RTX 3090 + 2x RTX 4090", ["GeForce RTX 3090", "GeForce RTX 4090", "GeForce RTX 4090"]),
     ],
 )

@@ -44,6 +44,10 @@ def _read(model: str, **fields: object) -> tuple[str | None, str | None, str | N
         ("gpt-oss-120b", {"task": "serve"}, ("mxfp4", None, None)),
         ("gpt-oss:20b", {"task": "inference"}, ("mxfp4", None, "ollama")),
         ("ggml-org/gpt-oss-120b-GGUF", {}, ("mxfp4", None, "llama.cpp")),
+        ("unsloth/gpt-oss-20b-GGUF:Q4_K_M", {}, ("mxfp4", None, "llama.cpp")),
+        ("gpt-oss-20b", {"precision": "f16", "stack": "llama.cpp"}, ("mxfp4", None, "llama.cpp")),
+        ("gpt-oss-20b", {"precision": "bf16", "stack": "vllm"}, ("bf16", None, "vllm")),
+        ("deepseek-v4-flash", {"precision": "q4_k_m"}, ("q4_k_m", None, None)),
         ("deepseek-r1", {"stack": "vllm"}, ("fp8", None, "vllm")),
         ("deepseek-r1", {"stack": "llama.cpp"}, (None, None, "llama.cpp")),
         ("deepseek-r1", {"task": "train_lora"}, (None, None, None)),
@@ -68,6 +72,10 @@ def test_what_was_read_from_a_name_is_told() -> None:
     assert formatted(made.workload, shipped_zoo()).assumed == {}
 
 
-def test_a_file_whose_name_states_its_bits_has_that_size() -> None:
-    made = formatted(Workload(model="Llama-3.1-70B-4.25bpw-exl2"), shipped_zoo()).workload
+@pytest.mark.parametrize(
+    "said",
+    [{"model": "Llama-3.1-70B-4.25bpw-exl2"}, {"model": "llama-3.1-70b", "precision": "4.25bpw"}],
+)
+def test_a_file_whose_name_or_type_states_its_bits_has_that_size(said: dict[str, str]) -> None:
+    made = formatted(Workload(**said), shipped_zoo()).workload
     assert made.weights_gib == pytest.approx(70.55e9 * 4.25 / 8 / 2**30, rel=0.01)

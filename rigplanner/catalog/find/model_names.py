@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 
 _STORED = re.compile(
-    r"[-_.:\s]+(gguf|ggml|awq|gptq|marlin|autoround|exl[23]|mlx|safetensors|imatrix|i1|unsloth|dynamic|quantized(\.w\d+a\d+)?|latest|diffusers"
+    r"[-_.:\s]+(gguf|ggml|ct2|awq|gptq|marlin|autoround|exl[23]|mlx|safetensors|imatrix|i1|unsloth|dynamic|quantized(\.w\d+a\d+)?|latest|diffusers"
     r"|int[48]|fp(4|8|16|32)|nvfp4|mxfp4|nf4|bf16|f16|f32|w\d+a\d+|bnb|[48][-_]?bits?|128g|iq[1-4]_[a-z]+|q[2-8]([_-][0k1])?([_-](xs|s|m|l|xl))?)$"
 )
 """How weights are stored: words that publishers append to a name and that change no layer."""
@@ -25,6 +25,7 @@ _TUNED = {
     "instruction",
     "tuned",
     "meta",
+    "nvidia",
     "deduped",
     "qat",
     "think",
@@ -58,7 +59,8 @@ def reduced(name: str, dated: bool = False) -> str:
         plain = bare
     if dated:
         plain = _DATED.sub("", plain)
-    parts = _PARTS.findall(re.sub(r"(?<=[a-z])(?=\d)", " ", re.sub(r"[-_:\s]+", " ", plain)))
+    told = _PARTS.findall(re.sub(r"(?<=[a-z])(?=\d)", " ", re.sub(r"[-_:\s]+", " ", plain)))
+    parts = [part.removesuffix(".0") for part in told]
     sized = any(_SIZE.fullmatch(part) for part in parts)
     return " ".join(part for part in parts if part not in _TUNED and not (sized and part == "base"))
 
@@ -88,6 +90,30 @@ def named_within(name: str) -> list[tuple[str, list[str]]]:
         if any(_SIZE.fullmatch(word) for word in run)
         and not any(_RESHAPED.fullmatch(word) or _RESIZED.fullmatch(word) for word in rest)
     ]
+
+
+_VERSION = re.compile(r"\d+(\.\d+)?")
+_SHORTEST = 5
+"""Letters of a word that alone names a network: below, it names a kind of them ("bert")."""
+
+
+def stands_in(asked: str, known: str) -> bool:
+    """Say whether a known name begins with the first word of another and holds the rest."""
+    words, whole = asked.split(), known.split()
+    return bool(words) and words[0] == whole[0] and set(words) < set(whole)
+
+
+def shortens(asked: str, known: str) -> bool:
+    """Say whether a name that stands in a known one means it: "Mistral Large 3" is
+    "mistral-large-3-675b". Not where it leaves out a version beside a version or a size, nor a
+    size where it names neither."""
+    words = asked.split()
+    if len(words) == 1 and len(words[0]) < _SHORTEST:
+        return False
+    rest = [word for word in known.split() if word not in words]
+    told = [word for word in words if _VERSION.fullmatch(word) or _RESIZED.fullmatch(word)]
+    lacking = _VERSION if told else _RESIZED
+    return not any(lacking.fullmatch(word) for word in rest)
 
 
 _WEIGHTS_OF = re.compile(
