@@ -3,7 +3,7 @@
 import argparse
 import difflib
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,8 @@ from rigplanner.performance.software.stacks import shipped_stacks
 from rigplanner.performance.without_network.simulated import simulators
 from rigplanner.rig.files import RigFault, read_rig
 from rigplanner.rig.from_text.from_words import counted
-from rigplanner.rig.workload import Case, Hardware, Parallelism, Workload, in_own_words
+from rigplanner.rig.own_words import in_own_words, is_task, own_field
+from rigplanner.rig.workload import Case, Hardware, Parallelism, Workload
 from rigplanner.workload.network import resolve
 from rigplanner.workload.readers import UNREAD, model_fields
 from rigplanner.workload.stacks import memory_stacks
@@ -73,19 +74,40 @@ def add_job_arguments(parser: argparse.ArgumentParser) -> None:
 def fields_as_options(words: list[str], options: Container[str]) -> list[str]:
     """Return the words of a command with each option that is none of its own but a field of a
     workload, or what an engine calls one (`--max-model-len 8192`, `-ngl 20`, `--cpu-moe`), as
-    `--set FIELD=VALUE`. A field that is yes or no needs no value."""
+    `--set FIELD=VALUE`. A field that is yes or no needs no value, nor does a switch (`-fa`)."""
     yes_or_no = {field.name for field in fields_of(Workload) if field.type == bool | None}
-    made, rest = list[str](), iter(words)
-    for word in rest:
+    made, rest = list[str](), words[::-1]
+    while rest:
+        word = rest.pop()
         said, given, value = word.partition("=")
-        name = next(iter(in_own_words({said: ""})))
-        if not said.startswith("-") or said in options or name not in WORKLOAD_FIELDS:
+        name = own_field(said)
+        if not said.startswith("-") or said in options or not _is_field(name):
             made.append(word)
-        elif given or name in yes_or_no:
-            made += ["--set", f"{name}={value if given else 'true'}"]
-        else:
-            made += ["--set", f"{name}={next(rest, '')}"]
+            continue
+        if not given:
+            alone = name in yes_or_no or not rest or re.match(r"-\D", rest[-1])
+            value = "true" if alone else rest.pop()
+        made += ["--set", f"{name}={value}"]
     return made
+
+
+def _is_field(name: str) -> bool:
+    """Whether a workload has it: `seq_len`, `parallelism.tensor`."""
+    return name.partition(".")[0] in WORKLOAD_FIELDS
+
+
+class Joined(argparse.Action):
+    """The words of a name that nobody quoted, as one: `memory llama 3.3 70b`."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        """Keep the words with one space between."""
+        setattr(namespace, self.dest, " ".join(values or ()))
 
 
 def is_cases(what: str) -> bool:
@@ -136,8 +158,17 @@ def asked_case(args: argparse.Namespace) -> Case:
     """Return the case that the arguments describe; raise InputFault for a field that is none or a
     value that does not suit it."""
     asked = {name: getattr(args, name) for name in ("task", "precision") if getattr(args, name)}
-    work = with_fields(args.what, model_asked(args.what), args.fields, asked)
-    return Case(id=Path(args.what).name, workload=work, hardware=_hardware(args))
+    what, _, last = args.what.rpartition(" ")
+    if what and is_task(last) and not Path(args.what).exists():
+        asked = {"task": last} | asked
+    else:
+        what = args.what
+    work = with_fields(what, model_asked(what), args.fields, asked)
+    name = Path(args.what).name
+    said = "task" in asked or any(one.startswith("task=") for one in args.fields)
+    if work.task and not said:
+        name = f"{name}, {work.task}"
+    return Case(id=name, workload=work, hardware=_hardware(args))
 
 
 def with_fields(
@@ -314,9 +345,25 @@ class Work(Struct, frozen=True):
 
 
 def works_asked(texts: Iterable[str]) -> list[Work]:
-    """Read workloads in words: a model with fields, `weight=` and `min=` of them. Raises InputFault
-    for what nothing knows."""
-    return [_work_asked(text) for text in texts]
+    """Read workloads in words: a model with fields, `weight=` and `min=` of them; fields and a task
+    that stand alone belong to the model before them. Raises InputFault for what nothing knows."""
+    return [_work_asked(text) for text in whole_works(texts)]
+
+
+def whole_works(texts: Iterable[str], apart: Container[str] = ()) -> list[str]:
+    """Return works with the fields and the task that were written behind them as words of their
+    own; names that stand `apart` take none."""
+    told = list[str]()
+    for text in texts:
+        if told and told[-1] not in apart and _adds(text):
+            told[-1] = f"{told[-1]} {text}"
+        else:
+            told.append(text)
+    return told
+
+
+def _adds(text: str) -> bool:
+    return all("=" in word or is_task(word) for word in text.split())
 
 
 def _work_asked(text: str) -> Work:
@@ -327,7 +374,10 @@ def _work_asked(text: str) -> Work:
         if (key := word.partition("=")[0]) in ("weight", "min") and "=" in word
     }
     given = [word for word in words if "=" in word and word.partition("=")[0] not in own]
-    model = " ".join(word for word in words if "=" not in word)
+    named = [word for word in words if "=" not in word]
+    if len(named) > 1 and is_task(named[-1]):
+        given.append(f"task={named.pop()}")
+    model = " ".join(named)
     if not model:
         raise InputFault(f"expected a model, for example 'llama-3.1-8b task=serve', not {text!r}.")
     work = with_fields(model, model_asked(model), given)

@@ -93,7 +93,7 @@ def infer(network: Network, job: Job, stack: MemoryStack, card: GPU | None = Non
 
 def _served(network: Network, job: Job, weights: float, card: GPU | None) -> Demand:
     """A serving engine: its start-up run, and the cache of the requests."""
-    tokens = (job.input_tokens or 1) + job.output_tokens
+    tokens = (job.input_tokens or job.length) + job.output_tokens
     cache = (
         job.batch
         * network.kv_values(tokens)

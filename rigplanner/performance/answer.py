@@ -87,12 +87,12 @@ class SpeedEstimate(Struct, frozen=True, kw_only=True):
     workload asks for; `exchange_share` is what of the modelled step waits for the exchange between
     GPUs; `first_token_ms` (`first_token_low_ms` to `first_token_high_ms`) and `next_token_ms` are
     the latencies of one stream of a language model that writes, beside as many others as the job
-    names; `serving` what each of several users gets. `evidence`: how near the nearest
-    measurements are, which the width of the interval follows; `unmeasured`: what they never
-    had. `over_cpu`: how many times the speed of the computer's CPUs alone it is; `fp32_gain`:
-    of a job in FP64, how many times as fast it is in FP32; `gpu_busy`: share of the time in which
-    GPUs work on a job that waits for the CPUs; `tokens_read_s`: of texts that become vectors or
-    labels, the tokens that are read a second."""
+    names, the first one after a prompt of `prompt_tokens`; `serving` what each of several users
+    gets. `evidence`: how near the nearest measurements are, which the width of the interval
+    follows; `unmeasured`: what they never had. `over_cpu`: how many times the speed of the
+    computer's CPUs alone it is; `fp32_gain`: of a job in FP64, how many times as fast it is in
+    FP32; `gpu_busy`: share of the time in which GPUs work on a job that waits for the CPUs;
+    `tokens_read_s`: of texts that become vectors or labels, the tokens that are read a second."""
 
     metric: str
     value: float
@@ -114,6 +114,7 @@ class SpeedEstimate(Struct, frozen=True, kw_only=True):
     first_token_low_ms: float | None = None
     first_token_high_ms: float | None = None
     next_token_ms: float | None = None
+    prompt_tokens: int | None = None
     fits: Fits = "unknown"
     evidence: Evidence = ""
     unmeasured: tuple[Unmeasured, ...] = ()
@@ -140,13 +141,18 @@ FIRST_TOKEN_SPREAD = 1.8
 
 
 def with_first_token(
-    told: SpeedEstimate, first_ms: float, spread: float = FIRST_TOKEN_SPREAD, slow_ms: float = 0.0
+    told: SpeedEstimate,
+    first_ms: float,
+    prompt: float,
+    spread: float = FIRST_TOKEN_SPREAD,
+    slow_ms: float = 0.0,
 ) -> SpeedEstimate:
-    """Return the answer with the time to the first token and its 80 % interval, which reaches as
-    far as the slowest of twenty users waits."""
+    """Return the answer with the time to the first token after `prompt` tokens and its 80 %
+    interval, which reaches as far as the slowest of twenty users waits."""
     return replace(
         told,
         first_token_ms=first_ms,
         first_token_low_ms=first_ms / spread,
         first_token_high_ms=max(first_ms * spread, slow_ms),
+        prompt_tokens=round(prompt),
     )

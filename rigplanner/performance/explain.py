@@ -138,8 +138,8 @@ def estimate(found: Finding) -> SpeedEstimate:
     )
     if served and job.batch_given:
         slow_ms = served.slow_first_token_ms
-        return with_first_token(told, served.first_token_ms, slow_ms=slow_ms)
-    return with_first_token(told, first_ms) if first_ms else told
+        return with_first_token(told, served.first_token_ms, job.input_tokens, slow_ms=slow_ms)
+    return with_first_token(told, first_ms, job.input_tokens) if first_ms else told
 
 
 def _exchanged(found: Finding) -> float | None:

@@ -340,7 +340,7 @@ def _of_gpus(
             found = _found(job, workload, gpu, asked, known, allowed)
     told = estimate(_on_machine(found, machine, power_limit_w))
     if job.task == "decode" and job.stack.family == "local-llm" and job.input_tokens >= LONG_PROMPT:
-        told = with_first_token(told, _first_token_ms(job, known, allowed))
+        told = with_first_token(told, _first_token_ms(job, known, allowed), job.input_tokens)
     if job.variant and (deaf := variants.ignored(job)):
         told = replace(told, assumed={**told.assumed, "variant_ignored": deaf})
     return exceeding(told) if surely_exceeds(job, workload, gpu, machine) else told

@@ -71,6 +71,7 @@ def predict_preference(
         first_token_ms=None,
         first_token_low_ms=None,
         first_token_high_ms=None,
+        prompt_tokens=None,
         next_token_ms=None,
         serving=None,
         evidence="nothing alike",

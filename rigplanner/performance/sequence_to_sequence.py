@@ -254,5 +254,6 @@ def joined(pair: Halves, reading: SpeedEstimate, writing: SpeedEstimate) -> Spee
         first_token_ms=(reading.step_ms or 0.0) + next_ms if next_ms else None,
         first_token_low_ms=None,
         first_token_high_ms=None,
+        prompt_tokens=None,
         next_token_ms=next_ms,
     )

@@ -123,62 +123,6 @@ class Workload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     matrix_n: int | None = None
 
 
-ENGINE_WORDS = {
-    "ngl": "gpu_layers",
-    "n_gpu_layers": "gpu_layers",
-    "num_gpu": "gpu_layers",
-    "cmoe": "cpu_moe",
-    "ncmoe": "n_cpu_moe",
-    "ot": "override_tensors",
-    "override_tensor": "override_tensors",
-    "nkvo": "kv_on_host",
-    "no_kv_offload": "kv_on_host",
-    "sm": "split",
-    "split_mode": "split",
-    "ts": "tensor_split",
-    "c": "seq_len",
-    "context": "seq_len",
-    "ctx": "seq_len",
-    "n_ctx": "seq_len",
-    "ctx_size": "seq_len",
-    "num_ctx": "seq_len",
-    "max_model_len": "seq_len",
-    "ctk": "kv_precision",
-    "cache_type_k": "kv_precision",
-    "kv_cache_dtype": "kv_precision",
-    "gpu_memory_utilization": "memory_utilization",
-    "max_seq_length": "seq_len",
-    "max_length": "seq_len",
-    "sequence_len": "seq_len",
-    "batch": "batch_per_gpu",
-    "batch_size": "batch_per_gpu",
-    "micro_batch_size": "batch_per_gpu",
-    "per_device_train_batch_size": "batch_per_gpu",
-    "gradient_accumulation_steps": "gradient_accumulation",
-    "train_batch_size": "batch_per_gpu",
-    "cutoff_len": "seq_len",
-    "optim": "optimizer",
-    "optimizer_type": "optimizer",
-    "lora_r": "lora_rank",
-    "network_dim": "lora_rank",
-    "resolution": "image_size",
-    "imgsz": "image_size",
-}
-"""Fields of a workload as llama.cpp, ollama, vLLM and trainers call them."""
-
-
-def in_own_words(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return fields under a workload's own names; what is said under both keeps its own."""
-    found: dict[str, Any] = {}
-    for name, value in fields.items():
-        plain = name.lstrip("-").replace("-", "_")
-        own = ENGINE_WORDS.get(plain, plain if name.startswith("-") else name)
-        if own in fields and own != name:
-            continue
-        found[own] = [value] if own == "flags" and isinstance(value, str) else value
-    return found
-
-
 def changed(workload: Workload, fields: dict[str, Any]) -> Workload:
     """The workload with other fields; bytes as stored, and how they are quantised, hold for one
     precision only."""

@@ -13,7 +13,8 @@ import msgspec
 from msgspec import Struct
 
 from rigplanner.decoding import JsonFault, convert, read_tree
-from rigplanner.rig.workload import Case, Hardware, Workload, in_own_words
+from rigplanner.rig.own_words import in_own_words
+from rigplanner.rig.workload import Case, Hardware, Workload
 
 LONGEST_LINE = 4 * 2**20
 """Bytes; a longer line is not a case."""

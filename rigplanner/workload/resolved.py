@@ -26,7 +26,9 @@ def resolved(workload: Workload, zoo: Zoo) -> Resolved:
     """Return the workload with the format of its weights, the lengths of a set of prompts that it
     names, and its streams. Asked again of its own answer it changes nothing. Raises WorkloadFault
     for sets of prompts, users and drafts that mean nothing."""
-    made = formatted(workload, zoo)
+    meant = _meant(workload, zoo)
+    made = formatted(replace(workload, **meant), zoo)
+    made = replace(made, assumed={**meant, **made.assumed}) if meant else made
     fields: dict[str, Any] = _lengths(made.workload) or _answer(made.workload, zoo)
     _check_serving(made.workload)
     if not fields:
@@ -37,6 +39,18 @@ def resolved(workload: Workload, zoo: Zoo) -> Resolved:
 
 WRITING = ("inference", "serve", "decode", "prefill")
 WRITES = ("llm", "moe", "vlm")
+
+
+def _meant(work: Workload, zoo: Zoo) -> dict[str, str]:
+    """What software stands for beside its name: PyTorch that runs a model of language is Hugging
+    Face's loop over it, one token after the other."""
+    if work.stack != "pytorch" or (work.task or "inference") != "inference":
+        return {}
+    try:
+        writes = resolve(work, zoo).kind in WRITES
+    except WorkloadFault:
+        return {}  # who is asked next says what is wrong with it
+    return {"stack": "hf-transformers"} if writes else {}
 
 
 def in_one_format(workload: Workload, zoo: Zoo) -> Workload:

@@ -13,6 +13,7 @@ from rigplanner.data import data_path
 from rigplanner.decoding import read_json
 from rigplanner.errors import WorkloadFault
 from rigplanner.evidence import Source
+from rigplanner.rig.own_words import own_stack
 
 
 class Spare(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -240,4 +241,5 @@ def memory_stack(slug: str) -> MemoryStack:
     stacks = memory_stacks()
     if not slug or len(slug) > 80:
         raise WorkloadFault(f"stack: expected a name of at most 80 letters, found {slug[:20]!r}.")
-    return stacks.get(slug.casefold()) or msgspec.structs.replace(stacks["pytorch"], slug=slug)
+    found = stacks.get(slug.casefold()) or stacks.get(own_stack(slug).casefold())
+    return found or msgspec.structs.replace(stacks["pytorch"], slug=slug)

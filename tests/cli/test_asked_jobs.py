@@ -222,3 +222,36 @@ def test_gpus_are_named_as_people_write_them(
     told = json.loads(capsys.readouterr().out)
     named = [card["gpu"] for card in told.get("cards", ())] or [told["gpu"]] * told["count"]
     assert named == cards
+
+
+def test_names_and_tasks_need_no_quotes(capsys: pytest.CaptureFixture[str]) -> None:
+    quoted = said(capsys, "memory", "llama 3.3 70b", "--gpu", "2x RTX 3090", "--task", "train_lora")
+    bare = said(capsys, "memory", "llama", "3.3", "70b", "lora", "--gpu", "2x RTX 3090")
+    assert bare.splitlines()[1:] == quoted.splitlines()[1:]
+    ranked = said(capsys, "rank", "llama-3.1-8b", "task=lora", "--only", "RTX 5090")
+    assert ranked == said(capsys, "rank", "llama-3.1-8b task=train_lora", "--only", "RTX 5090")
+
+
+def test_a_switch_of_an_engine_needs_no_value(capsys: pytest.CaptureFixture[str]) -> None:
+    told = ("memory", "llama-3.1-8b", "--gpu", "RTX 4090", "--stack", "llama-server")
+    assert said(capsys, *told, "-fa") == said(capsys, *told, "--attention", "flash")
+
+
+def test_software_that_trains_is_asked_to_train(capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "memory", "llama-3.1-8b", "--gpu", "RTX 4090", "--stack", "axolotl")
+    assert text.startswith("llama-3.1-8b, train_lora: ") and "optimizer states" in text
+
+
+def test_pytorch_writes_with_a_language_model(capsys: pytest.CaptureFixture[str]) -> None:
+    told = ("performance", "llama-3.1-8b", "--gpu", "RTX 4090", "--stack")
+    own, loop = said(capsys, *told, "torch"), said(capsys, *told, "transformers")
+    assert own.splitlines()[0] == loop.splitlines()[0]
+
+
+def test_a_context_that_is_reserved_is_no_prompt(capsys: pytest.CaptureFixture[str]) -> None:
+    """llama.cpp's -c sets memory aside; what is asked is as long as usual."""
+    told = ("performance", "gpt-oss-120b", "--gpu", "RTX 5090", "--stack", "llama.cpp", "-c")
+    text = said(capsys, *told, "128k")
+    assert "input tokens 512" in text and "after a prompt" not in text
+    long = said(capsys, *told, "128k", "--prompt-tokens", "100k")
+    assert "after a prompt of 102,400 tokens" in long

@@ -4,7 +4,8 @@ import pytest
 
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
-from rigplanner.rig.workload import Workload, in_own_words
+from rigplanner.rig.own_words import in_own_words
+from rigplanner.rig.workload import Workload
 from rigplanner.workload.host_placement import (
     HostPlacement,
     dense_layers,

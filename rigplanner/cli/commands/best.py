@@ -17,7 +17,7 @@ from rigplanner.catalog.imports.user_catalog import newest_rates
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.prices.exchange import ExchangeRates, convert, with_rate
 from rigplanner.catalog.schema.parts import GPU
-from rigplanner.cli.asked import works_asked
+from rigplanner.cli.asked import whole_works, works_asked
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import no_part_text, open_catalog
 from rigplanner.cli.terminal import tell
@@ -200,7 +200,7 @@ def wants_of(texts: Sequence[str]) -> tuple[Want, ...]:
     """Return works in words: a model with fields, or the name of a purpose. Raises InputFault for
     what nothing knows."""
     wants = []
-    for text in texts:
+    for text in whole_works(texts, AIMS):
         if text in AIMS:
             wants.append(Want(workload=aim_of(text, "").workload))
         else:

@@ -11,7 +11,7 @@ import msgspec
 
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import shipped_zoo
-from rigplanner.cli.asked import add_job_arguments, asked_cases, is_cases
+from rigplanner.cli.asked import Joined, add_job_arguments, asked_cases, is_cases
 from rigplanner.cli.commands.memory import lines_of
 from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault, own_fault
 from rigplanner.cli.hardware import Place, place_of
@@ -54,6 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `performance`."""
     parser.add_argument(
         "what",
+        nargs="+",
+        action=Joined,
         metavar="CASES.jsonl|MODEL|FILE.rig",
         help="a file of cases, one JSON object a line (- reads "
         "standard input), or one model as for `rigplanner memory`, or a rig with workloads",

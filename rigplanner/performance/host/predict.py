@@ -31,6 +31,7 @@ from rigplanner.performance.host.law import (
 from rigplanner.performance.host.processors import processors_named, processors_of
 from rigplanner.performance.host.reads import Reads, held_gib, reads_of
 from rigplanner.performance.host.steps import multiply_on_cpu, predict_on_cpu, with_ratio
+from rigplanner.performance.host.verify import prompt_of
 from rigplanner.performance.without_network.simulated import predict_simulated
 from rigplanner.rig.workload import Workload
 from rigplanner.workload.host_placement import ON_CPU, HostPlacement, stated_placement
@@ -45,9 +46,8 @@ HOSTED = (*FITS_BY_ITSELF, "ik_llama.cpp", "ktransformers")
 STREAMS_WEIGHTS = ("vllm", "sglang")
 """Engines whose GPUs read offloaded weights over their link (vLLM, --cpu-offload-gb)."""
 WRITES = ("inference", "decode", "serve", None)
-USUAL_PROMPT, USUAL_OUTPUT = 512, 256
-"""Tokens of a question and of an answer whose length is not said: half of the answer lies in the
-cache at its middle."""
+USUAL_OUTPUT = 256
+"""Tokens of an answer whose length is not said: half of it lies in the cache at its middle."""
 
 
 class Hosted(Struct, frozen=True, kw_only=True):
@@ -176,7 +176,7 @@ def hosted_speed(found: Hosted, machine: Machine | None) -> SpeedEstimate:
     """Return the speed of a job that the host holds in part: tokens/s of all its streams, of the
     prompt for the task `prefill`."""
     known, job = host_constants(), found.job
-    prompt = max(1, found.workload.input_tokens or found.workload.seq_len or USUAL_PROMPT)
+    prompt = prompt_of(found.workload)
     reads = reads_of(
         found.network,
         job,
@@ -208,7 +208,7 @@ def hosted_speed(found: Hosted, machine: Machine | None) -> SpeedEstimate:
         steps=_steps(found, reads, token, first, card, known),
     )
     spread = math.exp(_width(found, known, reading=True))
-    return with_first_token(told, 1e3 * job.batch * first.total_s, spread)
+    return with_first_token(told, 1e3 * job.batch * first.total_s, prompt, spread)
 
 
 def _as_labelled(
@@ -263,7 +263,7 @@ def _assumed(found: Hosted, prompt: int) -> dict[str, str]:
             assumed[name] = str(now)
     if work.tensor_split and not asked.tensor_split:
         assumed["tensor_split"] = ":".join(f"{share:g}" for share in work.tensor_split)
-    if asked.input_tokens is None and asked.seq_len is None:
+    if asked.input_tokens is None and prompt != asked.seq_len:
         assumed["input_tokens"] = str(prompt)
         assumed.pop("seq_len", None)
     if host.labelled > 1.01:

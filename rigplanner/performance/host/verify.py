@@ -13,10 +13,19 @@ USUAL_PROMPT, USUAL_ANSWER = 512, 128
 """Tokens of llama-bench's own tests, pp512 and tg128."""
 
 
+def prompt_of(workload: Workload) -> int:
+    """Return the tokens of a prompt: as told, else usual ones within the context that is reserved,
+    which a job that does nothing but read prompts fills."""
+    room = workload.seq_len or USUAL_PROMPT
+    return workload.input_tokens or (
+        room if workload.task == "prefill" else min(room, USUAL_PROMPT)
+    )
+
+
 def verifying_command(workload: Workload, stack: str, gpus: int) -> str | None:
     """Return the command that measures the job with its engine; None for engines without one.
     `gpus` 0 stands for a computer without a GPU."""
-    prompt = workload.input_tokens or workload.seq_len or USUAL_PROMPT
+    prompt = prompt_of(workload)
     answer = workload.output_tokens or USUAL_ANSWER
     if stack in BENCHED_BY_LLAMA:
         return shlex.join(_llama_bench(workload, prompt, answer, gpus))

@@ -13,6 +13,7 @@ from rigplanner.decoding import read_json
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.usable_memory import on_module
 from rigplanner.performance.software.readiness import format_of, ready
+from rigplanner.rig.own_words import own_stack
 from rigplanner.workload.quant import GGUF
 
 
@@ -134,7 +135,7 @@ def find_stack(slug: str, task: str = "train") -> Stack:
     stacks, others = shipped_stacks(), _file().same_as
     if slug in stacks and (slug not in others or task.startswith("train")):
         return stacks[slug]
-    word = slug.casefold().replace("_", "-").replace(" ", "-")
+    word = own_stack(slug, task).casefold()
     other = others.get(word, word)
     known = other if isinstance(other, str) else other[0 if task.startswith("train") else 1]
     if known in stacks:

@@ -227,7 +227,7 @@ def speed_facts(speed: SpeedEstimate) -> list[tuple[str, str]]:
     if speed.first_token_ms is not None and not _under_load(speed):
         made.append(
             (
-                tr("first token {time}", time=_first_token(speed)),
+                _after_prompt(speed),
                 tr("From the question to the first word."),
             )
         )
@@ -344,6 +344,21 @@ def _span_ms(milliseconds: float) -> str:
 def _under_load(speed: SpeedEstimate) -> bool:
     """Whether the time to the first token is the one that is told with the users."""
     return speed.serving is not None and speed.first_token_ms == speed.serving.first_token_ms
+
+
+LONG_PROMPT = 8_192
+"""Tokens of a prompt from which on its length is told beside the wait for it."""
+
+
+def _after_prompt(speed: SpeedEstimate) -> str:
+    """The time to the first token, and after what where that is long."""
+    if (speed.prompt_tokens or 0) < LONG_PROMPT:
+        return tr("first token {time}", time=_first_token(speed))
+    return tr(
+        "first token {time}, after a prompt of {count} tokens",
+        time=_first_token(speed),
+        count=number(speed.prompt_tokens or 0, 0),
+    )
 
 
 def _first_token(speed: SpeedEstimate) -> str:
