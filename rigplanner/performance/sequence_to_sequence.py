@@ -231,12 +231,6 @@ def joined(pair: Halves, reading: SpeedEstimate, writing: SpeedEstimate) -> Spee
     step = Step("read and written", HALVES_ADD, inputs, value, reading.metric)
     anchors = [replace(anchor, weight=anchor.weight * share) for anchor in reading.anchors]
     anchors += [replace(anchor, weight=anchor.weight * (1 - share)) for anchor in writing.anchors]
-    assumed = {
-        **reading.assumed,
-        **writing.assumed,
-        **({} if pair.beams_told else {"beams": str(pair.beams)}),
-        **({} if pair.batch_told else {"batch_per_gpu": "1"}),
-    }
     return replace(
         slower,
         metric=reading.metric,
@@ -246,7 +240,7 @@ def joined(pair: Halves, reading: SpeedEstimate, writing: SpeedEstimate) -> Spee
         anchors=tuple(sorted(anchors, key=lambda anchor: -anchor.weight)),
         step_ms=None,
         mfu=None,
-        assumed=assumed if pair.told else {**assumed, "output_tokens": str(pair.tokens)},
+        assumed={**reading.assumed, **writing.assumed, **_unsaid(pair)},
         steps=(*reading.steps, *writing.steps, step),
         hours=None,
         energy_kwh=None,
@@ -257,3 +251,12 @@ def joined(pair: Halves, reading: SpeedEstimate, writing: SpeedEstimate) -> Spee
         prompt_tokens=None,
         next_token_ms=next_ms,
     )
+
+
+def _unsaid(pair: Halves) -> dict[str, str]:
+    """What of the job nobody said, by field."""
+    return {
+        **({} if pair.beams_told else {"beams": str(pair.beams)}),
+        **({} if pair.batch_told else {"batch_per_gpu": "1"}),
+        **({} if pair.told else {"output_tokens": str(pair.tokens)}),
+    }
