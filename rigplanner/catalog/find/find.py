@@ -13,7 +13,7 @@ from rigplanner.catalog.find.kits import is_very_kit, kits_of_modules
 from rigplanner.catalog.find.likeness import likest, part_names
 from rigplanner.catalog.find.naming import Naming, PhraseTable, phrases_in
 from rigplanner.catalog.find.spec_words import kind_words, spec_words
-from rigplanner.catalog.find.whole_names import LEAST_WORDS, words_in_text
+from rigplanner.catalog.find.whole_names import LEAST_WORDS, name_in_text, tells_another
 from rigplanner.catalog.find.words import EDITIONS, without_editions, words_of
 from rigplanner.catalog.layer import NO_LAYERS, Layer, Layers
 from rigplanner.catalog.load import Catalog
@@ -33,7 +33,7 @@ Match = Literal["whole", "beginning", "anywhere"]
 
 MOST_NAMES = 400
 """Parts at most whose own names are looked at: the words of a kind are held by more."""
-MOST_COMPARED = 100
+MOST_COMPARED = 500
 """Parts at most, those that hold most words of a text, whose whole names are looked for in it."""
 CLOSE = 0.8
 """Likeness of two words (`difflib`) from which on one is read as the other: one letter of five."""
@@ -201,13 +201,12 @@ class PartIndex:
         found: dict[int, list[Part]] = {}
         for number, _ in shared.most_common(MOST_COMPARED):
             part = self._parts[number]
-            if kind in (None, kind_of(part)):
-                count = words_in_text(
-                    part, words, held_words(part), self._words_of_maker[part.vendor, kind_of(part)]
-                )
-                found.setdefault(count, []).append(part)
-        longest = max(found, default=0)
-        return found[longest] if longest else []
+            if (named := name_in_text(part, words)) and kind in (None, kind_of(part)):
+                beside = set(without_editions(list(words), kind_of(part))) - named
+                others = self._words_of_maker[part.vendor, kind_of(part)]
+                if not tells_another(beside - held_words(part), others):
+                    found.setdefault(len(named), []).append(part)
+        return found[max(found)] if found else []
 
     def of_other_edition(
         self, query: str, kind: str | None = None, limit: int | None = None

@@ -17,20 +17,18 @@ _FIGURE = re.compile(r"[\d.]+(?:mm|w|mhz|ghz|mt|cfm|x|rpm|v|bit)?")
 _SIZE = re.compile(r"[\d.]+[gt]b?")
 
 
-def words_in_text(
-    part: Part, words: Collection[str], held: Collection[str], of_maker: Collection[str]
-) -> int:
-    """Return how many words of a part's name stand in a text that names its maker; 0 where one does
-    not, or where the text has a word of another model (`of_maker` are the words of his names), or a
-    size or a number of a model that the part has not."""
-    kind = kind_of(part)
-    named = set(without_editions(words_of(part.name), kind)) - LEFT_OUT
-    if len(named) < LEAST_WORDS or not named | set(words_of(part.vendor)) <= set(words):
-        return 0
-    beside = set(without_editions(list(words), kind)) - named - set(held)
-    if beside & set(of_maker) or any(_is_of_another(word) for word in beside):
-        return 0
-    return len(named)
+def name_in_text(part: Part, words: Collection[str]) -> set[str]:
+    """Return the words of a part's name that tell it, if all of them and its maker stand in a text;
+    else none."""
+    named = set(without_editions(words_of(part.name), kind_of(part))) - LEFT_OUT
+    whole = len(named) >= LEAST_WORDS and named | set(words_of(part.vendor)) <= set(words)
+    return named if whole else set()
+
+
+def tells_another(words: Collection[str], of_maker: Collection[str]) -> bool:
+    """Say whether words beside a part's own are those of another model: a word in his maker's other
+    names (`of_maker`), a size, a number of a model."""
+    return any(word in of_maker or _is_of_another(word) for word in words)
 
 
 def _is_of_another(word: str) -> bool:
