@@ -28,7 +28,9 @@ def name_in_text(part: Part, words: Collection[str]) -> set[str]:
 def tells_another(words: Collection[str], of_maker: Collection[str]) -> bool:
     """Say whether words beside a part's own are those of another model: a word in his maker's other
     names (`of_maker`), a size, a number of a model."""
-    return any(word in of_maker or _is_of_another(word) for word in words)
+    return any(
+        _is_of_another(word) or (word in of_maker and not _FIGURE.fullmatch(word)) for word in words
+    )
 
 
 def _is_of_another(word: str) -> bool:
