@@ -53,11 +53,13 @@ EXCHANGES_PER_LAYER, EXPERT_EXCHANGES = 2, 1
 """All-reduces of tensor-parallel layers; where attention is in data parallel, only the experts
 exchange: out and back, which moves as much as one (TensorRT-LLM's tables for Qwen3-30B-A3B on two,
 four and eight RTX PRO 6000 agree within a tenth)."""
-UNPACKED = 4.0e12
+UNPACKED = 4.6e12
 """Weights of up to 6.5 bits that llama.cpp's products unpack a second, per TFLOPS of FP32 and unit
 of a multiprocessor (so per multiprocessor and clock): a 27B model in Q4_K_M ends at 46 tokens/s on
 an A100, 74 on an H100, 76 on an H200 and 82 on a B300, whatever their memory bears, and a 9B model
-at 28 on a GTX 1080 (pavlokhmel.com 2026)."""
+at 28 on a GTX 1080 (pavlokhmel.com 2026: 4.0 of it); in IQ2_XXS at 45 on an RTX 3080 and in Q2_K at
+52 on a clocked-up RTX 3090 (sudoingX/qwen38-mtp: 5.2 and 4.6; read 2026-11-24). 4.6 has the least
+error of the rows that were looked at, and takes a fifth off that of those kept apart."""
 UNITS, OF_FP32 = {"kepler": 192, "volta": 64, "turing": 64}, 128
 """FP32 units of a multiprocessor by generation and on others; 64 too on the chips with HBM before
 Hopper."""
@@ -368,6 +370,7 @@ def decode(job: Job) -> Stream:
         / (job.silicon.bandwidth_gbs * 1e9 * degree * DECODE_BANDWIDTH_SHARE)
         * _traffic_factor(job)
     )
+    traffic *= _rows_again(job, job.batch * checked, traffic)
     tail, launch = _overhead(job)
     exchange = _exchange(job, job.batch * checked)
     products, unpacking = (
@@ -388,6 +391,33 @@ def decode(job: Job) -> Stream:
         exchange_s=exchange,
         unpacks=unpacks,
     )
+
+
+ROW_AGAIN, FEW_ROWS, TILE = 0.6, 8, 32
+"""Share of the time of one row that each further one takes where quantised weights are unpacked for
+every row anew, rows until which llama.cpp does so on Apple's GPUs, and rows of the products that it
+takes beyond (ggml-metal-ops.cpp, ne11_mm_min): three rows of Qwen3.8-27B take 2.2 times as long as
+one on an M4 and an M3 Ultra, four 2.7, eight 6.5 of the 3.3 that they take on an RTX 3090; in 16
+bits all take about as long (sudoingX/qwen38-mtp, sweeps/apple-silicon.md; read 2026-11-24)."""
+
+
+def _unpacks_rows(job: Job) -> bool:
+    """Whether each row of a pass unpacks the weights anew (MLX has kernels of its own); experts are
+    read for each token as it is."""
+    metal = job.stack.slug == "llama.cpp" and job.silicon.vendor == "apple"
+    own = job.named.slug in PROMPT_CHUNKS
+    return metal and not own and job.weight_bits < 16 and not job.shape.experts
+
+
+def _rows_again(job: Job, rows: float, traffic: float) -> float:
+    """How much longer reading the weights takes for so many rows than for one."""
+    if not _unpacks_rows(job) or rows <= 1:
+        return 1.0
+    few = 1 + ROW_AGAIN * (rows - 1)
+    if rows <= FEW_ROWS:
+        return few
+    tile = matrix_seconds(job, 2 * job.shape.active_m * 1e6 * TILE)
+    return min(few, 1 + tile / traffic)
 
 
 INDEX_BYTES = 0.09
@@ -423,7 +453,7 @@ def _drafting(job: Job, step_s: float) -> float:
         return 0.0
     bandwidth = job.silicon.bandwidth_gbs * 1e9 * _degree(job) * DECODE_BANDWIDTH_SHARE
     one = job.drafts.params_m * 1e6 * job.weight_bits / 8 / bandwidth * _traffic_factor(job)
-    least = DRAFTED.get(job.stack.family, DRAFTED["serving"]) * step_s
+    least = DRAFTED.get(job.stack.family, DRAFTED["serving"]) * step_s * (not _unpacks_rows(job))
     return job.drafts.tokens * max(one + _overhead(job)[0] / max(1, job.shape.layers), least)
 
 
@@ -529,7 +559,8 @@ def serve(job: Job) -> Stream:
     bandwidth = job.silicon.bandwidth_gbs * 1e9 * n * SERVE_BANDWIDTH_SHARE / physics.serve_traffic
     read = _read_per_step(job, room.stored, streams * checked, own, out)
     cache = shape.kv_values * room.value_bytes * _attended(job, inp + out / 2)
-    traffic = (read * job.pipeline / streams + cache) / bandwidth
+    weights = read * job.pipeline / bandwidth
+    traffic = weights * _rows_again(job, streams * checked, weights) / streams + cache / bandwidth
     traffic *= plain
 
     # Products of the token, and of the part of a prompt that each written token pays for.
