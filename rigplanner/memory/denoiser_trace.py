@@ -38,11 +38,12 @@ def sample_trace(network: Network, job: Job) -> StepTrace | None:
     return traced_step(network.denoiser, setting, "fp32" if whole else "bf16", "sgd", False)
 
 
-def train_trace(network: Network, job: Job) -> StepTrace | None:
+def train_trace(network: Network, job: Job, sheds: bool = False) -> StepTrace | None:
     """The trace of one training step of the denoiser alone: its encoders are frozen, and have run
-    before. Gradients that are summed over several passes are left out, as they are there all the
-    time. The training scripts of diffusers run under autocast whatever the weights are, so that
-    norms write floats, unless all is to be fp32. None where layers are not known, or compiled."""
+    before. It `sheds` its gradients where they are there all the time, since they are summed over
+    several passes, or leave as they come, since they are sharded or off-loaded. The training
+    scripts of diffusers run under autocast whatever the weights are, so that norms write floats,
+    unless all is to be fp32. None where layers are not known, or compiled."""
     if network.denoiser is None or "compile" in job.flags:
         return None
     full = job.task == "train_full"
@@ -58,7 +59,7 @@ def train_trace(network: Network, job: Job) -> StepTrace | None:
         lora_rank=0 if full else max(1, job.lora_rank),
         lora_targets=() if full else _targets(job),
         dora=job.dora,
-        sheds=job.accumulation > 1,
+        sheds=sheds,
         eager=job.eager,
     )
     low = dtype == BF16 or job.precision.startswith("amp")

@@ -3,10 +3,21 @@ generation of images and video."""
 
 from __future__ import annotations
 
+import msgspec
+
 from rigplanner.memory.denoiser_trace import sample_trace, train_trace
-from rigplanner.memory.host import DIFFUSERS, HostNeed, waiting
-from rigplanner.memory.training import Demand
+from rigplanner.memory.host import DIFFUSERS, HostNeed, training_host, waiting
+from rigplanner.memory.trained_states import (
+    buckets,
+    flat_step,
+    gathered,
+    shards_of,
+    staged,
+    with_masters,
+)
+from rigplanner.memory.training import Demand, offloaded
 from rigplanner.memory.training_trace import parameter_type
+from rigplanner.networks.tracer.step import StepTrace
 from rigplanner.networks.tracer.tape import F32
 from rigplanner.workload.job import Job
 from rigplanner.workload.latents import LONG_PROMPTS, latent_tokens
@@ -214,44 +225,58 @@ def _kept(job: Job, row: float, layers: float) -> float:
 def _training(
     network: Network, job: Job, stack: MemoryStack, beside: float, row: float, layers: float
 ) -> Demand:
-    """Adapters on a frozen base, or all weights; `row` is the bytes of one hidden state of the
-    whole batch, `beside` those of other networks on the GPU."""
+    """Adapters on a frozen base, or all weights, sharded and off-loaded as a language model's;
+    `row` is the bytes of one hidden state of the whole batch, `beside` those of other networks on
+    the GPU."""
+    job, stack = with_masters(job, stack)
+    network = msgspec.structs.replace(network, layers=network.layers or round(layers))
     optimizer = OPTIMIZERS[job.optimizer]
     full = job.task == "train_full"
-    step = train_trace(network, job)
-    adapters = (
-        float(step.trained)
-        if step is not None
-        else 2.0 * job.lora_rank * layers * ADAPTED * sizes(network)[1]
-    )
-    trained = network.params if full else adapters
+    moved = shards_of(job, 2) > 1 or job.offload in ("all", "nvme")
+    sheds = job.accumulation > 1 or (full and moved)
+    step = train_trace(network, job, sheds)
+    trained = network.params if full else _adapters(network, job, step, layers)
     activations = (
         _kept(job, row, layers) if step is None else float(step.working)
     ) + _widened_kept(network, job)
     whole = not full or parameter_type(job) == F32
-    width = 4.0 if whole else 2.0
-    frozen = (
-        0.0
-        if full
-        else weight_bytes(
-            job.precision.removeprefix("amp_"), job.quant, network.params, 0.02 * network.params
-        )
-    )
-    shards = [job.data if job.zero >= stage else 1 for stage in (1, 2)]
-    state = trained * (optimizer.state_fp32 if whole else optimizer.state_16) / shards[0]
-    copies = (LOOPED not in job.flags) * optimizer.copies * trained * width / shards[0]
-    gradients = trained * width / shards[1]
+    width, master = 4.0 if whole else 2.0, 4.0 if stack.master_fp32 and not whole else 0.0
+    moments = optimizer.state_fp32 if whole or master else optimizer.state_16
+    state = trained * (moments + master) / shards_of(job, 1)
+    looped = LOOPED in job.flags or stack.fused_optimizer or job.offload != "none"
+    copies = 0.0 if looped else optimizer.copies * trained * width / shards_of(job, 1)
+    gradients = 0.0 if job.offload in ("all", "nvme") else trained * width / shards_of(job, 2)
     moving = gradients + max(activations, copies)
     if step is not None:
-        there = (
-            1.0
-            if job.accumulation > 1
-            else min(1.0, step.working_gradients / max(1.0, trained * width))
-        )
+        there = 1.0 if sheds else min(1.0, step.working_gradients / max(1.0, trained * width))
         moving = max(activations + there * gradients, gradients + copies)
-    return Demand(
-        weights=beside + frozen + trained * width,
+    weights = _frozen_bytes(network, job) + trained * width
+    fetched, _ = gathered(network, job, stack, weights)
+    communication = fetched + buckets(job, stack, trained * width)
+    demand = Demand(
+        weights=weights / shards_of(job, 3),
         gradients=gradients,
         optimizer=state,
         activations=max(0.0, moving - gradients),
+        buffers=communication,
+        communication=communication,
+        apart=flat_step(network, job, stack, trained / shards_of(job, 1))
+        + staged(network, job, stack),
     )
+    demand = offloaded(demand, job, training_host(network, job, trained, state))
+    return msgspec.structs.replace(demand, weights=beside + demand.weights)
+
+
+def _adapters(network: Network, job: Job, step: StepTrace | None, layers: float) -> float:
+    """Values of the adapters."""
+    if step is not None:
+        return float(step.trained)
+    return 2.0 * job.lora_rank * layers * ADAPTED * sizes(network)[1]
+
+
+def _frozen_bytes(network: Network, job: Job) -> float:
+    """Bytes of the denoiser below adapters, as it is stored."""
+    if job.task == "train_full":
+        return 0.0
+    word = job.precision.removeprefix("amp_")
+    return weight_bytes(word, job.quant, network.params, 0.02 * network.params)

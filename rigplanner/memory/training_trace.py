@@ -100,7 +100,7 @@ def traced_width(job: Job, stack: MemoryStack, width: float) -> float:
     return 4.0 if _adapters(job, stack) or computed_type(job, stack) == F32 else width
 
 
-FUSED_LOSS = {"fused_cross_entropy", "fused_loss", "liger"}
+FUSED_LOSS = {"fused_cross_entropy", "cut_cross_entropy", "fused_loss", "liger"}
 """Words for a loss that never holds the logits."""
 NARROW_LOSS = {"compiled_loss", "chunked_cross_entropy"}
 """Words for a loss that holds the logits once and their gradient; of chunks, one piece in float

@@ -54,6 +54,7 @@ TASKS = {
     "train_full": "train",
     "pretrain": "train",
     "train_lora": "train_lora",
+    "train_dora": "train_lora",
     "train_qlora": "train_lora",
     "inference": "inference",
     "decode": "decode",
@@ -613,9 +614,8 @@ def _degrees(workload: Workload, task: str, count: int, stack: Stack, shape: Sha
             f" not divide {count} GPUs."
         )
     if workload.parallelism is not None:
-        check_shares(
-            asked, count, shape.heads, shape.layers, shape.experts if shape.layers else None
-        )
+        dealt = shape.experts - shape.experts_shared
+        check_shares(asked, count, shape.heads, shape.layers, dealt if shape.layers else None)
     return asked
 
 

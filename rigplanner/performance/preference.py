@@ -87,7 +87,9 @@ def _written(workload: Workload, split: Preference, predict: Predict) -> SpeedEs
     if split.own:
         asked = replace(split.rollout, task="inference", batch_per_gpu=workload.batch_per_gpu or 1)
     else:
-        asked = replace(split.rollout, users=max(split.generations, each * split.trainers))
+        asked = replace(
+            split.rollout, users=max(split.generations, split.round, each * split.trainers)
+        )
     return predict(asked, split.writers, "tokens/s")
 
 

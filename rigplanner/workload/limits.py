@@ -100,6 +100,7 @@ DATASET_FORMATS = (
 FLAGS = (
     "fused_loss",
     "fused_cross_entropy",
+    "cut_cross_entropy",
     "liger",
     "chunked_cross_entropy",
     "compiled_loss",

@@ -29,6 +29,13 @@ SHARE_OF_SHARED, SHARE_OF_OWN = 0.3, 0.9
 (trl/trainer/grpo_config.py, vllm_gpu_memory_utilization; trl vllm-serve; trl issue 2688)."""
 CARDS_AN_ENGINE = 4
 """One in so many cards writes where engine and trainer have cards of their own (estimate)."""
+ROUND, IN_ROUNDS = 512, ("verl", "openrlhf")
+"""Answers that are written before the network trains on them, and the stacks that say so apart from
+the batch of an update (EasyR1 and NeMo RL 512, verl's examples 1,024 prompts: hiyouga/EasyR1,
+examples/config.yaml, read 2026-11-24); others write what one update takes."""
+MODEL_PARALLEL = {"verl": "megatron-lm"}
+"""What trains a network whose layers or experts are dealt over cards: FSDP, these stacks' own way,
+deals neither (verl: actor_rollout_ref.actor.strategy; recalled)."""
 NARROW = ("nf4", "fp4", "int4", "int8", "fp8", "mxfp4", "nvfp4", "4bit", "8bit")
 HEARD = (
     "generations",
@@ -53,7 +60,8 @@ class Preference(Struct, frozen=True, kw_only=True):
     trainer's network writes. `frozen`: copies of the network that are only asked (reference,
     reward); `asked`: passes over each answer without gradients, those of the critic among them;
     `critic`: whether a second network trains. `sequences` of one sample (two in DPO), tokens of
-    `prompt` and `answer`, `generations` to one prompt. `overlap`: the engine writes the next
+    `prompt` and `answer`, `generations` to one prompt, `round` in
+    work at once at least. `overlap`: the engine writes the next
     answers while the last are trained on."""
 
     task: str
@@ -71,6 +79,7 @@ class Preference(Struct, frozen=True, kw_only=True):
     prompt: int
     answer: int
     generations: int
+    round: int
     overlap: bool
     assumed: dict[str, str]
 
@@ -120,9 +129,19 @@ def taken_apart(workload: Workload, count: int) -> Preference:
         prompt=prompt,
         answer=answer,
         generations=_number(told, "generations", GENERATIONS) if task == "grpo" else 1,
+        round=_round(workload, stack, assumed) if writes else 1,
         overlap=writes and not colocated and _flag(told, "overlap", False),
         assumed=assumed,
     )
+
+
+def _round(workload: Workload, stack: str, assumed: dict[str, str]) -> int:
+    """Answers that are in work at once at least: those of a round, unless accumulation says how
+    many an update takes."""
+    if workload.gradient_accumulation or stack not in IN_ROUNDS:
+        return 1
+    assumed["answers"] = str(ROUND)
+    return ROUND
 
 
 def _lengths(workload: Workload, assumed: dict[str, str]) -> tuple[int, int]:
@@ -213,6 +232,7 @@ def _training(
     return msgspec.structs.replace(
         workload,
         task=task,
+        stack=_trainer(workload, assumed),
         seq_len=length,
         input_tokens=None,
         output_tokens=None,
@@ -223,6 +243,16 @@ def _training(
         memory_utilization=None,
         variant=variant,
     )
+
+
+def _trainer(workload: Workload, assumed: dict[str, str]) -> str | None:
+    """The stack that trains the policy."""
+    dealt, stack = workload.parallelism, (workload.stack or "").casefold()
+    if dealt is None or max(dealt.tensor, dealt.pipeline, dealt.expert) == 1:
+        return workload.stack
+    if stack in MODEL_PARALLEL:
+        assumed["trainer"] = MODEL_PARALLEL[stack]
+    return MODEL_PARALLEL.get(stack, workload.stack)
 
 
 def _rollout(

@@ -72,8 +72,8 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     with mixed precision). `keeps_frozen_gradients`: FSDP's first form is the one it shards with.
     `preallocates`: the cache is there before the prompt, whether or not anything is generated.
     `flat_step`: the optimizer steps on one flat copy of a rank's gradients in fp32.
-    `joins_experts`: the experts of its mixtures are those of transformers. `widens_full`: a whole
-    network that trains in fp16 has its weights in fp32 (Unsloth says so as it loads one).
+    `joins_experts`: the experts of its mixtures are those of transformers. `widens_full`: types
+    of 16 bits in which a whole network trains under autocast alone, its weights being in fp32.
     `bucket_values`: values of ZeRO's bucket, 0 where DistributedDataParallel sums gradients, null
     where they are summed where they lie. `own_networks`: written without transformers.
     `table_on_host`: the embedding is looked up by the processor; `prompt_piece`: tokens of a prompt
@@ -124,7 +124,7 @@ class MemoryStack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     bucket_values: float | None = 0.0
     flat_step: bool = False
     joins_experts: bool = False
-    widens_full: bool = False
+    widens_full: tuple[str, ...] = ()
     doubly_quantised: bool = False
     quantises_tables: bool = False
     frozen_norms: bool = False

@@ -583,14 +583,32 @@ def test_mixed_precision_trains_diffusion_in_fp32(zoo: Zoo) -> None:
         "task": "train_full",
         "optimizer": "adamw",
         "batch_per_gpu": 1,
-        "stack": "diffusers",
     }
-    amp, low = (
-        estimate(zoo, card("nvidia.geforce.rtx-3090"), 1, precision=word, **usual)
-        for word in ("amp_fp16", "bf16")
+    amp, low, widened = (
+        estimate(zoo, card("nvidia.geforce.rtx-3090"), 1, precision=word, stack=stack, **usual)
+        for word, stack in (("amp_fp16", "kohya"), ("bf16", "kohya"), ("bf16", "diffusers"))
     )
     assert amp.parts.gradients_gib == pytest.approx(2 * low.parts.gradients_gib, rel=0.01)
+    assert widened.parts.gradients_gib == amp.parts.gradients_gib
     assert amp.assumed["image_size"] == "512"
+
+
+def test_a_denoiser_is_sharded_and_off_loaded_as_a_language_model_is(zoo: Zoo) -> None:
+    """CogVideoX-5B, all of it: 39 GiB on each of eight cards under ZeRO 2 (THUDM/CogVideo,
+    finetune/README.md)."""
+    usual: dict[str, Any] = {
+        "model": "cogvideox-5b", "task": "train_full", "precision": "bf16", "stack": "deepspeed",
+        "batch_per_gpu": 1, "image_size": [480, 720], "frames": 49, "gradient_checkpointing": True,
+    }  # fmt: skip
+    cuts, thirds, away = (
+        estimate(zoo, None, 8, **usual, parallelism=Parallelism(data=8, zero=zero, offload=word))
+        for zero, word in ((2, None), (3, None), (3, "all"))
+    )
+    assert cuts.device_gib == pytest.approx(39, rel=0.1)
+    assert cuts.parts.optimizer_gib == pytest.approx(12 * 5.57e9 / 8 / 2**30, rel=0.001)
+    shed = cuts.parts.weights_gib - thirds.parts.weights_gib
+    assert shed == pytest.approx(7 / 8 * 2 * 5.57e9 / 2**30, rel=0.001)
+    assert away.parts.weights_gib < 0.5 and away.parts.optimizer_gib == 0 < away.host_gib
 
 
 def test_what_is_run_without_a_size_is_run_at_the_usual_one_and_says_so(zoo: Zoo) -> None:

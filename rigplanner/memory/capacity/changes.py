@@ -245,6 +245,7 @@ def _lean_training(workload: Workload) -> list[Candidate]:
     if not {
         "fused_loss",
         "fused_cross_entropy",
+        "cut_cross_entropy",
         "liger",
         "chunked_cross_entropy",
         "compiled_loss",

@@ -404,6 +404,7 @@ def geometry(network: Network, kind: str, source: str = "config") -> Geometry:
         causal=network.kind in WRITERS,
         experts=experts,
         experts_used=network.experts_used,
+        experts_shared=max(0, experts - network.experts),
         dense_layers=network.dense_layers,
         dense_ffn=network.dense_ffn,
         seq_len=USUAL_LENGTH.get(kind, 2048),

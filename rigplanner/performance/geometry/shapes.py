@@ -35,6 +35,7 @@ class Geometry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     causal: bool = True
     experts: int = 0
     experts_used: int = 0
+    experts_shared: int = 0
     dense_layers: int = 0
     dense_ffn: int = 0
     seq_len: int = 512
@@ -105,6 +106,7 @@ class Shape(Struct, frozen=True, kw_only=True):
     heads: int = 0
     experts: int = 0
     experts_used: int = 0
+    experts_shared: int = 0
     head_m: float = 0.0
     shuffled_values: float = 0.0
     host_rate: float | None = None
@@ -258,6 +260,7 @@ def transformer_shape(slug: str, form: Geometry, seq_len: int) -> Shape:
         heads=form.heads,
         experts=form.experts,
         experts_used=form.experts_used,
+        experts_shared=form.experts_shared,
         head_m=weights.head / 1e6,
         samples_to_train=tables().sequences_to_train(slug, seq_len),
         source=form.source,
