@@ -40,6 +40,14 @@ from rigplanner.rig.from_text.parts_list import by_figures
             "gigabyte.windforce.rtx-3050-6gb-windforce-oc-v2",
         ),
         ("Case: Lian Li PC 011 Dynamic", "lian-li.o11.o11-dynamic"),
+        ("Case: Fractal Design POP mini silent", "fractal-design.pop.pop-silent"),
+        ("PSU: Corsair SF600", "corsair.sf.sf600-platinum"),
+        (
+            "Crucial Ballistix Sport LT 16 GB (2 x 8 GB) DDR4-3200 Memory",
+            "crucial.ballistix.bl2k8g32c16u4b",
+        ),
+        ("Hard drive: 2TB", "toshiba.p300.hdwd120"),
+        ("CPU: AMD EPYC 7742 engineering sample", "amd.epyc.7742"),
     ],
 )
 def test_what_may_mean_another_part_is_told(line: str, part: str) -> None:
@@ -156,6 +164,36 @@ def test_a_name_in_full_is_no_guess(line: str) -> None:
             "Type: Desktop Mobo: Micro-Star model: MEG X570 UNIFY (MS-7C35) v: 2.0\n"
             "Drives: Crucial model: CT2000MX500SSD1 size: 1.82 TiB",
             [(1, "msi.meg.x570-unify"), (1, "crucial.mx500.2-tb")],
+        ),
+        (
+            "690€ - GPU1: used RTX 3090\n147€ - PSU: be quiet! Pure Power 12 M (1000 W)",
+            [(1, "nvidia.geforce.rtx-3090"), (1, "be-quiet.pure-power-12-m.1000w")],
+        ),
+        (
+            "304 - AMD Ryzen 7 3700X\n84 - MSI B450-A Pro MAX\n395 - KFA2 RTX 2060 SUPER",
+            [
+                (1, "amd.ryzen.7-3700x"),
+                (1, "msi.pro.b450-a-pro-max"),
+                (1, "nvidia.geforce.rtx-2060-super"),
+            ],
+        ),
+        ("## CPUs (x2)\n- AMD EPYC 7742\n## GPUs", [(2, "amd.epyc.7742")]),
+        ("Storage NVME 4x Samsung 990 Pro 4 TB", [(4, "samsung.ssd-990-pro.4-tb")]),
+        (
+            "Memory | G.Skill - Ripjaws V Series 16GB (2 x 8GB) DDR4-3200 Memory (2) | $399.87",
+            [(2, "g-skill.ripjaws-v.f4-3200c16d-16gvkb")],
+        ),
+        (
+            "EVGA GeForce RTX 2070 Super Gaming, 08G-P4-3071-KR, 8GB GDDR6",
+            [(1, "evga.xc.rtx-2070-super-xc-gaming")],
+        ),
+        (
+            "Phanteks Eclipse P600S Hybrid Silent and Performance ATX Chassis, PWM hub, White",
+            [(1, "phanteks.eclipse.eclipse-p600s")],
+        ),
+        (
+            "Part | Name | Price | Amount\n---|---|---|---\nGPU | RTX 2080 Ti | 34.000.000 | 2",
+            [(2, "nvidia.geforce.rtx-2080-ti")],
         ),
         (
             "ROMED8-2T\nEPYC 7302\n256 GB",

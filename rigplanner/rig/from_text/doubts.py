@@ -92,9 +92,13 @@ def is_guess(part: Part, text: str, others: tuple[Part, ...], index: PartIndex) 
         return True
     if _has_another_number(part, text) or _is_one_of_several(part, text, others):
         return True
+    if isinstance(part, OF_A_SERIES) and _goes_on(part, text):
+        return True
     if isinstance(part, Motherboard):
         return _is_open_board(part, text, told, others, index)
     if isinstance(part, CPU):
+        if _SAMPLES & told:
+            return True
         return _is_of_two_families(part, told, others) or _is_counted_inside(text)
     if isinstance(part, MemoryKit):
         return _is_open_kit(part, text)
@@ -151,7 +155,7 @@ def _is_open_kit(part: MemoryKit, text: str) -> bool:
 
 def _is_open_case(part: Chassis | Cooler, text: str, told: set[str]) -> bool:
     lit = isinstance(part, Chassis) and bool(_LIT & told) and not _LIT & _own_words(part)
-    if lit or _goes_on(part, text):
+    if lit:
         return True
     if phrases_in(text) & set(squeezed_names(part)):
         return False
@@ -244,6 +248,8 @@ def _is_of_open_family(part: PowerSupply, text: str, index: PartIndex) -> bool:
     """Say whether a text leaves open which supply of a maker and its watts is meant, for several
     bear all that it names: a "Focus 850W" is a Focus GX and a Focus Plus."""
     told = set(shop_words(text))
+    if _is_of_open_efficiency(part, told, index):
+        return True
     fully = phrases_in(text) & set(squeezed_names(part)) or set(words_of(part.name)) <= told
     if fully or _EDITION.search(text):
         return False
@@ -257,6 +263,28 @@ def _is_of_open_family(part: PowerSupply, text: str, index: PartIndex) -> bool:
         and named <= _own_words(other)
         for other in index.find("", "psu")
     )
+
+
+_EFFICIENCIES = frozenset(("bronze", "silver", "gold", "platinum", "titanium"))
+
+
+def _is_of_open_efficiency(part: PowerSupply, told: set[str], index: PartIndex) -> bool:
+    """Say whether supplies of one maker and name differ by an efficiency that a text leaves out: a
+    "SF600" is of Gold and of Platinum."""
+    if not _EFFICIENCIES & _letters(part.name) or _EFFICIENCIES & told:
+        return False
+    bare = _model_of(part)
+    return any(
+        other.vendor == part.vendor and other.id != part.id and bare == _model_of(other)
+        for other in index.find("", "psu")
+        if isinstance(other, PowerSupply)
+    )
+
+
+def _model_of(supply: PowerSupply) -> frozenset[str]:
+    """Return the words with a digit of a supply's name, which tell its model."""
+    words = _letters(supply.name) - _EFFICIENCIES
+    return frozenset(word for word in words if any(letter.isdigit() for letter in word))
 
 
 def _watts_of(supply: PowerSupply) -> float:
@@ -428,22 +456,36 @@ def _is_of_two_families(part: CPU, told: set[str], others: tuple[Part, ...]) -> 
     )
 
 
-_OTHER_CASES = frozenset(
-    words_of("mini compact xl nano elite flow evo lite pro plus max se ultra xt digital")
+OF_A_SERIES = (Chassis, Cooler, MemoryKit, PowerSupply, Storage)
+"""Kinds whose parts a word or a letter behind the name makes another one of the series."""
+_SERIES = frozenset(
+    words_of(
+        "mini compact xl nano elite flow evo qvo lite pro plus max se ultra xt digital sport lt"
+        " tactical neo royal shift stealth duo twin"
+    )
 )
-"""Words that make another case or cooler of a name that they follow."""
-_BOARD_FORM = frozenset(("itx", "dtx", "atx", "tower", "stx"))
+"""Words that make another part of a name that they follow."""
+_FORM = frozenset(("itx", "dtx", "atx", "tower", "stx"))
+_SAMPLES = frozenset(("es", "qs", "sample", "engineering"))
+"""Words of processors that were never sold: they may lack lanes and clock."""
+_WORD_AS_WRITTEN = re.compile(r"[0-9A-Za-z.+]+")
 
 
-def _goes_on(part: Chassis | Cooler, text: str) -> bool:
-    """Say whether a word that makes another model follows the last number of a part's name: a
-    "Meshify 2 Mini" is no Meshify 2, an "H510 Elite" no H510."""
-    words, own = words_of(text), _own_words(part)
-    places = [n for n, word in enumerate(words) if word in own and any(c.isdigit() for c in word)]
-    after = words[places[-1] + 1 : places[-1] + 3] if places else []
-    if not after or after[0] in own or after[0] not in _OTHER_CASES:
-        return False
-    return len(after) < 2 or after[1] not in _BOARD_FORM
+def _goes_on(part: Part, text: str) -> bool:
+    """Say whether a word or a single capital that the name lacks follows a word of it: a "Meshify 2
+    Mini" is no Meshify 2, a "Pop Mini Silent" no Pop Silent, a "Thor Z" no Thor; "Node 304 Mini
+    ITX" tells the form."""
+    own = _own_words(part) - {*_PLAIN, *words_of(part.vendor)}
+    words = [word.strip(".") for word in _WORD_AS_WRITTEN.findall(text)]
+    for before, word, after in zip(words, words[1:], [*words[2:], ""], strict=False):
+        known = {before.casefold(), before.casefold() + word.casefold()} & own
+        if not known or word.casefold() in _own_words(part) or after.casefold() in _FORM:
+            continue
+        letter = len(word) == 1 and word.isupper() and not before.isdigit()
+        letter = letter and not (word == "X" and after.isdigit())
+        if (letter or word.casefold() in _SERIES) and f"{before}{word}".casefold() not in own:
+            return True
+    return False
 
 
 def _letters(text: str) -> set[str]:

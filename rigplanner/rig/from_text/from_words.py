@@ -80,10 +80,11 @@ class Wish(Struct, frozen=True, kw_only=True):
 
 _SO_MANY = re.compile(
     r"\s\(\s*(?:[x×]\s?(\d{1,2})\s*[,;][^()]*"
-    r"|(\d{1,2})\s?[x×]\s+(?:mirror|raid|strip)[^()]*)\)\s*$",
+    r"|(\d{1,2})\s?[x×]\s+(?:mirror|raid|strip)[^()]*|(?<=\()([2-9]))\)\s*$",
     re.IGNORECASE,
 )
-"""A count with a remark in brackets at the end: "(x3, used in RAID5)", "(2x mirror)"."""
+"""A count with a remark in brackets at the end: "(x3, used in RAID5)", "(2x mirror)"; one alone is
+that of kits too: "16GB (2 x 8GB) DDR4-3200 Memory (2)"."""
 _SUMMED = re.compile(r"\W+[x×]\s?(\d{1,2})\s*\(\s*\d+\s?[GT]B\b[^()]*\)\s*$", re.IGNORECASE)
 """A count before what all come to: "32GB DDR4 - x8 (256GB)"."""
 _BARE_MEMORY = re.compile(
@@ -470,7 +471,7 @@ PARTNERS = frozenset(
         "asus rog tuf gigabyte aorus msi evga zotac palit gainward pny inno3d galax kfa2 colorful"
         " igame sapphire powercolor xfx asrock manli yeston leadtek maxsun gunnir sparkle acer"
         " onix biostar ocpc afox emtek galaxy his visiontek arktek vastarmor peladn zephyr dell hp"
-        " lenovo blower turbo"
+        " lenovo blower turbo mini itx"
     )
 )
 """Makers of cards, and words that set a chip's cards apart: where one is named and the chip maker's

@@ -24,7 +24,8 @@ choice."""
 _FEATURES = re.compile(
     r"[\W\d]*(?:(?:on-?board|ready|usb|hdmi|dp|dvi|wi-?fi|bluetooth|lan|audio|sli|crossfire|eps12v"
     r"|atx12v|type-c|thunderbolt|aura|rgb|power supply|pci-?e(?:xpress)?|pci|gen|x\d{1,2}|ddr\d"
-    r"|lga|am\d|socket|chipset|yuan|rmb)[\W\d]*)+",
+    r"|lga|am\d|socket|chipset|yuan|rmb|pwm|hub|tempered|glass|sound|dampening|panels?"
+    r"|(?:dual|triple|quad) displays?)[\W\d]*)+",
     re.IGNORECASE,
 )
 """A piece that names what a part has, and no part: "USB 3.1", "PCIe 3.0 x16"."""
@@ -189,9 +190,7 @@ def _wishes(
         )
         if wish is None and before == "list" and _is_unknown_board(piece, wishes):
             wish = Wish(text=piece, quantity=1, parts=())
-        if wish is not None and not (
-            wish.parts and any(wish.parts[0] is part for part in parts[len(known) :])
-        ):
+        if wish is not None and not _is_there(wish, parts[len(known) :]):
             wishes.append(wish)
             own += before != ""
         elif wishes:
@@ -215,6 +214,22 @@ def _wishes(
     fits = named or all(_sort_of(wish.text) for wish in wishes[1:] if not wish.parts)
     wishes = _without_sum(wishes, again)
     return wishes if fits and wishes and (own or (is_choice and len(named) == 1)) else []
+
+
+OF_ONE = ("chassis", "motherboard")
+"""Kinds of which a line names one: further words of that kind describe it."""
+
+
+def _is_there(wish: Wish, parts: Sequence[Part]) -> bool:
+    """Say whether a piece of a line names a part that the line has already, or a second one of a
+    kind of which a machine has one."""
+    if not wish.parts:
+        return False
+    part = wish.parts[0]
+    return any(
+        part is other or (kind_of(part) in OF_ONE and kind_of(part) == kind_of(other))
+        for other in parts
+    )
 
 
 def _with_rest(wishes: list[Wish], told: Sequence[tuple[int, str]]) -> list[Wish]:

@@ -34,7 +34,13 @@ _LABEL = re.compile(
 
 _HEADINGS = (
     ("number", re.compile(r"#|no\.?|nr\.?")),
-    ("quantity", re.compile(r"qty|quantity|count|ks|pcs|quantité|anzahl|menge|數量|数量|počet|#")),
+    (
+        "quantity",
+        re.compile(
+            r"qty|quantity|count|ks|pcs|quantité|anzahl|menge|數量|数量|počet|#"
+            r"|amount|số lượng|ilość|cantidad|quantidade|aantal|antal|кол-во|количество|個数"
+        ),
+    ),
     ("total", re.compile(r"(?:line |sub)?total\b.*|total price|sum|celkem|gesamt|小計")),
     (
         "price",
@@ -169,6 +175,8 @@ def columns_of(cells: list[str]) -> Columns | None:
         taken["name"] = taken.pop("kind")
     if "name" not in taken or len(taken) < 2:
         return None
+    if "price" not in taken and "quantity" in taken and texts[taken["quantity"]] == "amount":
+        taken["price"] = taken.pop("quantity")
     price = taken.get("price")
     each = price is not None and bool(_EACH.search(cells[price]))
     total = taken.get("total")

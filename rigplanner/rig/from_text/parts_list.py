@@ -51,6 +51,7 @@ from rigplanner.rig.from_text.fitting import (
     memory_taken,
 )
 from rigplanner.rig.from_text.from_words import PARTNERS, Wish, counted, is_named, read_wish
+from rigplanner.rig.from_text.leading_prices import with_prices_behind
 from rigplanner.rig.from_text.line_parts import COUNTED, SURE_LETTERS, pieces_of, read_wishes
 from rigplanner.rig.from_text.list_tables import (
     Columns,
@@ -247,7 +248,7 @@ def read_parts_list(text: str, index: PartIndex, day: str) -> list[Entry]:
     text = _SIGN_OF_TIMES.sub("×", _TRADEMARKS.sub(" ", text))
     text = _without_markup(unicodedata.normalize("NFKC", text))
     lines = [line for line in _own_table(text) if line.strip()]
-    lines = joined_sections(_without_addresses(lines))
+    lines = joined_sections(with_prices_behind(_without_addresses(lines)))
     lines = [piece[:LONGEST_LINE] for line in lines for piece in _labelled_pieces(line)]
     if len(lines) > MOST_LINES:
         raise ValueError(f"A parts list has at most {MOST_LINES} lines; this has {len(lines)}.")
@@ -697,7 +698,7 @@ def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> li
         row = Row(words, None, int(cells[1]), None, each=False)
         return [_as_told(entry) for entry in _row_entries(row, index, day, known)]
     elif labelled:
-        kind, words, quantity = kind_of_label(label), rest, times
+        kind, words, quantity = kind_of_label(label), _of_labels_sort(label, rest), times
     elif mark and COUNTED.match(rest):
         words = rest
     if _names_nothing(words, mark, rest, labelled):
@@ -709,6 +710,19 @@ def _entries(line: str, index: PartIndex, day: str, known: Sequence[Part]) -> li
     if labelled and is_other_label(label):
         return _surely_named(found)
     return found if labelled or not mark else _or_of_label(found, label, index, day, known)
+
+
+_BARE_DRIVE = re.compile(r"\W*(?:\d{1,2}\s?[x×]\s?)?[\d.,]+\s?[TG]B\W*", re.IGNORECASE)
+_SPINNING = re.compile(
+    r"hdd|hard|festplatte|硬碟|机械|dysk twardy|disco duro|жесткий", re.IGNORECASE
+)
+
+
+def _of_labels_sort(label: str, words: str) -> str:
+    """Return the words behind a label, a drive's bare size with the sort that the label says: "Hard
+    drive: 2TB"."""
+    spins = _SPINNING.search(label) is not None and _BARE_DRIVE.fullmatch(words) is not None
+    return f"{words} HDD" if spins else words
 
 
 def _of_second_cell(
@@ -846,6 +860,8 @@ def _priced(
         unread = kind is not None and any(letter.isalpha() for letter in text)
         return [Entry(wish=Wish(text=text, quantity=1, parts=()), kind=kind)] if unread else []
     wishes = read_wishes(text, index, kind, known)
+    if behind := _behind_labels(text):
+        wishes = read_wishes(behind[1], index, kind_of_label(behind[0]), known)
     label, rest = split_label(text)
     if label and not any(wish.parts for wish in wishes):
         of_rest = read_wishes(rest, index, kind_of_label(label), known)
@@ -869,6 +885,17 @@ def _priced(
         )
         for wish in wishes
     ]
+
+
+def _behind_labels(text: str) -> tuple[str, str] | None:
+    """Return the label and the rest of a text whose count stands behind labels: "Storage NVME 4x
+    990 Pro"."""
+    words = text.split()
+    for count in (1, 2, 3):
+        rest = " ".join(words[count:])
+        if COUNTED.match(rest):
+            return (words[0], rest) if all(map(is_label, words[:count])) else None
+    return None
 
 
 def _without_money(words: str) -> str:

@@ -3,7 +3,7 @@ line of its own."""
 
 import re
 
-from rigplanner.rig.from_text.list_tables import is_label
+from rigplanner.rig.from_text.list_tables import counted_label, is_label
 
 _HEADING = re.compile(r"\s*(?:#{1,6}\s+(?P<marked>.+?)|\*\*(?P<bold>[^*:]+):?\*\*:?)\s*$")
 _ITEM = re.compile(
@@ -29,13 +29,25 @@ def joined_sections(lines: list[str]) -> list[str]:
         items = _items(lines[place + 1 :]) if heading else []
         model = next((value for key, value in items if key in _MODEL), None)
         if heading is None or model is None:
-            told.append(lines[place])
-            place += 1
+            counted = heading is not None and _counts_one(heading, lines[place + 1 : place + 3])
+            told.append(_one_line(heading, lines[place + 1]) if counted else lines[place])
+            place += 1 + counted
             continue
         figures = [value for key, value in items if key in _FIGURES]
         told.append(f"{heading}: {' '.join((model, *figures))}")
         place += 1 + len(items)
     return told
+
+
+def _counts_one(heading: str, below: list[str]) -> bool:
+    """Say whether a heading counts the one line under it: "CPUs (x2)" above "EPYC 7742"."""
+    alone = len(below) == 1 or (len(below) == 2 and _HEADING.match(below[1]) is not None)
+    return alone and counted_label(heading)[0] > 1 and _HEADING.match(below[0]) is None
+
+
+def _one_line(heading: str | None, below: str) -> str:
+    count, label = counted_label(heading or "")
+    return f"{label} x{count}: {below.lstrip(' -*•')}"
 
 
 def _heading(line: str) -> str | None:

@@ -84,9 +84,23 @@ def is_another(part: Part, words: str) -> bool:
         return True
     if isinstance(part, NetworkCard) and (told := stated_speeds(words)):
         return part.port_gbps is not None and part.port_gbps not in told
-    if isinstance(part, GPU) and _CARD_ENDS & unsaid:
+    if isinstance(part, GPU) and (_CARD_ENDS & unsaid or _is_of_a_code(part, words)):
         return True
     return isinstance(part, GPU) and _NO_CARD.search(words) is not None
+
+
+_CODE = re.compile(r"(?<![\w-])(?=[A-Z-]*\d)\w+(?:-\w+){2,}")
+LONGEST_IN_CODE = 3
+
+
+def _is_of_a_code(part: GPU, words: str) -> bool:
+    """Say whether a text gives a card's short number as a piece of an ordering number alone: an
+    "08G-P4-3071-KR" is no Tesla P4."""
+    numbers = [word for word in words_of(part.name) if any(c.isdigit() for c in word)]
+    if not numbers or any(len(word) > LONGEST_IN_CODE for word in numbers):
+        return False
+    outside = {*words_of(_CODE.sub(" ", words))}
+    return not outside & {*numbers} and bool({*words_of(words)} & {*numbers})
 
 
 _CARD = re.compile(r"\b(?:rtx|gtx|rx)\s?(\d{3,4})(?:\s?(ti|super|xt|xtx))?\b", re.IGNORECASE)
