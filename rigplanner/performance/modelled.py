@@ -67,7 +67,8 @@ def model_speed(job: Job) -> Modelled:
     if job.offload:
         ranks = max(1, job.count // job.nodes)
         held = job.shape.params_m * 1e6 / job.nodes
-        waited = waits(job.offload, held, job.precision, ranks, job.task == "train_lora").over(
+        adapted, passes = job.task == "train_lora", 3 if job.checkpointing == "full" else 2
+        waited = waits(job.offload, held, job.precision, ranks, adapted, passes).over(
             job.accumulate
         )
     step = times.total_s + exposed + waited.total_s

@@ -64,7 +64,7 @@ def test_a_published_step_lies_within_the_spread_of_hosts() -> None:
     found = trained("all", seq_len=4096, gradient_checkpointing=True, stack="hf-trainer")
     published = 8 * 4096 / 13.70
     assert found.value / SPREAD <= published <= found.value * SPREAD
-    assert found.low <= 1.02 * published
+    assert found.low <= published <= found.high
 
 
 def test_rows_correct_the_time_of_the_gpus_and_not_what_they_wait_for() -> None:
@@ -115,9 +115,18 @@ def test_a_step_by_hand() -> None:
 def test_copies_step_and_move_all_of_it_each() -> None:
     shared = waits(Offload("all", 10.0, None, 3.0), 1e9, "bf16", 4, adapted=False)
     copied = waits(Offload("all", 10.0, None, 3.0, copies=True), 1e9, "bf16", 4, adapted=False)
-    assert copied.cpu_s == pytest.approx(4 * shared.cpu_s) and copied.link_s == pytest.approx(
-        4 * shared.link_s
+    for field in ("cpu_s", "link_s", "fetch_s"):
+        assert getattr(copied, field) == pytest.approx(4 * getattr(shared, field))
+
+
+def test_weights_come_up_for_every_pass_and_again_where_layers_are_recomputed() -> None:
+    """Offloaded weights are not brought once a step of the optimizer, as gradients are."""
+    kept, again = (
+        waits(Offload("all", 10.0, None, 3.0), 1e9, "bf16", 2, adapted=False, passes=passes)
+        for passes in (2, 3)
     )
+    assert [kept.fetch_s, again.fetch_s] == pytest.approx([0.2, 0.3])
+    assert again.over(8).fetch_s == again.fetch_s and again.over(8).cpu_s == again.cpu_s / 8
 
 
 def test_the_machine_tells_its_memory_and_links(samples: list[Path]) -> None:
