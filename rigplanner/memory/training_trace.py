@@ -12,7 +12,7 @@ from rigplanner.networks.tracer.tape import BF16, F32
 from rigplanner.workload.job import Job
 from rigplanner.workload.network import Network
 from rigplanner.workload.optimizers import IN_BACKWARD, OPTIMIZERS
-from rigplanner.workload.releases import LOOPED, UNRAISED, WRITTEN
+from rigplanner.workload.releases import LOOPED, UNCUT, UNRAISED, WRITTEN
 from rigplanner.workload.stacks import MemoryStack
 
 
@@ -88,6 +88,8 @@ def _loss(job: Job, stack: MemoryStack) -> str:
         return "fused"
     if WRITTEN in job.flags and stack.loss == "fused":
         return "compiled"
+    if UNCUT in job.flags:
+        return "plain"
     if stack.own_networks and job.task == "train_full" and parameter_type(job) == BF16:
         return "compiled"
     if stack.loss != "plain" or not job.flags & NARROW_LOSS:

@@ -113,6 +113,7 @@ FLAGS = (
     "looped_step",
     "unraised",
     "written_logits",
+    "uncut_loss",
     "split_experts",
     "joined_experts",
     "compile",

@@ -59,6 +59,11 @@ FIRST_FUSED = (2, 0)
 default (its release notes)."""
 
 
+AXOLOTL = re.compile(r"axolotl\s*[=<]*=?\s*v?(\d+)\.(\d+).*", re.IGNORECASE)
+UNCUT = "uncut_loss"
+"""A word for axolotl before 0.6 (December 2024), when cut cross-entropy and Liger came: the loss is
+that of transformers, as it is today where a recipe names no plugin."""
+FIRST_PLUGINS, TRANSFORMERS_BEFORE = (0, 6), (4, 46)
 OLLAMA = re.compile(r"ollama\s*[=<]*=?\s*v?(\d+)\.(\d+).*", re.IGNORECASE)
 FIRST_FLASH = (0, 12)
 """The release of Ollama that turns flash attention on by itself (its release notes; recalled)."""
@@ -111,6 +116,8 @@ def habits(flags: Iterable[str], text: str | None = None, stack: str = "") -> fr
         told |= {EAGER}
     if (release := _least(UNSLOTH, named)) is not None and release < FIRST_CUT:
         told |= {WRITTEN}
+    if stack == "axolotl" and _before_plugins(named):
+        told |= {UNCUT}
     if (
         stack == "torchtitan"
         and "compile" in told
@@ -118,6 +125,12 @@ def habits(flags: Iterable[str], text: str | None = None, stack: str = "") -> fr
     ):
         told |= {COMPILED}
     return told
+
+
+def _before_plugins(named: frozenset[str]) -> bool:
+    """Whether these words name an axolotl, or the transformers beside it, without fused losses."""
+    own, beside = _least(AXOLOTL, named), _least(NAMED, named)
+    return bool(own and own < FIRST_PLUGINS) or bool(beside and beside <= TRANSFORMERS_BEFORE)
 
 
 def _least(library: re.Pattern[str], flags: frozenset[str]) -> tuple[int, int] | None:

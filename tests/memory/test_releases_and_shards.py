@@ -134,6 +134,24 @@ def test_unsloth_before_cut_cross_entropy_writes_its_logits(zoo: Zoo) -> None:
     assert old == pytest.approx(11.0, rel=0.1) and new < 8
 
 
+@pytest.mark.parametrize("text", ["axolotl 0.3", "transformers 4.33"])
+def test_axolotl_before_its_plugins_has_the_loss_of_transformers(zoo: Zoo, text: str) -> None:
+    """14 bytes of a logit, less the logits that a fused loss has at work."""
+    usual: dict[str, Any] = {
+        "model": "codellama-7b", "task": "train_qlora", "precision": "nf4", "batch_per_gpu": 2,
+        "seq_len": 4096, "lora_rank": 32, "stack": "axolotl", "samples": "packed",
+        "attention": "flash",
+    }  # fmt: skip
+    old, new = (
+        estimate(zoo, framework_text=words, **usual).tensors_gib
+        for words in (text, "axolotl 0.6, transformers 4.47")
+    )
+    logit_gib = 2 * 4096 * 32016 / 2**30
+    assert 9 * logit_gib < old - new < 16 * logit_gib
+    plugged = estimate(zoo, framework_text=text, flags=["cut_cross_entropy"], **usual)
+    assert plugged.tensors_gib < old - 8 * logit_gib
+
+
 def test_the_step_of_torch_before_two_copies_no_gradients(zoo: Zoo) -> None:
     """T0 3B in fp32 with AdamW: 47.14 GB on an A100 in February 2023, 16 bytes a parameter and
     little else."""
