@@ -28,13 +28,14 @@ def writes_text(workload: Workload, zoo: Zoo) -> bool:
 def as_on_cpu(workload: Workload, zoo: Zoo) -> Workload:
     """Return the text that a CPU writes as its engine runs it: llama.cpp and four bits where
     nothing is said. Raises WorkloadFault for an engine that needs a GPU."""
-    workload = formatted(workload, zoo).workload
-    stack = (workload.stack or "llama.cpp").casefold()
+    stack = (formatted(workload, zoo).workload.stack or "llama.cpp").casefold()
     if stack not in CPU_STACKS:
         raise WorkloadFault(
             f"stack: {stack!r} is not known to run without a GPU; those known are "
             f"{', '.join(CPU_STACKS)}."
         )
+    # In a format that this engine loads: DeepSeek's FP8 is none of llama.cpp's.
+    workload = formatted(replace(workload, stack=stack), zoo).workload
     precision = workload.precision
     if precision is None and workload.quant is None and workload.weights_gib is None:
         precision = "q4_k_m"

@@ -2,14 +2,14 @@
 interval and its reasons."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from rigplanner.catalog.gpus import find_gpu
-from rigplanner.catalog.schema.parts import GPU
+from rigplanner.catalog.schema.parts import CPU, GPU
 from rigplanner.catalog.zoo import Zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.evidence import Estimate, Step
@@ -118,6 +118,7 @@ def predict_speed(
     evidence: "Evidence | None" = None,
     allowed: Callable[[Measured], bool] | None = None,
     power_limit_w: float | None = None,
+    cpus: Sequence[CPU] = (),
 ) -> SpeedEstimate:
     """Return the speed of `workload` on `count` equal GPUs over `nodes` computers, in `metric`
     (None: the usual one).
@@ -125,8 +126,8 @@ def predict_speed(
     With a `machine` its own links, power limits, storage, RAM and CPUs count too. `evidence`
     replaces the measured rows (the shipped ones and those that the user keeps), `allowed` leaves
     some of them out (to judge the model on them). `power_limit_w`: what each GPU may draw, below
-    what the machine itself says. Raises WorkloadFault naming the field for what cannot be expressed
-    or computed."""
+    what the machine itself says. `cpus`: those of a computer of which nothing else is told. Raises
+    WorkloadFault naming the field for what cannot be expressed or computed."""
     if workload.mig is not None:
         raise WorkloadFault(
             f"mig: no measured speed of a partition is known, found {workload.mig!r}."
@@ -134,7 +135,18 @@ def predict_speed(
 
     def on(work: Workload) -> SpeedEstimate:
         return predict_speed(
-            work, gpu, count, nodes, link, zoo, machine, metric, evidence, allowed, power_limit_w
+            work,
+            gpu,
+            count,
+            nodes,
+            link,
+            zoo,
+            machine,
+            metric,
+            evidence,
+            allowed,
+            power_limit_w,
+            cpus,
         )
 
     def job_of(work: Workload) -> Job:
@@ -152,7 +164,18 @@ def predict_speed(
         )
     made = settle(workload, gpu, count, nodes, link, zoo)
     told = _predicted(
-        made.workload, gpu, count, nodes, link, zoo, machine, metric, known, allowed, power_limit_w
+        made.workload,
+        gpu,
+        count,
+        nodes,
+        link,
+        zoo,
+        machine,
+        metric,
+        known,
+        allowed,
+        power_limit_w,
+        cpus,
     )
     return replace(told, assumed={**made.assumed, **told.assumed}) if made.assumed else told
 
@@ -291,6 +314,7 @@ def _predicted(
     known: "Evidence",
     allowed: Callable[[Measured], bool] | None,
     power_limit_w: float | None,
+    cpus: Sequence[CPU],
 ) -> SpeedEstimate:
     """The speed of a job whose format is settled: by its halves, with a part on the host, or of the
     GPUs alone."""
@@ -309,7 +333,7 @@ def _predicted(
             else told
         )
     cards = [gpu] * min(count, MOST_CARDS)
-    hosted = predict_hosted(workload, cards, machine, zoo, metric) if cards else None
+    hosted = predict_hosted(workload, cards, machine, zoo, metric, cpus) if cards else None
     return hosted or _of_gpus(
         workload, gpu, count, nodes, link, zoo, machine, metric, known, allowed, power_limit_w
     )

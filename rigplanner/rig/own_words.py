@@ -64,6 +64,8 @@ def in_own_words(fields: dict[str, Any]) -> dict[str, Any]:
     for name, unit in AMOUNTS.items():
         if isinstance(told := found.get(name), str):
             found[name] = _amount(told, unit)
+    if isinstance(size := found.get("image_size"), str):
+        found["image_size"] = _edges(size)
     for name in VALUES:
         if isinstance(word := found.get(name), str | bool):
             found[name] = _own_value(name, str(word))
@@ -93,6 +95,12 @@ def _own_value(field: str, word: str) -> str | None:
 def _amount(told: str, units: dict[str, int]) -> int | str:
     read = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z])", told.strip().casefold())
     return round(float(read[1]) * units[read[2]]) if read and read[2] in units else told
+
+
+def _edges(size: str) -> list[int] | str:
+    """Height and width of `1280x720`, which is written width first."""
+    edges = re.fullmatch(r"(\d+)\s*[x×*]\s*(\d+)", size.strip().casefold())
+    return [int(edges[2]), int(edges[1])] if edges else size
 
 
 def is_task(word: str) -> bool:

@@ -255,3 +255,29 @@ def test_a_context_that_is_reserved_is_no_prompt(capsys: pytest.CaptureFixture[s
     assert "input tokens 512" in text and "after a prompt" not in text
     long = said(capsys, *told, "128k", "--prompt-tokens", "100k")
     assert "after a prompt of 102,400 tokens" in long
+
+
+def test_a_cpu_beside_the_gpus_is_the_host_of_what_stays_in_ram(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    told = ("performance", "kimi-k2", "--gpu", "RTX 5090", "--stack", "llama.cpp")
+    own = said(capsys, *told, "--cpu", "2x EPYC 9555")
+    assert "128 cores" in own.partition("kimi-k2 on 2 ×")[0]
+    assert "128 cores" not in said(capsys, *told)
+
+
+def test_deepseek_on_cpus_is_a_file_for_llama_cpp(capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "performance", "deepseek-r1", "--cpu", "EPYC 9654")
+    assert "precision q4_k_m" in text and "fp8" not in text
+
+
+def test_a_film_that_takes_long_says_how_long(capsys: pytest.CaptureFixture[str]) -> None:
+    film = ("performance", "wan2.2-t2v-a14b", "--gpu", "RTX 4090", "--resolution", "1280x720")
+    assert "one takes" in said(capsys, *film, "--frames", "81")
+    assert "one takes" not in said(capsys, "performance", "sdxl", "--gpu", "RTX 4090")
+
+
+def test_a_card_whose_name_ends_in_xtx_is_no_count(capsys: pytest.CaptureFixture[str]) -> None:
+    one, two = "7900xtx", "2x7900xtx"
+    assert "1 × AMD Radeon RX 7900 XTX" in said(capsys, "memory", "llama-3.1-8b", "--gpu", one)
+    assert "2 × AMD Radeon RX 7900 XTX" in said(capsys, "memory", "llama-3.1-8b", "--gpu", two)

@@ -28,6 +28,7 @@ from rigplanner.workload.stacks import memory_stacks
         ({"attn_implementation": "flash-attn-2"}, {"attention": "flash2"}),
         ({"--max-model-len": "32k"}, {"seq_len": 32_768}),
         ({"train_tokens": "15T"}, {"train_tokens": 15 * 10**12}),
+        ({"resolution": "1280x720"}, {"image_size": [720, 1280]}),
         ({"seq_len": "long"}, {"seq_len": "long"}),
         ({"--tensor-parallel-size": 4, "zero": 3}, {"parallelism": {"tensor": 4, "zero": 3}}),
         ({"tp": 4, "parallelism": {"tensor": 2}}, {"parallelism": {"tensor": 2}}),

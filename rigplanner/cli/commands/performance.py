@@ -335,6 +335,7 @@ def _predicted(case: Case, place: Place, evidence: "Evidence | None") -> SpeedEs
             case.metric,
             evidence,
             power_limit_w=place.power_limit_w,
+            cpus=place.cpus,
         )
 
     return of_unequal(case.workload, place.gpus, on) or on(place.gpu, place.count)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
+from rigplanner.cli.asked import Joined
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.hardware import Place, place_of
 from rigplanner.cli.terminal import tell_columns, width
@@ -27,6 +28,8 @@ from rigplanner.planning.model_files import works_of_folder
 from rigplanner.report.language import tr
 from rigplanner.report.map import models
 from rigplanner.report.map.table import note
+from rigplanner.rig.from_text.from_words import counted
+from rigplanner.rig.own_words import in_own_words
 from rigplanner.rig.workload import Hardware
 
 FORMATS = ("text", "csv", "json", "svg", "html")
@@ -35,7 +38,11 @@ FORMATS = ("text", "csv", "json", "svg", "html")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
     parser.add_argument(
-        "machine", nargs="?", metavar="RIG|GPU", help="a .rig file, or GPUs as '2x RTX 3090'"
+        "machine",
+        nargs="*",
+        action=Joined,
+        metavar="RIG|GPU",
+        help="a .rig file, or GPUs as '2x RTX 3090'",
     )
     parser.add_argument("--this-machine", action="store_true", help="the GPUs of this computer")
     parser.add_argument(
@@ -44,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=NAMES,
         help="models of this purpose alone; may be given again (default: chat)",
     )
-    parser.add_argument("--task", choices=tuple(TASKS), default="inference")
+    parser.add_argument("--task", choices=tuple(TASKS), default="inference", type=_task)
     parser.add_argument(
         "--files", type=Path, metavar="FOLDER", help="model files (GGUF, safetensors) instead"
     )
@@ -54,6 +61,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--most", type=int, default=15, help="models shown of each purpose")
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("-o", "--output", type=Path, help="file to write")
+
+
+def _task(word: str) -> str:
+    """A task as it is asked for here: `train_lora` and `LoRA` are `lora`."""
+    own = in_own_words({"task": word})["task"]
+    return next((name for name, task in TASKS.items() if task == own), word)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -146,11 +159,8 @@ def _place(args: argparse.Namespace) -> Place:
     try:
         if args.machine.endswith(".rig") or Path(args.machine).is_file():
             return place_of(Hardware(rig=args.machine))
-        count, _, name = args.machine.partition("x ")
-        several = name and count.strip().isdigit()
-        found = place_of(
-            Hardware(gpu=name if several else args.machine, count=int(count) if several else 1)
-        )
+        count, name = counted(args.machine)
+        found = place_of(Hardware(gpu=name, count=count))
     except WorkloadFault as fault:
         raise InputFault(str(fault)) from fault
     if found.gpu is None and not found.alone:

@@ -71,9 +71,8 @@ def hosted_job(
     cpus: Sequence[CPU] = (),
 ) -> Hosted | None:
     """Return the job where a part of it stays in the computer's memory: as it says, as its engine
-    does by itself, or for want of a GPU, on `cpus` where there is no machine; None for every other
-    job. Raises WorkloadFault for what
-    cannot be expressed."""
+    does by itself, or for want of a GPU; None for every other job. Where there is no machine, the
+    computer is one of these `cpus`. Raises WorkloadFault for what cannot be expressed."""
     known = zoo or shipped_zoo()
     if not gpus:
         return _on_cpu(workload, machine, known, cpus)
@@ -99,7 +98,9 @@ def hosted_job(
         network=network,
         job=job,
         place=place,
-        host=host_of(machine, gpus[0], held_gib(network, job, place)),
+        host=host_of_cpus(cpus)
+        if cpus and machine is None
+        else host_of(machine, gpus[0], held_gib(network, job, place)),
         gpus=tuple(gpus),
         stack="llama.cpp" if by_llama_server(workload) else stack,
     )

@@ -224,6 +224,18 @@ def _novelty(speed: SpeedEstimate) -> list[tuple[str, str]]:
 def speed_facts(speed: SpeedEstimate) -> list[tuple[str, str]]:
     """Return the figures beside the speed, each with what it means."""
     made = []
+    if speed.metric in EACH_BY_ITSELF and 0 < speed.value < SELDOM:
+        made.append(
+            (
+                tr(
+                    "one takes {time} ({low} to {high})",
+                    time=_each(speed.value),
+                    low=_each(speed.high),
+                    high=_each(speed.low),
+                ),
+                tr("Of one picture, film or sample of a training."),
+            )
+        )
     if speed.first_token_ms is not None and not _under_load(speed):
         made.append(
             (
@@ -333,6 +345,16 @@ def _served(told: ServingAnswer) -> list[tuple[str, str]]:
         tip = tr("Users of whom the middle one gets the speed and the first token asked for.")
         made.append((tr("{users} users within the target", users=number(told.most_users)), tip))
     return made
+
+
+EACH_BY_ITSELF = ("images/s", "samples/s")
+SELDOM = 0.2
+"""Pictures and films a second below which the time of one is told too."""
+
+
+def _each(per_second: float) -> str:
+    seconds = 1 / per_second
+    return hours_text(seconds / 3600) if seconds >= 120 else quantity(seconds, "s")
 
 
 def _span_ms(milliseconds: float) -> str:

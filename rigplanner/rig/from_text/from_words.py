@@ -32,7 +32,7 @@ from rigplanner.rig.from_text.variants import (
 _LEADING = re.compile(
     r"(\d{1,6})\s*[x×*]\s+(?=\S)"
     r"|[x×](\d{1,2})\s+(?=\S)"
-    r"|(\d{1,6})[x×*](?=[^\d\s])"
+    r"|(\d{1,6})[x×*](?=[^\d\s])(?!tx?\b)"
     r"|(\d{1,2})[x×*](?=\d{3})"
     r"|(\d{1,2})\s+(?=[a-z]{3})"
     r"(?!gb|tb|core|slot|pin|inch|pci|port|bay|lane|channel|thread|phase|way"
