@@ -132,22 +132,10 @@ def predict_speed(
         raise WorkloadFault(
             f"mig: no measured speed of a partition is known, found {workload.mig!r}."
         )
+    asked = (gpu, count, nodes, link, zoo, machine, metric)
 
     def on(work: Workload) -> SpeedEstimate:
-        return predict_speed(
-            work,
-            gpu,
-            count,
-            nodes,
-            link,
-            zoo,
-            machine,
-            metric,
-            evidence,
-            allowed,
-            power_limit_w,
-            cpus,
-        )
+        return predict_speed(work, *asked, evidence, allowed, power_limit_w, cpus)
 
     def job_of(work: Workload) -> Job:
         return read_job(work, gpu, count, nodes, link, zoo, machine)
@@ -159,24 +147,9 @@ def predict_speed(
         return predict_collective(workload, gpu, count, nodes, link, machine, metric)
     known = evidence or current_evidence()
     if is_preference(workload):
-        return _of_preference(
-            workload, gpu, count, nodes, link, zoo, machine, metric, known, allowed, power_limit_w
-        )
+        return _of_preference(workload, *asked, known, allowed, power_limit_w)
     made = settle(workload, gpu, count, nodes, link, zoo)
-    told = _predicted(
-        made.workload,
-        gpu,
-        count,
-        nodes,
-        link,
-        zoo,
-        machine,
-        metric,
-        known,
-        allowed,
-        power_limit_w,
-        cpus,
-    )
+    told = _predicted(made.workload, *asked, known, allowed, power_limit_w, cpus)
     return replace(told, assumed={**made.assumed, **told.assumed}) if made.assumed else told
 
 

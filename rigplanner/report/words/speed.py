@@ -223,19 +223,7 @@ def _novelty(speed: SpeedEstimate) -> list[tuple[str, str]]:
 
 def speed_facts(speed: SpeedEstimate) -> list[tuple[str, str]]:
     """Return the figures beside the speed, each with what it means."""
-    made = []
-    if speed.metric in EACH_BY_ITSELF and 0 < speed.value < SELDOM:
-        made.append(
-            (
-                tr(
-                    "one takes {time} ({low} to {high})",
-                    time=_each(speed.value),
-                    low=_each(speed.high),
-                    high=_each(speed.low),
-                ),
-                tr("Of one picture, film or sample of a training."),
-            )
-        )
+    made = _of_one(speed)
     if speed.first_token_ms is not None and not _under_load(speed):
         made.append(
             (
@@ -355,6 +343,19 @@ SELDOM = 0.2
 def _each(per_second: float) -> str:
     seconds = 1 / per_second
     return hours_text(seconds / 3600) if seconds >= 120 else quantity(seconds, "s")
+
+
+def _of_one(speed: SpeedEstimate) -> list[tuple[str, str]]:
+    """The time of a picture or film, where few are made in a second."""
+    if speed.metric not in EACH_BY_ITSELF or not 0 < speed.value < SELDOM:
+        return []
+    told = tr(
+        "one takes {time} ({low} to {high})",
+        time=_each(speed.value),
+        low=_each(speed.high),
+        high=_each(speed.low),
+    )
+    return [(told, tr("Of one picture, film or sample of a training."))]
 
 
 def _span_ms(milliseconds: float) -> str:
