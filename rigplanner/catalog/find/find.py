@@ -155,6 +155,13 @@ class PartIndex:
         return words
 
     @cached_property
+    def _of_kind(self) -> dict[str, list[Part]]:
+        listed: dict[str, list[Part]] = {}
+        for part in self._listed:
+            listed.setdefault(kind_of(part), []).append(part)
+        return listed
+
+    @cached_property
     def _phrases(self) -> PhraseTable:
         return PhraseTable(self._parts)
 
@@ -167,7 +174,7 @@ class PartIndex:
         a number no end of a longer one: "4tb" is not in "24tb")."""
         words = _asked(query)
         if not words:
-            return [part for part in self._listed if kind is None or kind_of(part) == kind][:limit]
+            return (self._of_kind.get(kind, []) if kind else self._listed)[:limit]
         return self._found(words, kind, limit)
 
     def search(self, query: str, kind: str | None = None, limit: int | None = None) -> list[Part]:

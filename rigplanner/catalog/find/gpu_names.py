@@ -131,12 +131,12 @@ class GpuNames:
         self._gpus = {gpu.id: gpu for gpu in gpus}
         self._pci_ids = pci_ids or {}
         self._exact: dict[frozenset[str], GPU] = {}
-        self._named: list[tuple[frozenset[str], GPU]] = []
+        self._named: list[tuple[frozenset[str], frozenset[str], GPU]] = []
         for gpu in self._gpus.values():
             for name in (gpu.id, gpu.name, *gpu.aliases):
                 words = gpu_words(name)
                 self._exact.setdefault(words, gpu)
-                self._named.append((words, gpu))
+                self._named.append((words, _without_facts(words), gpu))
 
     def meaning(self, text: str, *, with_nearest: bool = True) -> GpuNaming:
         """Return what `text` means. A declared name or alias counts as it stands; of other names
@@ -162,10 +162,11 @@ class GpuNames:
                 if gpu.compute_capability == capability.group()
             )
             return GpuNaming(None, alike[:NEAREST], several=bool(alike))
+        given = _without_facts(words)
         fits = [
             (named, gpu)
-            for named, gpu in self._named
-            if _fits(words, named, gpu) and _made_by(makers, gpu)
+            for named, own, gpu in self._named
+            if _fits(words, given, own, gpu) and _made_by(makers, gpu)
         ]
         fitting = {gpu.id: gpu for _, gpu in fits}
         plain = {
@@ -216,14 +217,16 @@ def _unglued(piece: str) -> Iterator[str]:
         yield piece
 
 
-def _fits(words: frozenset[str], named: frozenset[str], gpu: GPU) -> bool:
+def _without_facts(words: frozenset[str]) -> frozenset[str]:
+    return frozenset(word for word in words if not _is_fact(word))
+
+
+def _fits(words: frozenset[str], given: frozenset[str], own: frozenset[str], gpu: GPU) -> bool:
     """Say whether the words mean this card: its model's words, family words apart, and facts that
-    are the card's."""
-    given = {word for word in words if not _is_fact(word)}
-    own = {word for word in named if not _is_fact(word)}
+    are the card's. `given` and `own` are the words and those of the card's name, without facts."""
     left_out, added = own - given, given - own
     if gpu.chip_maker == "Apple":
-        left_out = {word for word in left_out if not word.isdigit()}
+        left_out = frozenset(word for word in left_out if not word.isdigit())
     if not given or not left_out <= FAMILIES or not added <= ADDED or (left_out and added):
         return False
     if "rtx" in left_out and "quadro" in own:

@@ -3,6 +3,7 @@ number."""
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from rigplanner.catalog.find.naming import shop_words
 from rigplanner.catalog.schema.parts import MemoryKit, Part
@@ -51,7 +52,7 @@ def kit_in(text: str, parts: Iterable[Part]) -> MemoryKit | None:
     words = set(shop_words(text))
     found = []
     for kit in parts:
-        if not isinstance(kit, MemoryKit) or not set(shop_words(kit.vendor)) <= words:
+        if not isinstance(kit, MemoryKit) or not _words_of_maker(kit.vendor) <= words:
             continue
         figures = (kit.modules, kit.module_gib, kit.type, kit.speed_mts)
         if figures != (*modules, f"DDR{kind[1]}", int(kind[2])):
@@ -67,6 +68,11 @@ def kit_in(text: str, parts: Iterable[Part]) -> MemoryKit | None:
     return best[0] if len(best) == 1 else None
 
 
+@lru_cache(1024)
+def _words_of_maker(vendor: str) -> frozenset[str]:
+    return frozenset(shop_words(vendor))
+
+
 def kits_of_modules(text: str, parts: Iterable[Part]) -> tuple[int, list[MemoryKit]]:
     """Return how many of which kits make up the modules that a text counts ("4x16GB DDR4-3200 ECC",
     "8x Kingston 64GB DDR5"): kits of equal count, those of most modules first, of a maker that the
@@ -76,7 +82,7 @@ def kits_of_modules(text: str, parts: Iterable[Part]) -> tuple[int, list[MemoryK
     ECC alone means registered modules where there are any."""
     words = set(shop_words(text))
     every = [part for part in parts if isinstance(part, MemoryKit)]
-    named = [kit for kit in every if set(shop_words(kit.vendor)) <= words]
+    named = [kit for kit in every if _words_of_maker(kit.vendor) <= words]
     return _kits_of(text, words, named or every, any_rate=False)
 
 
@@ -85,7 +91,7 @@ def nearest_kits(text: str, parts: Iterable[Part]) -> tuple[int, list[MemoryKit]
     rate is known: of another maker, else of the nearest rate (`of_another_rate` says so)."""
     words = set(shop_words(text))
     every = [part for part in parts if isinstance(part, MemoryKit)]
-    named = [kit for kit in every if set(shop_words(kit.vendor)) <= words]
+    named = [kit for kit in every if _words_of_maker(kit.vendor) <= words]
     for kits, any_rate in ((every, False), (named, True), (every, True)):
         count, found = _kits_of(text, words, kits, any_rate)
         if found:
@@ -117,7 +123,7 @@ def _kits_of(
         kits = [kit for kit in kits if speed in (None, kit.speed_mts)]
     fits = [kit for kit in kits if kit.module_gib == gib and wanted % kit.modules == 0]
     if counted is None and told == 1 and gib >= SHARED_GIB and not ONE_MODULE.search(text):
-        made = any(set(shop_words(kit.vendor)) <= words for kit in kits)
+        made = any(_words_of_maker(kit.vendor) <= words for kit in kits)
         made = made and not any(_names_series(kit, words) for kit in kits)
         fits = fits if made else [kit for kit in fits if kit.module not in ("udimm", "cudimm")]
     if not fits and counted is None and told == 1:
