@@ -204,8 +204,11 @@ def window_parser() -> Parser:
 def _refuse_unknown(words: list[str]) -> None:
     """Raise InputFault for a first word that is neither a command nor a file."""
     first = words[0] if words else "-"
-    if first.startswith("-") or first.endswith(".rig") or Path(first).exists():
+    if first.startswith("-") or first.endswith(".rig"):
         return
+    with contextlib.suppress(OSError):  # longer than the name of any file
+        if Path(first).exists():
+            return
     near = get_close_matches(first, COMMANDS, 1)
     hint = f"did you mean '{near[0]}'?" if near else "'rigplanner --help' lists the commands."
     raise InputFault(f"there is no command and no file '{first[:40]}'; {hint}")

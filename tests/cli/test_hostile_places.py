@@ -164,6 +164,7 @@ def test_a_name_does_not_steer_the_terminal(
     rig.write_text('{"format_version": 1, "name": "a\\u001b]0;owned\\u0007\\u202eb \\u039b"}')
     with monkeypatch.context() as changed:
         changed.setattr(sys, "stdout", screen)
+        changed.setattr(sys, "stderr", io.StringIO())
         main(["check", str(rig)])
         sys.stdout.flush()
     shown = screen.getvalue()
