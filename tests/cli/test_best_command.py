@@ -37,6 +37,15 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(best, "open_catalog", lambda: small)
 
 
+def test_a_search_without_time_does_not_say_that_there_is_no_rig(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = ["best", WORK, "--budget", "4500", "--country", "US", "--used"]
+    assert main([*asked, "--seconds", "0"]) == 1
+    said = capsys.readouterr().out
+    assert "there may be one" in said and "No rig" not in said
+
+
 def test_the_answer_names_proof_parts_rivals_and_what_is_outside(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -42,6 +42,9 @@ from rigplanner.rig.document import Site
 from rigplanner.rig.files import RigFault, read_rig, write_rig
 
 MOST_BUDGETS = 20
+LONGEST_S = 120.0
+"""So long a search goes on where nobody says: a few questions about models that lie in RAM in part
+take hours to prove, and a rig with its gap says more than none."""
 SOON_S = 1.0
 """After so long what is the best so far is told on standard error, each time that it changes."""
 
@@ -85,7 +88,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rig", type=Path, help="the next step from this rig")
     parser.add_argument("--resale", type=float, default=100 * RESALE, help="per cent of its price")
     parser.add_argument("--rate", action="append", default=[], metavar="USD=31.5")
-    parser.add_argument("--seconds", type=float, help="stop after so long; the gap is told")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=LONGEST_S,
+        help=f"stop after so long; the gap is told (default: {LONGEST_S:.0f})",
+    )
     parser.add_argument("--json", action="store_true", help="the answer as JSON")
     parser.add_argument("--save", type=Path, metavar="FILE.json", help="write the certificate")
     parser.add_argument("--verify", type=Path, metavar="FILE.json", help="check a certificate")
@@ -100,10 +108,10 @@ def run(args: argparse.Namespace) -> int:
     today = datetime.now(UTC).astimezone().date().isoformat()
     budgets = _budgets(args.budget)
     question = _question(args, catalog, today)
-    ends = None if args.seconds is None else time.monotonic() + args.seconds
+    ends = time.monotonic() + args.seconds
 
     def stays() -> bool:
-        return ends is None or time.monotonic() < ends
+        return time.monotonic() < ends
 
     if args.front or args.objective == "front" or len(budgets) > 1:
         return _several(args, question, budgets, catalog, today)
@@ -118,6 +126,8 @@ def run(args: argparse.Namespace) -> int:
         if answer.best is not None and answer.gap is not None and waited and stays():
             proven = words.proof_text(answer.total, answer.gap)
             print(f"{words.headline(answer)} {proven}", file=sys.stderr, flush=True)
+    if answer.gap is not None:
+        seeker = seeker.asking(seeker.question, lambda: True)
     _write(args, answer, catalog)
     if args.json:
         print(json_text(answer, seeker))
@@ -370,8 +380,9 @@ def _write(args: argparse.Namespace, answer: Answer, catalog: Catalog) -> None:
 def _tell(answer: Answer, seeker: Seeker, question: Question) -> None:
     tell(words.headline(answer))
     if answer.best is None:
-        for line in words.possible_texts(changes(seeker), seeker):
-            tell(line)
+        if answer.gap is None:
+            for line in words.possible_texts(changes(seeker), seeker):
+                tell(line)
         for line in words.left_out_texts(answer):
             tell(f"  {line}")
         return
@@ -397,11 +408,11 @@ def _tell(answer: Answer, seeker: Seeker, question: Question) -> None:
         for text in words.instead_texts(seeker, answer):
             tell(text)
         tell(words.counts_text(answer))
-        tell(f"\n{tr('Why not the others')}")
-        for rival in rivals(seeker, answer):
-            tell(f"  {words.rival_text(rival, answer, seeker.catalog)}")
-        for line in words.hire_texts(hired(question, seeker.catalog, shipped_cloud()), answer.best):
-            tell(f"  {line}")
+    tell(f"\n{tr('Why not the others')}")
+    for rival in rivals(seeker, answer):
+        tell(f"  {words.rival_text(rival, answer, seeker.catalog)}")
+    for line in words.hire_texts(hired(question, seeker.catalog, shipped_cloud()), answer.best):
+        tell(f"  {line}")
     tell(f"\n{tr('Not in the search')}")
     for line in (*words.left_out_texts(answer), words.outside_text()):
         tell(f"  {line}")

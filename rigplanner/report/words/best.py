@@ -294,6 +294,8 @@ def headline(answer: Answer) -> str:
     """Return the answer in one sentence."""
     question, best = answer.question, answer.best
     if best is None:
+        if answer.gap is not None:
+            return tr("The time ended before a rig was found; there may be one.")
         if question.budget is None:
             return tr("No rig of priced parts does it without an error.")
         budget = money(question.budget, question.currency)
