@@ -108,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
     today = datetime.now(UTC).astimezone().date().isoformat()
     budgets = _budgets(args.budget)
     question = _question(args, catalog, today)
-    ends = time.monotonic() + args.seconds
+    ends: float = time.monotonic() + args.seconds
 
     def stays() -> bool:
         return time.monotonic() < ends
