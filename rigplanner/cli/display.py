@@ -19,14 +19,15 @@ def why_no_display(platform: str, environment: Mapping[str, str]) -> str:
     if platform != "linux":
         return ""
     wished = environment.get("QT_QPA_PLATFORM", "")
-    if wished:
+    if wished and wished != "xcb":
         if wished.partition(":")[0] in WITHOUT_SCREEN or _qt_starts(environment):
             return ""
         return (
             f"Qt cannot show windows by QT_QPA_PLATFORM={wished[:60]!r}; unset it, or set it to xcb"
             " or wayland."
         )
-    display, wayland = environment.get("DISPLAY"), environment.get("WAYLAND_DISPLAY")
+    display = environment.get("DISPLAY")
+    wayland = environment.get("WAYLAND_DISPLAY") if not wished else None
     if wayland and Path(environment.get("XDG_RUNTIME_DIR", ""), wayland).is_socket():
         return ""
     if display:

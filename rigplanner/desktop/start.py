@@ -64,14 +64,16 @@ PACKAGES = {
 
 def why_no_window(platform: str, environment: Mapping[str, str]) -> str:
     """Return why no window can be shown on this platform with this environment, "" when one can."""
-    if platform != "linux" or environment.get("QT_QPA_PLATFORM"):
+    wished = environment.get("QT_QPA_PLATFORM", "")
+    if platform != "linux" or wished not in ("", "xcb"):
         return ""
-    if not environment.get("DISPLAY") and not environment.get("WAYLAND_DISPLAY"):
+    by_wayland = not wished and environment.get("WAYLAND_DISPLAY")
+    if not environment.get("DISPLAY") and not by_wayland:
         return (
             "There is no display: neither DISPLAY nor WAYLAND_DISPLAY is set. Start RigPlanner on a"
             " desktop, or use its commands (rigplanner --help), which need no display."
         )
-    wanted = BASE_LIBRARIES + (() if environment.get("WAYLAND_DISPLAY") else XCB_LIBRARIES)
+    wanted = BASE_LIBRARIES + (() if by_wayland else XCB_LIBRARIES)
     missing = [name for name in wanted if not _loads(name)]
     if not missing:
         return ""

@@ -42,6 +42,7 @@ def test_the_command_says_it_too():
         ({"DISPLAY": ":0"}, True),
         ({"WAYLAND_DISPLAY": "wayland-0"}, False),
         ({"QT_QPA_PLATFORM": "offscreen"}, False),
+        ({"QT_QPA_PLATFORM": "xcb", "DISPLAY": ":0", "WAYLAND_DISPLAY": "wayland-0"}, True),
     ],
 )
 def test_missing_libraries_are_named_with_their_packages(monkeypatch, environment, asked):
