@@ -47,7 +47,8 @@ TIME_METRICS = ("ms_per_batch", "s_per_iteration", "time_to_train_min")
 
 
 class Anchor(Struct, frozen=True, kw_only=True):
-    """A measured row that a prediction leans on, with its weight 0..1 and its source."""
+    """A measured row that a prediction leans on, with its weight 0..1, its source and what it was
+    measured with: rows of one card and network may differ in that alone."""
 
     id: str
     gpu: str
@@ -57,6 +58,9 @@ class Anchor(Struct, frozen=True, kw_only=True):
     metric: str
     weight: float
     source: str
+    count: int = 1
+    precision: str | None = None
+    batch_per_gpu: int | None = None
 
 
 class ServingAnswer(Struct, frozen=True, kw_only=True):

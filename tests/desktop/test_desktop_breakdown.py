@@ -148,7 +148,7 @@ def test_steps_are_copied_as_lines_of_tabs(qtbot, judged_window):
         if each.accessibleName() == "Copy the steps"
     ).click()
     lines = QGuiApplication.clipboard().text().splitlines()
-    assert lines[0].startswith("Supply\t")
+    assert lines[0].startswith("Power supply\t")
     assert {line.count("\t") for line in lines[1:]} == {3}
     dialog.close()
 

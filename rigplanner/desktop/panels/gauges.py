@@ -41,7 +41,7 @@ MOST_WORKLOADS = 3
 TITLES = Words(
     {
         "price": "Price",
-        "supply": "Supply",
+        "supply": "Power supply",
         "circuit": "Circuit",
         "lanes": "CPU lanes",
         "slots": "Slots",

@@ -338,6 +338,7 @@ class WorkloadForm(QWidget):
                     _fill(widget, value_of(work, field))
             self._shown = work
             self._hide_idle(work)
+            self._show_defaults(job)
             self._show_partitions(work, assessment)
         self._show_gpus(assessment)
         self._filling = False
@@ -356,6 +357,23 @@ class WorkloadForm(QWidget):
                 box.addItem(name, name)
         _fill(box, work.mig)
         self._form.setRowVisible(box, bool(names) or work.mig is not None)
+
+    def _show_defaults(self, job: Job) -> None:
+        """Say in each field what stands for an absent setting, where the answer tells."""
+        assumed = {
+            **(job.memory[0].assumed if job.memory else {}),
+            **(job.speed.assumed if job.speed else {}),
+        }
+        for field, widget in self._fields.items():
+            value = assumed.get(field) or assumed.get(f"parallelism.{field}")
+            words = tr("default ({value})", value=value) if value else tr("default")
+            if isinstance(widget, QComboBox):
+                if widget.itemData(0) is None and field != "mig":
+                    widget.setItemText(0, words)
+            elif isinstance(widget, StepSlider):
+                widget.field.setSpecialValueText(words)
+            elif isinstance(widget, QSpinBox) and (value or field not in OF_PARALLELISM):
+                widget.setSpecialValueText(words)
 
     def _show_gpus(self, assessment: Assessment | None) -> None:
         self._gpu_item = gpu_item(assessment.rig, assessment.machine) if assessment else None

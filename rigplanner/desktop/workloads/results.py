@@ -26,7 +26,7 @@ from rigplanner.desktop.words import interval, percent, quantity, shortened
 from rigplanner.desktop.workloads.best_ways import BestWays
 from rigplanner.desktop.workloads.memory_bars import MemoryBars
 from rigplanner.desktop.workloads.prospects import Prospects, ProspectsPanel
-from rigplanner.report.language import tr
+from rigplanner.report.language import tr, trn
 from rigplanner.report.quote.jobs import host_text, memory_bars, workload_title
 from rigplanner.report.words.faults import fault_text
 from rigplanner.report.words.speed import BOUND_WORDS, speed_facts
@@ -34,10 +34,10 @@ from rigplanner.report.words.workloads import LIFT_WORDS, STAGE_WORDS, assumed_t
 from rigplanner.rig.edits import Edit
 
 if TYPE_CHECKING:
-    from rigplanner.performance.answer import SpeedEstimate
+    from rigplanner.performance.answer import Anchor, SpeedEstimate
     from rigplanner.rules.assess import Assessment, Job
 
-FIT = QHeaderView.ResizeMode.ResizeToContents
+FIT, STRETCH = QHeaderView.ResizeMode.ResizeToContents, QHeaderView.ResizeMode.Stretch
 MOST_ANCHORS = 5
 
 
@@ -177,16 +177,20 @@ class WorkloadResults(QWidget):
         shown = [anchor for anchor in speed.anchors if round(100 * anchor.weight)][:MOST_ANCHORS]
         rows = [
             (
-                self._gpu_name(anchor.gpu),
-                f"{anchor.model}, {anchor.stack}",
+                self._measured_on(anchor),
+                _measured_work(anchor),
                 quantity(anchor.value, anchor.metric),
                 percent(anchor.weight),
             )
             for anchor in shown
         ]
-        for n, mode in enumerate((FIT, QHeaderView.ResizeMode.Stretch, FIT, FIT)):
+        tips = [
+            f"{on}: {work}\n{anchor.source}"
+            for (on, work, *_), anchor in zip(rows, shown, strict=True)
+        ]
+        for n, mode in enumerate((STRETCH, STRETCH, FIT, FIT)):
             self.anchors.horizontalHeader().setSectionResizeMode(n, mode)
-        fill(self.anchors, rows, numbers=(2, 3), tips=[anchor.source for anchor in shown])
+        fill(self.anchors, rows, numbers=(2, 3), tips=tips)
         fit_height(self.anchors, MOST_ANCHORS)
 
     def _show_pipeline(self, job: "Job", assessment: "Assessment") -> None:
@@ -226,6 +230,10 @@ class WorkloadResults(QWidget):
         read = epoch_text(epoch_of(job.workload, assessment.machine))
         self.pipeline_note.setText(" ".join(filter(None, (note, read))))
 
+    def _measured_on(self, anchor: "Anchor") -> str:
+        name = self._gpu_name(anchor.gpu)
+        return name if anchor.count == 1 else f"{anchor.count} × {name}"
+
     def _gpu_name(self, gpu: str) -> str:
         part = self._session.catalog.get(gpu)
         return part.name if part else gpu
@@ -253,3 +261,18 @@ class WorkloadResults(QWidget):
     def _open_speed(self) -> None:
         if self._job is not None:
             show_breakdown(self, speed_reason(self._job))
+
+
+def _measured_work(anchor: "Anchor") -> str:
+    """The settings by which rows of one card and network differ, network and software."""
+    batch = anchor.batch_per_gpu
+    return ", ".join(
+        words
+        for words in (
+            anchor.precision,
+            trn("batch {count}", "batch {count}", batch) if batch else None,
+            anchor.model,
+            anchor.stack,
+        )
+        if words
+    )

@@ -77,4 +77,7 @@ def cite(item: Placed, weight: float) -> Anchor:
         metric=row.metric,
         weight=weight,
         source=row.source,
+        count=row.count,
+        precision=row.workload.precision,
+        batch_per_gpu=row.workload.batch_per_gpu,
     )

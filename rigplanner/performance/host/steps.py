@@ -296,6 +296,7 @@ def _cited(row: CpuRow, weight: float) -> Anchor:
         metric="images/s",
         weight=weight,
         source=source.title,
+        batch_per_gpu=row.batch,
     )
 
 

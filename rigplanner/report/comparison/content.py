@@ -74,7 +74,7 @@ ATTRIBUTE_WORDS = Words(
         "memory": "Memory per GPU",
         "speed": "Speed",
         "bound": "Limited by",
-        "lift": "What would lift it",
+        "lift": "What would help",
         "speed_per_1000": "Speed per money",
         "speed_per_kw": "Speed per power",
         "own_hire": "Cheaper than the entered rent after",

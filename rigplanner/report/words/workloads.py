@@ -25,28 +25,28 @@ LIFT_WORDS = Words(
     {
         "more-matrix-rate": "A GPU with more tensor throughput, or lower precision, would help.",
         "more-bandwidth": (
-            "A GPU with more memory bandwidth, or fewer bytes per weight, would lift it."
+            "A GPU with more memory bandwidth, or fewer bytes per weight, would help."
         ),
         "faster-link-or-larger-batch": (
-            "Faster links between the GPUs, or a larger batch, would lift it."
+            "Faster links between the GPUs, or a larger batch, would help."
         ),
-        "faster-link": "Faster links between the GPUs would lift it.",
-        "larger-batch-or-compile": "A larger batch, or compiled kernels, would lift it.",
-        "more-cores-or-gpu-decoding": "More CPU cores, or decoding on the GPU, would lift it.",
+        "faster-link": "Faster links between the GPUs would help.",
+        "larger-batch-or-compile": "A larger batch, or compiled kernels, would help.",
+        "more-cores-or-gpu-decoding": "More CPU cores, or decoding on the GPU, would help.",
         "faster-storage-or-packed-data": (
-            "A faster drive, a packed data set, or more RAM to hold it would lift it."
+            "A faster drive, a packed data set, or more RAM to hold it would help."
         ),
-        "higher-power-limit": "A higher power limit would lift it.",
-        "space-between-cards": "Space between the cards, blower or liquid coolers would lift it.",
-        "more-memory": "More GPU memory would lift it.",
-        "more-channels": "More channels of memory, or faster modules, would lift it.",
-        "more-on-gpu": "More layers or experts on the GPU would lift it.",
-        "more-cores": "More CPU cores would lift it; a faster GPU would not.",
-        "plainer-format": "A format that CPUs unpack faster, or more cores, would lift it.",
-        "faster-memory": "A GPU with more memory bandwidth would lift it.",
-        "less-offload": "Fewer weights in the memory of the host would lift it.",
-        "more-ram": "More RAM, or a faster drive, would lift it.",
-        "larger-pieces": "Larger pieces of the prompt (-ub), or a faster link, would lift it.",
+        "higher-power-limit": "A higher power limit would help.",
+        "space-between-cards": "Space between the cards, blower or liquid coolers would help.",
+        "more-memory": "More GPU memory would help.",
+        "more-channels": "More channels of memory, or faster modules, would help.",
+        "more-on-gpu": "More layers or experts on the GPU would help.",
+        "more-cores": "More CPU cores would help; a faster GPU would not.",
+        "plainer-format": "A format that CPUs unpack faster, or more cores, would help.",
+        "faster-memory": "A GPU with more memory bandwidth would help.",
+        "less-offload": "Fewer weights in the memory of the host would help.",
+        "more-ram": "More RAM, or a faster drive, would help.",
+        "larger-pieces": "Larger pieces of the prompt (-ub), or a faster link, would help.",
         "less-offload-or-more-accumulation": (
             "Offload less, accumulate more batches per update, or use faster RAM."
         ),
