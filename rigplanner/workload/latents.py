@@ -9,10 +9,12 @@ COARSER = {
     "wan2.2-ti2v": (32, 4),
     "hunyuanimage": (32, 4),
     "mochi": (16, 6),
+    "cogvideox-1.5": (16, 8),
 }
 """Beginnings of the slugs of models whose autoencoder or patches are larger -> pixels per side of a
 token and frames per latent frame (model cards: LTX-Video 32 x 32 x 8, Sana's DC-AE 32, Wan2.2's 16
-times patches of two, HunyuanImage 2.1 32, Mochi 8 x 8 x 6 in patches of two)."""
+times patches of two, HunyuanImage 2.1 32, Mochi 8 x 8 x 6 in patches of two; CogVideoX 1.5 joins
+two latent frames, patch_size_t of its configuration)."""
 LONG_PROMPTS = {"krea-2": 2000, "ideogram-4": 2000}
 """Tokens of prompt that the memory of a model's training grows as if it read (2.7 GiB for each
 further sample of 512 pixels and 5.0 of 1,024: bghira/SimpleTuner, quickstart/KREA2.md and
