@@ -112,7 +112,8 @@ class Job(Struct, frozen=True, kw_only=True):
     stack runs the format on the GPU; `by_rows`: by llama.cpp's row split; `launched`: the host of a
     serving engine launches each kernel; `kept_bytes`: of a value that it caches, where told;
     `prefix_tokens`: of each prompt that all share; `drafts`: tokens drafted ahead;
-    `groups_experts`: those of a layer are multiplied in one kernel."""
+    `groups_experts`: those of a layer are multiplied in one kernel; `chunks` of layers that each
+    stage of the pipeline holds."""
 
     shape: Shape
     silicon: Silicon
@@ -139,6 +140,7 @@ class Job(Struct, frozen=True, kw_only=True):
     bus_gbs: float
     tensor: int
     pipeline: int
+    chunks: int = 1
     zero: int
     split_by_layer: bool
     release: str
@@ -464,7 +466,8 @@ def _of_engine(workload: Workload, stack: Stack, count: int) -> dict[str, Any]:
     if stack.family != "serving":
         grouped = stack.family == GROUPING and SPLIT_EXPERTS not in told
         by_rows = several and split_of(workload) == "row"
-        return {**split, "by_rows": by_rows, "groups_experts": grouped}
+        chunks = _from_variant(workload, "virtual_pipeline") or 1
+        return {**split, "by_rows": by_rows, "groups_experts": grouped, "chunks": chunks}
     kept = cached_type(workload) if workload.kv_precision else None
     return {
         **split,

@@ -23,6 +23,7 @@ HEARD = (
     "steps",
     "parallel",
     "grad_accum",
+    "virtual_pipeline",
     "tp",
     "act_ckpt",
     "split",

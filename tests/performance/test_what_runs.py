@@ -10,6 +10,7 @@ from rigplanner.data import data_path
 from rigplanner.errors import WorkloadFault
 from rigplanner.performance.job import Job, read_job
 from rigplanner.performance.predict import predict_speed
+from rigplanner.performance.several_gpus.scaling import pipeline_bubble
 from rigplanner.performance.software.stacks import _file, shipped_stacks
 from rigplanner.rig.workload import Parallelism, Workload
 
@@ -205,6 +206,8 @@ def test_degrees_that_do_not_share_the_network_are_refused() -> None:
     assert (
         job("H100 SXM", "mixtral-8x7b-v0.1", 8, task="train", **shares(expert=8)).shape.experts == 8
     )
+    dealt = job("H100 SXM", "deepseek-v3", 256, task="train", **shares(pipeline=16, expert=16))
+    assert dealt.shape.experts == 257, "the shared expert is on every rank"
     refused(
         "divisor of the 8 experts",
         "H100 SXM",
@@ -257,3 +260,12 @@ def test_one_gpu_has_no_link_to_refuse() -> None:
         shipped_zoo(),
     )
     assert found.value > 0
+
+
+def test_stages_that_hold_several_chunks_wait_so_many_times_less() -> None:
+    told: dict[str, object] = {"task": "train", "gradient_accumulation": 2, **shares(pipeline=4)}
+    plain, interleaved = (
+        pipeline_bubble(job("H100 SXM", "llama-3.1-8b", 4, variant=words, **told))
+        for words in ({}, {"virtual_pipeline": 5})
+    )
+    assert [plain, interleaved] == pytest.approx([2.5, 1.3])

@@ -133,8 +133,10 @@ def expert_seconds(job: Job) -> float:
 
 def pipeline_bubble(job: Job) -> float:
     """Return by what a pipeline's filling and draining lengthens a step: (stages - 1 +
-    micro-batches) / micro-batches (Huang et al. 2019, arXiv 1811.06965)."""
-    return (job.pipeline - 1 + job.accumulate) / job.accumulate
+    micro-batches) / micro-batches (Huang et al. 2019, arXiv 1811.06965), where each stage holds
+    several `chunks` of layers in turn so many times less of it (Narayanan et al. 2021, arXiv
+    2104.04473, section 2.2.2)."""
+    return 1 + (job.pipeline - 1) / (job.chunks * job.accumulate)
 
 
 def rings(job: Job) -> bool:
