@@ -11,6 +11,13 @@ from rigplanner.rig.from_text.parts_list import by_figures
 @pytest.mark.parametrize(
     ("list_", "modules", "gib", "module", "type_"),
     [
+        (
+            "ASUS ROG Strix Z370-I\ni7-8700K\n32 GB G.Skill Trident Z",
+            2,
+            16.0,
+            "udimm",
+            "DDR4",
+        ),
         ("CPU: EPYC 7282\nRAM: 128GB DDR4", 4, 32, "rdimm", "DDR4"),
         ("CPU: i7-9700F\nRAM: 128 GB DDR4", 4, 32, "udimm", "DDR4"),
         ("Supermicro X11SPi-TF\nXeon Platinum 8168\nRAM: 1x 64G RDIMM", 1, 64, "rdimm", "DDR4"),

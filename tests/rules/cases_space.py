@@ -4,7 +4,7 @@ from typing import Literal
 
 from rule_bench import SERVER, bench_rig, case
 
-from rigplanner.catalog.schema.parts import GPU, Accessory, Part, Plug, Riser
+from rigplanner.catalog.schema.parts import GPU, Accessory, Doubt, Part, Plug, Riser
 from rigplanner.rig.document import Rig
 
 DESK_RIG = bench_rig()
@@ -183,6 +183,19 @@ CASES = (
         "fires",
         DESK_RIG,
         {"cpu.desk": {"socket": "LGA1700"}, "cooler.air": {"sockets": ("LGA1200",)}},
+    ),
+    case(
+        "CLG003",
+        "fires",
+        DESK_RIG,
+        {
+            "cooler.air": {
+                "type": "liquid",
+                "sockets": ("LGA1200",),
+                "doubts": {"sockets": Doubt(state="unverified")},
+            }
+        },
+        "warning",
     ),
     case("CLG003", "silent", DESK_RIG),
     case("CLG003", "unknown", DESK_RIG, {"cooler.air": {"sockets": ()}}),

@@ -292,6 +292,10 @@ FINDING_TEXTS: dict[str, dict[str, str]] = {
             "{a} is listed for {actual}; on {needed} it fits only where it uses the board's own"
             " back plate."
         ),
+        "bracket": (
+            "{a} is listed for {actual}, and nobody checked that list: look whether its maker has"
+            " a bracket for {needed}, or the CPU's box holds one."
+        ),
     },
     "CLG004": {"": "{a} is rated for {actual}; the CPU makes {needed}."},
     "CLG005": {"": "{count} open-air cards leave {needed} in {a}, which moves about {actual}."},

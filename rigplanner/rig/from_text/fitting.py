@@ -158,12 +158,13 @@ def for_the_board(wish: Wish, kind: str | None, taken: Taken | None, index: Part
     if taken is None or not (_SIZE.search(latin) or counted_only):
         return wish
     wish = _in_slots(wish, taken, index)
-    if not taken.modules and not _SORT.search(wish.text):
-        return wish
     kit = wish.parts[0] if wish.parts else None
+    refused = isinstance(kit, MemoryKit) and _is_refused(kit, wish.text, taken)
+    if not taken.modules and not refused and not _SORT.search(wish.text):
+        return wish
     if kit is None and not (kind == "memory" or (kind is None and _MEMORY.search(wish.text))):
         return wish
-    if kit is not None and not (isinstance(kit, MemoryKit) and _is_refused(kit, wish.text, taken)):
+    if kit is not None and not refused:
         return wish
     text = _BARE_G.sub("GB", in_latin(wish.text))
     added = "" if _TYPE.search(text) else f" {taken.type}"
@@ -203,11 +204,10 @@ def _in_slots(wish: Wish, taken: Taken, index: PartIndex) -> Wish:
 
 
 def _is_refused(kit: MemoryKit, text: str, taken: Taken) -> bool:
-    """Say whether a kit is of a sort that the CPU does not take, and the line names none."""
-    return bool(
-        kit.type == taken.type
-        and taken.modules
-        and kit.module not in taken.modules
-        and not _SORT.search(text)
-        and not any(number in text for number in kit.aliases)
-    )
+    """Say whether a kit is of a type or sort that board and CPU do not take, and the line names
+    none."""
+    if any(number in text for number in kit.aliases):
+        return False
+    if kit.type != taken.type:
+        return _TYPE.search(in_latin(text)) is None
+    return bool(taken.modules) and kit.module not in taken.modules and not _SORT.search(text)

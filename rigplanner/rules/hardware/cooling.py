@@ -14,6 +14,7 @@ from rigplanner.rules.core.finding import Finding, Fix, Named
 from rigplanner.rules.core.fixes import fix, move, swap
 from rigplanner.rules.core.moves import LOAD, PLUGS, harmless, lands
 from rigplanner.rules.core.registry import rule
+from rigplanner.rules.core.rests import figure
 from rigplanner.rules.hardware.class_bounds import cooler_heat_w, distance
 from rigplanner.rules.hardware.fit.radiators import takes
 from rigplanner.rules.hardware.fit.rooms import holds
@@ -262,8 +263,7 @@ SAME_HOLES = (
     frozenset(("LGA1150", "LGA1151", "LGA1155", "LGA1156", "LGA1200")),
     frozenset(("LGA1700", "LGA1851")),
     frozenset(("LGA2011-3", "LGA2066")),
-    frozenset(("TR4", "sTRX4", "sWRX8", "SP3")),
-    frozenset(("sTR5", "SP6")),
+    frozenset(("TR4", "sTRX4", "sWRX8", "SP3", "sTR5", "SP6")),
 )
 """Sockets that share the holes and the height of what a cooler is screwed to: makers' lists of
 older coolers lack the younger."""
@@ -312,9 +312,12 @@ def _suits(cooler: Cooler, like: Cooler, context: Context) -> bool:
 )
 def cooler_socket(context: Context, case: Cooled) -> Iterator[Finding]:
     """Compare the CPU's socket with the cooler's list; a warning where only some coolers of the
-    list's sockets fit."""
+    list's sockets fit, and where nobody verified the list of a liquid cooler, whose brackets are
+    exchanged: boxes of Threadripper held one."""
     if not mounts(case.cooler, case.cpu.socket):
         some = case.cpu.socket in OWN_PLATE and OWN_PLATE.intersection(case.cooler.sockets)
+        listed = figure(case.cooler, "sockets", context.catalog)
+        bracket = case.cooler.type == "liquid" and listed.state != "verified"
         fixes = swap(
             context,
             "other-cooler",
@@ -323,10 +326,11 @@ def cooler_socket(context: Context, case: Cooled) -> Iterator[Finding]:
         )
         yield cooler_socket.finding(
             case,
-            "warning" if some else "error",
+            "warning" if some or bracket else "error",
             needed=case.cpu.socket,
             actual=" / ".join(case.cooler.sockets),
             fixes=fixes,
+            variant="bracket" if bracket and not some else "",
         )
 
 
