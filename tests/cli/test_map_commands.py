@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from rigplanner.cli.main import main
+from rigplanner.planning.map.runs import released
 from rigplanner.report.format import columns_of
 
 
@@ -81,6 +82,8 @@ def test_money_and_energy_are_the_users(capsys: pytest.CaptureFixture[str]) -> N
         (["rank", "resnet-50 task=train", "--budget", "10"], "the cheapest is"),
         (["runs"], "name a rig file or GPUs"),
         (["runs", "Zorg 9000"], "Zorg 9000"),
+        (["runs", "--gpu", "Zorg", "9000"], "Zorg 9000"),
+        (["runs", "RTX 3090 + Zorg 9000"], "the catalog has no 'Zorg 9000'"),
         (["runs", "gone.rig"], "gone.rig"),
     ],
 )
@@ -97,6 +100,12 @@ def test_work_that_nothing_runs_ends_with_1(capsys: pytest.CaptureFixture[str]) 
     out = capsys.readouterr().out
     assert "does not run" in out
     assert "no memory holds it; the nearest, 1 × GeForce RTX 3060" in out
+
+
+def test_the_newest_networks_have_a_month() -> None:
+    """`runs` shows the newest first: one without a month stands behind all others."""
+    named = ("qwen3.8-27b", "gemma-4-12b", "gemma-4-31b", "qwen3.6-35b-a3b", "glm-5.2", "kimi-k3")
+    assert all((released(name) or "") >= "2026-04" for name in named)
 
 
 def test_what_a_machine_runs(capsys: pytest.CaptureFixture[str], samples: list[Path]) -> None:

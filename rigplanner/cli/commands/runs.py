@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
-from rigplanner.cli.asked import Joined
+from rigplanner.cli.asked import BETWEEN, Joined
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.hardware import Place, place_of
 from rigplanner.cli.terminal import tell_columns, width
@@ -43,6 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action=Joined,
         metavar="RIG|GPU",
         help="a .rig file, or GPUs as '2x RTX 3090'",
+    )
+    parser.add_argument(
+        "--gpu", nargs="+", action=Joined, dest="named", help="the GPUs, as the other commands ask"
     )
     parser.add_argument("--this-machine", action="store_true", help="the GPUs of this computer")
     parser.add_argument(
@@ -152,15 +155,22 @@ def _title(place: Place) -> str:
 
 def _place(args: argparse.Namespace) -> Place:
     """The machine asked for. Raises InputFault for none, or for one that nothing knows."""
-    if args.this_machine == bool(args.machine):
+    asked = args.machine or args.named
+    if args.this_machine == bool(asked) or (args.machine and args.named):
         raise InputFault("name a rig file or GPUs, or say --this-machine.")
     if args.this_machine:
         return _this_machine()
     try:
-        if args.machine.endswith(".rig") or Path(args.machine).is_file():
-            return place_of(Hardware(rig=args.machine))
-        count, name = counted(args.machine)
-        found = place_of(Hardware(gpu=name, count=count))
+        if asked.endswith(".rig") or Path(asked).is_file():
+            return place_of(Hardware(rig=asked))
+        told = [counted(word) for word in BETWEEN.split(asked.strip())]
+        names = [name for count, name in told for _ in range(count)]
+        alike = len(set(names)) == 1
+        found = place_of(
+            Hardware(gpu=names[0], count=len(names))
+            if alike
+            else Hardware(gpus=names, count=len(names))
+        )
     except WorkloadFault as fault:
         raise InputFault(str(fault)) from fault
     if found.gpu is None and not found.alone:
