@@ -9,6 +9,7 @@ from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.measured.accuracy import compare, compare_first
+from rigplanner.memory.measured.holdout import measured
 
 LINES = Path(__file__).with_name("measured_adapters.jsonl").read_bytes().splitlines()
 
@@ -47,3 +48,12 @@ def test_adapters_of_models_that_draw_are_nearer_since() -> None:
     errors = [abs(case.error) for case in told if case.error is not None]
     assert len(errors) == len(told) == 30
     assert statistics.median(errors) < 0.12
+
+
+def test_pairs_are_judged_with_the_reference_beside_the_policy() -> None:
+    """DPO of Llama 2 7B, ZeRO 2 with its states in RAM, two pairs: 36,989 MiB (ColossalChat)."""
+    line = next(line for line in LINES if b'"M1507"' in line)
+    case = measured(line, card, shipped_zoo())
+    assert case is not None and case.tensors_gib == pytest.approx(36.1, rel=0.03)
+    engine = line.replace(b'"task": "dpo"', b'"task": "grpo"')
+    assert measured(engine, card, shipped_zoo()) is None, "an engine's share is not fitted"

@@ -20,11 +20,13 @@ from rigplanner.errors import WorkloadFault
 from rigplanner.memory.estimate import LEAST, NCCL_GIB, RELATIVE_SPREAD, demand_of
 from rigplanner.memory.measured.accuracy import SIZE_CAPPED, Comparison, size_stated
 from rigplanner.memory.nearness import by_sources, kind_of, levers, sources_of
+from rigplanner.memory.preference import with_copies
 from rigplanner.memory.unequal import scattered
 from rigplanner.units import GIB
 from rigplanner.workload.cases import BadCase, read_case
 from rigplanner.workload.job import Job, read_job
 from rigplanner.workload.network import Network, resolve
+from rigplanner.workload.preference import Preference, is_preference, taken_apart
 from rigplanner.workload.stacks import (
     KNOWN_STILL,
     MemoryStack,
@@ -158,9 +160,11 @@ def measured(line: bytes, find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> Me
     asked = _asked(raw, line, find_gpu, zoo)
     if asked is None:
         return None
-    network, job, stack, card, count = asked
+    network, job, stack, card, count, split = asked
     try:
         demand, _ = demand_of(network, job, stack, card)
+        if split is not None:
+            demand = with_copies(demand, network, job, stack, split)
     except WorkloadFault:
         return None
     moving = (demand.activations + demand.buffers + demand.kv_cache) / GIB
@@ -185,9 +189,9 @@ def measured(line: bytes, find_gpu: Callable[[str], GPU | None], zoo: Zoo) -> Me
 
 def _asked(
     raw: dict[str, Any], line: bytes, find_gpu: Callable[[str], GPU | None], zoo: Zoo
-) -> tuple[Network, Job, MemoryStack, GPU | None, int] | None:
+) -> tuple[Network, Job, MemoryStack, GPU | None, int, Preference | None] | None:
     """What a measured total asks: network, job, stack without what only its source told, card and
-    count."""
+    count, and how pairs of answers are trained on; None where an engine takes its share too."""
     if raw.get("part", "total") != "total" or not raw.get("value_gib"):
         return None
     case = read_case(line)
@@ -196,9 +200,12 @@ def _asked(
     card = find_gpu(case.hardware.gpu) if case.hardware.gpu else None
     count = case.hardware.count or 1
     try:
+        split = taken_apart(case.workload, count) if is_preference(case.workload) else None
+        if split is not None and split.rollout is not None:
+            return None
         network = resolve(case.workload, zoo)
         job = read_job(case.workload, network, count, card is not None)
-        return network, job, _neutral(memory_stack(job.stack)), card, count
+        return network, job, _neutral(memory_stack(job.stack)), card, count, split
     except WorkloadFault:
         return None
 
