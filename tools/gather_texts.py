@@ -61,6 +61,7 @@ TABLES = {
         "SIZES",
     ),
     "rigplanner.report.words.purposes": ("PURPOSES", "AIM_WORDS"),
+    "rigplanner.rig.countries": ("COUNTRY_NAMES",),
     "rigplanner.report.words.hire": ("HIRE_COLUMNS",),
     "rigplanner.report.words.importing": ("REASON_WORDS",),
     "rigplanner.rules.topics": ("RULES_BY_CODE:title", "RULES_BY_CODE:reason"),

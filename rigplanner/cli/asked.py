@@ -352,14 +352,27 @@ def works_asked(texts: Iterable[str]) -> list[Work]:
 
 def whole_works(texts: Iterable[str], apart: Container[str] = ()) -> list[str]:
     """Return works with the fields and the task that were written behind them as words of their
-    own; names that stand `apart` take none."""
-    told = list[str]()
+    own, and as one the words of a name that nobody quoted; names that stand `apart` take none."""
+    texts, told = list(texts), list[str]()
+    if len(texts) > 1 and not any(" " in text or text in apart for text in texts):
+        names = [text for text in texts if not _adds(text)]
+        whole = " ".join(names)
+        if not any(map(_is_model, names)) and _is_model(whole):
+            return [" ".join([whole, *(text for text in texts if _adds(text))])]
     for text in texts:
         if told and told[-1] not in apart and _adds(text):
             told[-1] = f"{told[-1]} {text}"
         else:
             told.append(text)
     return told
+
+
+def _is_model(name: str) -> bool:
+    try:
+        resolve(Workload(model=name), shipped_zoo())
+    except WorkloadFault:
+        return False
+    return True
 
 
 def _adds(text: str) -> bool:

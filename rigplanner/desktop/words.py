@@ -6,7 +6,7 @@ from rigplanner.machine.model import PlacementProblem
 from rigplanner.report.format import day, interval, money, number, percent, price, quantity
 from rigplanner.report.language import THIN, Words, tr, trn
 from rigplanner.report.words.fields import VALUE_WORDS
-from rigplanner.rig.countries import USUAL
+from rigplanner.rig.countries import COUNTRY_NAMES, USUAL
 
 __all__ = ["THIN", "day", "interval", "money", "number", "percent", "price", "quantity"]
 
@@ -53,42 +53,7 @@ SEVERITY_WORDS = Words(
     {"error": "error", "warning": "warning", "unknown": "unknown", "info": "note"}
 )
 
-COUNTRY_WORDS = Words(
-    {
-        "AT": "Austria",
-        "AU": "Australia",
-        "BE": "Belgium",
-        "BR": "Brazil",
-        "CA": "Canada",
-        "CH": "Switzerland",
-        "CN": "China",
-        "CZ": "Czechia",
-        "DE": "Germany",
-        "DK": "Denmark",
-        "ES": "Spain",
-        "FI": "Finland",
-        "FR": "France",
-        "GB": "United Kingdom",
-        "HK": "Hong Kong",
-        "HU": "Hungary",
-        "IE": "Ireland",
-        "IN": "India",
-        "IT": "Italy",
-        "JP": "Japan",
-        "KR": "South Korea",
-        "MX": "Mexico",
-        "NL": "Netherlands",
-        "NO": "Norway",
-        "NZ": "New Zealand",
-        "PL": "Poland",
-        "PT": "Portugal",
-        "SE": "Sweden",
-        "SG": "Singapore",
-        "SK": "Slovakia",
-        "TW": "Taiwan",
-        "US": "United States",
-    }
-)
+COUNTRY_WORDS = Words(COUNTRY_NAMES)
 
 
 def outlets() -> list[tuple[str, str]]:

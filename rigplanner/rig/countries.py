@@ -6,8 +6,55 @@ from functools import lru_cache
 Circuit = tuple[float, float]
 """Volts, and the amperes of breaker or plug, whichever is less."""
 
-SPELLINGS = {"UK": "GB", "EL": "GR"}
-"""Letters that people write for a country, to those of ISO 3166-1."""
+COUNTRY_NAMES = {
+    "AT": "Austria",
+    "AU": "Australia",
+    "BE": "Belgium",
+    "BR": "Brazil",
+    "CA": "Canada",
+    "CH": "Switzerland",
+    "CN": "China",
+    "CZ": "Czechia",
+    "DE": "Germany",
+    "DK": "Denmark",
+    "ES": "Spain",
+    "FI": "Finland",
+    "FR": "France",
+    "GB": "United Kingdom",
+    "HK": "Hong Kong",
+    "HU": "Hungary",
+    "IE": "Ireland",
+    "IN": "India",
+    "IT": "Italy",
+    "JP": "Japan",
+    "KR": "South Korea",
+    "MX": "Mexico",
+    "NL": "Netherlands",
+    "NO": "Norway",
+    "NZ": "New Zealand",
+    "PL": "Poland",
+    "PT": "Portugal",
+    "SE": "Sweden",
+    "SG": "Singapore",
+    "SK": "Slovakia",
+    "TW": "Taiwan",
+    "US": "United States",
+}
+"""Names of the countries whose circuits are known."""
+SPELLINGS = {
+    "UK": "GB",
+    "EL": "GR",
+    "USA": "US",
+    "AMERICA": "US",
+    "ENGLAND": "GB",
+    "GREAT BRITAIN": "GB",
+    "CZECH REPUBLIC": "CZ",
+    "KOREA": "KR",
+    "HOLLAND": "NL",
+    "DEUTSCHLAND": "DE",
+    **{name.upper(): code for code, name in COUNTRY_NAMES.items()},
+}
+"""What people write for a country, to the letters of ISO 3166-1."""
 
 _NORTH: tuple[Circuit, ...] = (
     (120.0, 15.0),

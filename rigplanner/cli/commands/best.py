@@ -17,6 +17,7 @@ from rigplanner.catalog.imports.user_catalog import newest_rates
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.prices.exchange import ExchangeRates, convert, with_rate
 from rigplanner.catalog.schema.parts import GPU
+from rigplanner.cli.amounts import budgets_asked
 from rigplanner.cli.asked import whole_works, works_asked
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import no_part_text, open_catalog
@@ -58,9 +59,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a model with fields, 'llama-3.1-8b task=train_qlora'; weight=2 counts it twice,"
         f" min=20 asks for that speed; or a purpose: {', '.join(AIMS)}",
     )
-    parser.add_argument("--budget", default="", help="the most it may cost; several as 2000,5000")
-    parser.add_argument("--currency", default="USD")
-    parser.add_argument("--country", default="", help="two letters; sets the circuit")
+    parser.add_argument(
+        "--budget",
+        default="",
+        help="the most it may cost, as 5000, 5k or €5000; several as 2000,5000",
+    )
+    parser.add_argument("--currency", help="default: the budget's, else USD")
+    parser.add_argument("--country", default="", help="two letters, or its name; sets the circuit")
     parser.add_argument("--objective", choices=(*get_args(Objective), "front"), default="fastest")
     parser.add_argument("--front", action="store_true", help="all rigs that nothing else beats")
     parser.add_argument("--used", action="store_true", help="prices of used parts count too")
@@ -106,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
     if args.verify is not None:
         return _verify(args.verify, catalog)
     today = datetime.now(UTC).astimezone().date().isoformat()
-    budgets = _budgets(args.budget)
+    budgets, args.currency = budgets_asked(args.budget, args.currency, MOST_BUDGETS)
     question = _question(args, catalog, today)
     ends: float = time.monotonic() + args.seconds
 
@@ -152,22 +157,10 @@ def _verify(path: Path, catalog: Catalog) -> int:
     return FINDINGS
 
 
-def _budgets(text: str) -> list[float]:
-    try:
-        found = [float(word) for word in text.split(",")] if text else []
-    except ValueError:
-        found = [0.0]
-    if not all(0 < each < 1e9 for each in found) or len(found) > MOST_BUDGETS:
-        raise InputFault(
-            f"--budget: expected up to {MOST_BUDGETS} amounts above 0, found {text!r}."
-        )
-    return found
-
-
 def _question(args: argparse.Namespace, catalog: Catalog, today: str) -> Question:
     if not args.works:
         raise InputFault("expected a work, for example 'llama-3.1-8b task=serve'.")
-    currency = args.currency.upper()
+    currency = args.currency
     rates = _rates(args.rate, currency)
     if convert(1.0, "USD", currency, rates) is None:
         raise InputFault(

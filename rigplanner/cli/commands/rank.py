@@ -13,6 +13,7 @@ from rigplanner.catalog.imports.user_catalog import newest_rates
 from rigplanner.catalog.prices.exchange import convert
 from rigplanner.catalog.prices.prices import is_day
 from rigplanner.catalog.zoo import shipped_zoo
+from rigplanner.cli.amounts import budgets_asked
 from rigplanner.cli.asked import works_asked
 from rigplanner.cli.faults import FINDINGS, FINE, InputFault
 from rigplanner.cli.reading import open_catalog
@@ -66,8 +67,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N[xSIZE]",
         help="monitors on each card, as 2x4K or 1x2560x1440: what they take of its memory",
     )
-    parser.add_argument("--budget", type=float, help="leave out what costs more, or has no price")
-    parser.add_argument("--currency", default="USD")
+    parser.add_argument("--budget", default="", help="leave out what costs more, or has no price")
+    parser.add_argument("--currency", help="default: the budget's, else USD")
     state = parser.add_mutually_exclusive_group()
     state.add_argument("--new", action="store_true", help="count prices of new parts alone")
     state.add_argument("--used", action="store_true", help="count prices of used parts alone")
@@ -97,6 +98,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the ranking; 1 when nothing runs the work."""
+    budgets, args.currency = budgets_asked(args.budget, args.currency, 1)
+    args.budget = budgets[0] if budgets else None
     asked = _asked(args)
     works = works_asked(args.works)
     if args.format == "png" and args.output is None:
@@ -140,8 +143,6 @@ def _monitors_gib(words: str) -> float:
 
 def _asked(args: argparse.Namespace) -> Asked:
     """Check what needs no catalog. Raises InputFault for values out of range."""
-    if args.budget is not None and not 0 < args.budget < 1e9:
-        raise InputFault(f"--budget: expected an amount above 0, found {args.budget:g}.")
     if args.most < 1:
         raise InputFault(f"--most: expected at least 1, found {args.most}.")
     if args.kwh is not None and not (math.isfinite(args.kwh) and 0 <= args.kwh <= 1e6):
@@ -153,7 +154,7 @@ def _asked(args: argparse.Namespace) -> Asked:
         raise InputFault(f"--kind: expected {', '.join(KINDS)}, found {args.kind!r}.")
     if args.day and not (is_day(args.day) and args.day <= date.today().isoformat()):
         raise InputFault(f"--day: expected a day up to today, as 2017-04-09, found {args.day!r}.")
-    currency, rates = args.currency.upper(), newest_rates()
+    currency, rates = args.currency, newest_rates()
     if convert(1.0, "USD", currency, rates) is None:
         known = ", ".join(sorted({"EUR", *rates.rates}))
         raise InputFault(f"--currency: no rate leads from USD to {currency}; there are {known}.")
