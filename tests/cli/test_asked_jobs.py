@@ -230,6 +230,8 @@ def test_names_and_tasks_need_no_quotes(capsys: pytest.CaptureFixture[str]) -> N
     assert bare.splitlines()[1:] == quoted.splitlines()[1:]
     ranked = said(capsys, "rank", "llama-3.1-8b", "task=lora", "--only", "RTX 5090")
     assert ranked == said(capsys, "rank", "llama-3.1-8b task=train_lora", "--only", "RTX 5090")
+    names = ("rank", "llama", "3.3", "70b", "--only", "RTX 5090")
+    assert said(capsys, *names) == said(capsys, "rank", "llama 3.3 70b", "--only", "RTX 5090")
 
 
 def test_a_switch_of_an_engine_needs_no_value(capsys: pytest.CaptureFixture[str]) -> None:

@@ -110,6 +110,14 @@ def from_abroad(seeker: Seeker, answer: Answer) -> Answer | None:
     return _better(seeker, answer, replace(seeker.question, abroad=True))
 
 
+def with_used_parts(seeker: Seeker, answer: Answer) -> Answer | None:
+    """Return the best rig found soon with used parts too, where nobody could take it for as good as
+    the answer; it need not be proven, as nothing is said of others."""
+    if seeker.question.used:
+        return None
+    return _better(seeker, answer, replace(seeker.question, used=True), proven=False)
+
+
 def with_tight_memory(seeker: Seeker, answer: Answer) -> Answer | None:
     """Return the best rig whose memory may not hold the job, where nobody could take it for as good
     as the answer; None where it is not better, or such rigs count already."""
@@ -139,11 +147,18 @@ minutes after the asked one is proven. It costs that a slow machine may tell les
 which itself is the same everywhere."""
 
 
-def _better(seeker: Seeker, answer: Answer, asked: Question) -> Answer | None:
+def _better(
+    seeker: Seeker, answer: Answer, asked: Question, *, proven: bool = True
+) -> Answer | None:
     """The best rig of a question with a limit less, where it is surely better; None, too, where it
-    cannot be told soon."""
+    cannot be told, or not be `proven`, soon."""
     found = _aside(seeker, asked, seeker.strictness, answer.question.budget)
-    if answer.best is None or found is None or found.best is None:
+    if (
+        answer.best is None
+        or found is None
+        or found.best is None
+        or (proven and found.gap is not None)
+    ):
         return None
     better = gain(seeker.question.objective, answer.best, found.best)
     return found if better > 1 + NEAR else None
@@ -156,20 +171,20 @@ def surely_from(seeker: Seeker, answer: Answer) -> Candidate | None:
         return None
     asked = replace(seeker.question, objective="cheapest", budget=None)
     found = _aside(seeker, asked, LADDER[0], None)
-    return found.best if found is not None else None
+    return found.best if found is not None and found.gap is None else None
 
 
 def _aside(
     seeker: Seeker, asked: Question, strictness: Strictness, budget: float | None
 ) -> Answer | None:
-    """The proven answer of a question that nobody asked; None where it takes too long."""
+    """The answer to a question that nobody asked, as far as it is known soon."""
     ends = time.process_time() + ASIDE_S
 
     def go_on() -> bool:
         return time.process_time() < ends and seeker.go_on()
 
     *_, found = seeker.asking(asked, go_on, strictness).answers(budget)
-    return found if found.gap is None else None
+    return found
 
 
 def _tell(

@@ -19,6 +19,7 @@ from rigplanner.planning.best.choices import (
     surely_from,
     with_four_bits,
     with_tight_memory,
+    with_used_parts,
 )
 from rigplanner.planning.best.goals import near
 from rigplanner.planning.best.hire import Rented, hours_for
@@ -144,6 +145,7 @@ PRICED = {
 }
 """What is said of a price that nobody asks in this market today."""
 INSTEAD = {
+    "used": "With used parts (--used): {cards}, {price}, {speed}.",
     "abroad": "At prices of other markets, converted (--abroad): {cards}, {price}, {speed}.",
     "tight": "Where memory may be tight (--tight): {cards}, {price}, {speed}.",
     "four-bit": "With 4-bit weights (precision=int4 quant=awq): {cards}, {price}, {speed}.",
@@ -510,6 +512,7 @@ def instead_texts(seeker: Seeker, answer: Answer) -> Iterable[str]:
             price=money(sure.price, seeker.question.currency),
         )
     others = {
+        "used": with_used_parts(seeker, answer),
         "abroad": from_abroad(seeker, answer),
         "tight": with_tight_memory(seeker, answer),
         "four-bit": with_four_bits(seeker, answer),

@@ -12,6 +12,7 @@ from rigplanner.catalog.load import Catalog, shipped_catalog
 from rigplanner.catalog.schema.parts import GPU, Price, kind_of
 from rigplanner.planning.best.answer import Answer, Seeker, best_rig
 from rigplanner.planning.best.certificate import Certificate, as_json
+from rigplanner.planning.best.choices import with_used_parts
 from rigplanner.planning.best.question import Question, Want
 from rigplanner.planning.best.reads import refuses, rests_on
 from rigplanner.planning.best.score import Score, leans_on_host
@@ -446,3 +447,20 @@ def test_where_a_part_that_must_be_in_it_has_no_price_there_is_no_rig_and_that_i
     answer = best_rig(question, catalog, TODAY, True)
     assert answer.best is None and answer.total == 0 and answer.certificate is not None
     assert verify(answer.certificate, catalog).faults == ()
+
+
+def test_used_parts_are_named_where_they_surely_give_more() -> None:
+    """A question is of new parts unless it says otherwise, and the fast card is sold used only."""
+    slow, fast = one_card("nvidia.geforce.rtx-3060"), one_card("nvidia.geforce.rtx-3090")
+    card = fast.parts["nvidia.geforce.rtx-3090"]
+    used = replace(card, prices=tuple(replace(each, condition="used") for each in card.prices))
+    catalog = replace(slow, parts={**slow.parts, card.id: used})
+    question = Question(wants=(Want(workload=WORKS[0]),), site=SITES[1])
+    seeker = Seeker(question, catalog, TODAY)
+    *_, answer = seeker.answers(None)
+    assert answer.best is not None and answer.best.cards is not None
+    assert answer.best.cards.gpu == "nvidia.geforce.rtx-3060"
+    other = with_used_parts(seeker, answer)
+    assert other is not None and other.best is not None and other.best.cards is not None
+    assert other.best.cards.gpu == card.id
+    assert with_used_parts(seeker.asking(replace(question, used=True)), other) is None
