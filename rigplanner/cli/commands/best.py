@@ -59,11 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a model with fields, 'llama-3.1-8b task=train_qlora'; weight=2 counts it twice,"
         f" min=20 asks for that speed; or a purpose: {', '.join(AIMS)}",
     )
-    parser.add_argument(
-        "--budget",
-        default="",
-        help="the most it may cost, as 5000, 5k or €5000; several as 2000,5000",
-    )
+    parser.add_argument("--budget", default="", help="the most it may cost; several as 2000,5000")
     parser.add_argument("--currency", help="default: the budget's, else USD")
     parser.add_argument("--country", default="", help="two letters, or its name; sets the circuit")
     parser.add_argument("--objective", choices=(*get_args(Objective), "front"), default="fastest")
