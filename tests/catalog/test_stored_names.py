@@ -27,6 +27,8 @@ llama3.1:70b-instruct-q4_K_M | llama-3.1-70b | q4_k_m | - | ollama
 qwen2.5:72b-instruct-q8_0 | qwen2.5-72b | q8_0 | - | ollama
 qwen3:30b | qwen3-30b-a3b | q4_k_m | - | ollama
 gpt-oss:20b | gpt-oss-20b | q4_k_m | - | ollama
+mlx-community/Qwen3-8B-6bit | qwen3-8b | int4 | mlx | mlx
+lmstudio-community/Qwen3-Coder-Next-MLX-6bit | qwen3-next-80b-a3b | int4 | mlx | mlx
 openai/gpt-oss-120b | gpt-oss-120b | - | - | -
 llama-3.1-8b | llama-3.1-8b | - | - | -
 Qwen3-30B-A3B-Thinking-2507 | qwen3-30b-a3b | - | - | -

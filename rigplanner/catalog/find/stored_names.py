@@ -66,6 +66,9 @@ _TOLD = tuple(
 _METHOD = re.compile(r"awq|gptq|autoround|hqq|exl[23]")
 _FILLER = re.compile(_GAP + r"(?:gguf|ggml|imatrix|i1|imat|128g|hf|latest|h\d|dwq|unsloth)$")
 _BPW = re.compile(_GAP + r"(?P<bits>\d(?:\.\d{1,2})?)[-_]?bpw(?:[-_]h\d)?$")
+_MLX_BITS = re.compile(_GAP + r"(?:mlx[-_]?)?(?P<bits>[2356])[-_]?bits?$")
+MLX_SCALES = 0.5
+"""Bits of scale and offset that mlx_lm.convert adds to each weight of a group of 64."""
 _ALONE = {"q3_k": "q3_k_m", "q4_k": "q4_k_m", "q5_k": "q5_k_m", "q6_k_l": "q6_k_l"}
 """Names of mixes that llama.cpp shortens (llama-quantize: Q4_K is Q4_K_M)."""
 WIDE = ("bf16", "fp16", "fp32")
@@ -122,6 +125,10 @@ def read_name(name: str) -> Named:
     publisher, slash, bare = bare.rpartition("/")
     tagged = ":" in bare and not slash and not gguf
     told, rest = _taken(bare)
+    if told.precision is None and "mlx" in plain and (found := _MLX_BITS.search(rest)):
+        bits = float(found["bits"]) + MLX_SCALES
+        told = Named(model="", precision="int4", quant="mlx", stack="mlx", bits_per_weight=bits)
+        rest = _taken(rest[: found.start()])[1]
     gguf = gguf or told.stack == "llama.cpp"
     if told.quant is None and told.precision in ("int4", "int8") and "mlx" in publisher:
         told = Named(model="", precision=told.precision, quant="mlx", stack="mlx")
