@@ -40,6 +40,10 @@ from rigplanner.rig.from_text.parts_list import by_figures
             "gigabyte.windforce.rtx-3050-6gb-windforce-oc-v2",
         ),
         ("Case: Lian Li PC 011 Dynamic", "lian-li.o11.o11-dynamic"),
+        (
+            "Motherboard: ASUS ROG STRIX B550-F Gaming + WiFi ATX AM4",
+            "asus.rog-strix.rog-strix-b550-f-gaming",
+        ),
         ("Case: Fractal Design POP mini silent", "fractal-design.pop.pop-silent"),
         ("PSU: Corsair SF600", "corsair.sf.sf600-platinum"),
         (
@@ -178,6 +182,11 @@ def test_a_name_in_full_is_no_guess(line: str) -> None:
             ],
         ),
         ("## CPUs (x2)\n- AMD EPYC 7742\n## GPUs", [(2, "amd.epyc.7742")]),
+        ("Samsung 980 PRO with Heatsink 1TB", [(1, "samsung.ssd-980-pro.1-tb")]),
+        (
+            "Gskill Trident Z RGB 2x16GB DDR4-3600 CL18",
+            [(1, "g-skill.trident-z-rgb.f4-3600c18d-32gtzr")],
+        ),
         ("Storage NVME 4x Samsung 990 Pro 4 TB", [(4, "samsung.ssd-990-pro.4-tb")]),
         (
             "Memory | G.Skill - Ripjaws V Series 16GB (2 x 8GB) DDR4-3200 Memory (2) | $399.87",

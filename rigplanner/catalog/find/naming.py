@@ -193,6 +193,8 @@ def maker_words() -> dict[str, str]:
 _LABEL = re.compile(r"\bPC([345])L?[- ](\d{4,5})[A-Z]{0,2}\b")
 """How modules are labelled: PC4-2400T by the transfers, PC3-12800R by the bytes a second."""
 _BE_QUIET = re.compile(r"\bbe-?quiet\b!?", re.IGNORECASE)
+_G_SKILL = re.compile(r"\bg-?skill\b", re.IGNORECASE)
+"""Makers' names as people write them in one word."""
 _LABEL_RATES = (1066, 1333, 1600, 1866, 2133, 2400, 2666, 2933, 3200, 4800, 5600, 6400)
 _BYTES_FROM = 8_000
 
@@ -207,7 +209,7 @@ def in_latin(text: str) -> str:
     """Return a text with the Chinese names of makers and families in Latin letters, what is
     written together parted, and labels of modules by their rate."""
     text = _LABEL.sub(_rated, text) if "PC" in text else text
-    text = _BE_QUIET.sub("be quiet!", text)
+    text = _G_SKILL.sub("G.Skill", _BE_QUIET.sub("be quiet!", text))
     text = _TURNED.sub(r"\2 \1", _GLUED.sub(r"\1 ", _PLUS.sub(" Plus", text)))
     text = _SUPER.sub(r"\1 Super", text)
     if text.isascii():

@@ -138,6 +138,8 @@ def _is_open_board(
         return True
     if any(len(word) == 1 and word.isalpha() for word in strange):
         return True
+    if _has_a_twin_with_radio(part, told, index):
+        return True
     if _is_one_of_lines(part, told, others) or all(_RADIOS & _letters(n) - told for n in names):
         return True
     if all(any(len(word) == 1 for word in _letters(name) - told - _NUMERALS) for name in names):
@@ -199,6 +201,19 @@ def _is_one_of_lines(part: Motherboard, told: set[str], others: tuple[Part, ...]
     )
 
 
+def _has_a_twin_with_radio(part: Motherboard, told: set[str], index: PartIndex) -> bool:
+    """Say whether a text asks for a radio that a board lacks and another of its name has:
+    "B550-F Gaming + WiFi"."""
+    if not _WIFI & told or _WIFI & _own_words(part):
+        return False
+    bare = _letters(part.name)
+    return any(
+        other.vendor == part.vendor and bare < _letters(other.name) <= bare | _WIFI
+        for other in index.find("", "motherboard")
+    )
+
+
+_WIFI = frozenset(("wifi", "wi", "fi"))
 _TYPES = frozenset(("d4", "d5", "ddr4", "ddr5"))
 """Words by which two boards of a name take other memory."""
 _RADIOS = frozenset(("ac", "ax", "axe", "be"))

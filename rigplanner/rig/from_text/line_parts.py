@@ -25,7 +25,8 @@ _FEATURES = re.compile(
     r"[\W\d]*(?:(?:on-?board|ready|usb|hdmi|dp|dvi|wi-?fi|bluetooth|lan|audio|sli|crossfire|eps12v"
     r"|atx12v|type-c|thunderbolt|aura|rgb|power supply|pci-?e(?:xpress)?|pci|gen|x\d{1,2}|ddr\d"
     r"|lga|am\d|socket|chipset|yuan|rmb|pwm|hub|tempered|glass|sound|dampening|panels?"
-    r"|(?:dual|triple|quad) displays?)[\W\d]*)+",
+    r"|(?:dual|triple|quad) displays?|(?:e-?|m-?|mini-?)?(?:atx|itx)|heatsink(?: \d+ ?[TG]B)?"
+    r")[\W\d]*)+",
     re.IGNORECASE,
 )
 """A piece that names what a part has, and no part: "USB 3.1", "PCIe 3.0 x16"."""
