@@ -202,6 +202,7 @@ def test_unpriced_parts_are_said_in_every_form(samples: list[Path], quotes: list
         {},
         {"xl/worksheets/sheet1.xml": b"<"},
         {"xl/worksheets/sheet1.xml": b"<!DOCTYPE a [<!ENTITY b 'c'>]><a/>"},
+        {"xl/worksheets/sheet1.xml": "<!DOCTYPE a [<!ENTITY b 'c'>]><a/>".encode("utf-16")},
         {"xl/worksheets/sheet1.xml": b"<a/>"},
     ],
 )
@@ -251,6 +252,15 @@ def test_a_workbook_that_unpacks_too_large_is_refused() -> None:
 
 
 GOOD = _book((2, "RTX 3090"))
+
+
+def test_a_range_that_is_merged_in_a_workbook_is_not_made_cell_by_cell() -> None:
+    merged = b'</sheetData><mergeCells count="1"><mergeCell ref="A1:C9"/></mergeCells>'
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(GOOD)) as book, zipfile.ZipFile(buffer, "w") as made:
+        for name in book.namelist():
+            made.writestr(name, book.read(name).replace(b"</sheetData>", merged))
+    assert parts_list_of_workbook(buffer.getvalue()) == "2 | RTX 3090 | "
 
 
 @given(

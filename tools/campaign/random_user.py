@@ -25,6 +25,7 @@ HOSTILE = (
     "繁體 Žluťoučký 🚀",
     "",
 )
+PASTED = "2x RTX 3090\nASUS Dual 4070\nRyzen 9 5950X\n32GB DDR4-3200\nsomething else 5000\n"
 MODELS = ("llama-3.1-8b", "resnet-50", "bert-large")
 LEFT_ALONE = {"quit", "close"}
 
@@ -126,7 +127,8 @@ class _User:
         first wanted (fonts of a quote, tables of speeds) is there before memory is measured."""
         tabs = [partial(self.tab, n) for n in range(self.window.tabs.count())]
         names = [each for each in sorted(self.window.actions_by_id) if each not in LEFT_ALONE]
-        return [*(partial(self.command, name) for name in names), *tabs, self.chinese_name]
+        commands = (partial(self.command, name) for name in names)
+        return [*commands, *tabs, self.chinese_name, self.pasted_list]
 
     def chinese_name(self) -> str:
         """Name the rig in Chinese, so that the quote of the next tab wants the font with those
@@ -135,6 +137,14 @@ class _User:
 
         self.window.session.edit("rename", Edit("rename", {"name": HOSTILE[4]}))
         return HOSTILE[4]
+
+    def pasted_list(self) -> None:
+        """Read a list of parts as if it were pasted: names, makers and series are put in order for
+        that when the first one comes, 10 MiB."""
+        from rigplanner.rig.from_text.parts_list import read_parts_list
+
+        session = self.window.session
+        read_parts_list(PASTED, session.index, session.today)
 
     @property
     def window(self) -> Any:

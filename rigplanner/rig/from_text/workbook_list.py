@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from openpyxl.cell.cell import Cell, MergedCell
 
-LARGEST_BOOK_BYTES = 20_000_000
-"""Unpacked; a quote of a thousand parts takes less than one."""
+LARGEST_BOOK_BYTES = 8_000_000
+"""Unpacked; a quote of a thousand parts takes less than one million."""
 MOST_ROWS = 500
 _CODE = re.compile(r"\b([A-Z]{3})\b")
 
@@ -30,16 +30,18 @@ def parts_list_of_workbook(content: bytes) -> str:
 
 
 def _rows(content: bytes) -> list[tuple["Cell | MergedCell", ...]]:
-    """The first rows of the first sheet."""
+    """The first rows of the first sheet, read one by one: read whole, a merged range of all cells
+    of a sheet would be made of as many objects."""
     from openpyxl import load_workbook
 
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if sum(member.file_size for member in archive.infolist()) > LARGEST_BOOK_BYTES:
                 raise ValueError(f"larger than {LARGEST_BOOK_BYTES // 1_000_000} MB unpacked")
-            if any(b"<!DOCTYPE" in archive.read(name) for name in archive.namelist()):
-                raise ValueError("its XML declares a document type")
-        sheet = load_workbook(io.BytesIO(content), data_only=True).worksheets[0]
+            for name in archive.namelist():
+                if b"<!DOCTYPE" in archive.read(name).replace(b"\0", b""):  # UTF-16 too
+                    raise ValueError("its XML declares a document type")
+        sheet = load_workbook(io.BytesIO(content), data_only=True, read_only=True).worksheets[0]
         return list(sheet.iter_rows(max_row=MOST_ROWS, max_col=3))
     # A damaged workbook may fail anywhere in openpyxl, which promises no exceptions of its own.
     except Exception as fault:
