@@ -67,6 +67,8 @@ _CAPACITY = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d+)?) ([TG]B)\b", re.IGNORECASE
 """One word, lest "4 TB" is found in a drive of the fourth generation."""
 _CHIP = re.compile(r"\b(rtx|gtx|rx)(?=\d{3,4})", re.IGNORECASE)
 """A card's class written to its number: "RTX3090"."""
+_FORM = re.compile(r"\b(?:mini|micro)[ -]?(?:itx|atx|tower)\b", re.IGNORECASE)
+"""Forms of boards and cases: their "mini" is no word of another model."""
 EMPTY_WORDS = ("series", "edition")
 """Words that lists put behind a name and that tell nothing."""
 _MODEL = re.compile(r"[a-z]{1,2}\d")
@@ -192,6 +194,7 @@ class PartIndex:
     def _of_line(self, text: str, kind: str | None) -> list[Part]:
         """Return the part that a shop's line names with more words than the part holds, or the kits
         of its maker and series with its figures; never a chip for the card of another maker."""
+        text = _FORM.sub(" ", text)
         part = self.named_in(text, kind).part
         makers = self._makers_of_cards & {*words_of(text)}
         if part is not None and not (isinstance(part, GPU) and makers - {*words_of(part.vendor)}):

@@ -102,6 +102,8 @@ def _spec_words(part: Part | AnyPart) -> Iterator[str]:
         yield f"{part.enclosure.rack_units:g}u" if part.enclosure.rack_units else ""
 
 
+MAKERS_OF_CHIPS = {"radeon": "amd", "geforce": "nvidia", "arc": "intel"}
+"""Makers of chips by the word that stands in the names of cards with them."""
 CALLED: Mapping[type[Part], tuple[str, ...]] = {
     GPU: ("gpu", "card", "graphics", "video"),
     CPU: ("cpu", "processor"),
@@ -121,6 +123,8 @@ MAKERS_CALLED: Mapping[str, tuple[str, ...]] = {
     "WD": ("western", "digital"),
     "SK hynix": ("skhynix",),
     "HPE": ("hp",),
+    "G.Skill": ("gskill",),
+    "be quiet!": ("bequiet",),
 }
 """Other words for a maker."""
 
@@ -129,8 +133,10 @@ def kind_words(part: Part) -> Iterator[str]:
     """Yield what people call a part by that tells it from none of its class."""
     yield from CALLED.get(type(part), ())
     yield from MAKERS_CALLED.get(part.vendor, ())
-    if isinstance(part, GPU) and part.vendor == "NVIDIA" and part.plays and part.edge_gen:
-        yield from ("fe", "founders", "edition")
+    if isinstance(part, GPU):
+        yield from (MAKERS_OF_CHIPS.get(word, "") for word in words_of(part.name))
+        if part.vendor == "NVIDIA" and part.plays and part.edge_gen:
+            yield from ("fe", "founders", "edition")
     elif isinstance(part, MemoryKit) and part.speed_mts:
         yield from (f"{part.speed_mts}mhz", f"{part.speed_mts}mt")
     elif isinstance(part, Cooler):
