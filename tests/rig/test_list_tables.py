@@ -67,7 +67,7 @@ def test_french_headings_spaces_in_prices_and_a_count_in_the_words() -> None:
 | Cartes graphiques | 3 x ASRock Radeon AI PRO R9700 32 Go | 3 350 € |"""
     assert read(text) == [
         ("cpu", 1, "amd.threadripper-pro.9955wx", 1580.0),
-        ("gpu", 3, "amd.radeon-ai-pro.r9700", None),
+        ("gpu", 3, "asrock.creator.r9700-creator", None),
     ]
 
 

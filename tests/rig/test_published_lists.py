@@ -135,7 +135,7 @@ from rigplanner.rig.from_text.parts_list import by_figures, read_parts_list
         ("Memory Support: DDR4, up to 128GB", [(1, "?")]),
         ("内存：三星 16G * 4 DDR4 REG ECC", [(4, "samsung.server.m393a2k43bb1-ctd")]),
         ("Processor: AMD Ryzen 5 7600X, 165", [(1, "amd.ryzen.5-7600x")]),
-        ("GPU: NVIDIA RTX 5080 (MSI SHADOW 3X OC)", [(1, "nvidia.geforce.rtx-5080")]),
+        ("GPU: NVIDIA RTX 5080 (MSI SHADOW 3X OC)", [(1, "msi.shadow.rtx-5080-shadow-3x-oc")]),
         ("GPU: GTX1660S", [(1, "nvidia.geforce.gtx-1660-super")]),
         (
             "7 PCIe 4.0 ports x16 (ROMED8-2T)",
