@@ -117,6 +117,8 @@ def quantity(value: float | None, unit: str, digits: int | None = None) -> str:
         return tr(UNKNOWN)
     value, unit, digits = as_wished(value, unit, digits)
     if unit in COUNTED:
+        if digits is None and value != round(value):
+            digits = 1 if abs(value - round(value, 1)) < 0.005 else 2
         return trn(
             *COUNTED[unit],
             int(value) if value == round(value) else MANY,

@@ -215,7 +215,12 @@ def test_old_prices_are_amber_with_their_age(qtbot, window):
     row = window.build.model.rows[window.build.model.row_of("gpu")]
     assert row.stale
     assert (row.price_age, "warns") in _detail_pieces(row, row.detail)
-    assert "older than" in window.build._note.text()
+    note = window.build._note
+    assert "older than" in note.text()
+    window.build._total.show_text("Total from NT$47,700 + NT$2,588 and more")
+    settled_session(qtbot, session)
+    note.setText("a long word and another " * 6)
+    qtbot.waitUntil(lambda: note.height() >= note.heightForWidth(note.width()))
     session.preferences.change(price_days=100_000)
     session.refresh()
     row = window.build.model.rows[window.build.model.row_of("gpu")]

@@ -57,7 +57,8 @@ def test_money_is_written_as_at_home(code: str, currency: str, text: str) -> Non
     [
         ("en", 1, f"1{THIN}lane"),
         ("en", 16, f"16{THIN}lanes"),
-        ("en", 2.5, f"2.50{THIN}lanes"),
+        ("en", 2.5, f"2.5{THIN}lanes"),
+        ("en", 2.75, f"2.75{THIN}lanes"),
         ("cs", 1, f"1{THIN}linka"),
         ("cs", 4, f"4{THIN}linky"),
         ("cs", 16, f"16{THIN}linek"),

@@ -225,6 +225,9 @@ class BuildList(QWidget):
         self._total.setIndent(0)
         self._total.setAccessibleName(tr("Total"))
         self._total.installEventFilter(self)
+        # a long total must not ask for more width than the panel has: the note below would get the
+        # height that it needs at that width
+        self._total.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._note = label("", "small", wrap=True)
         sums = panel(column(self._total, self._note, margins=(12, 4, 12, 8), spacing=0))
         sums.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)

@@ -2,6 +2,7 @@
 
 VALUE_WORDS = {
     "m2e": "M.2 of key E",
+    "sse4.2": "SSE4.2",
     "usb4": "USB4 or Thunderbolt",
     "pcie8": "PCIe 8-pin",
     "pcie6": "PCIe 6-pin",
