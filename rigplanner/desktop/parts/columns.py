@@ -8,6 +8,7 @@ from msgspec import Struct
 from rigplanner.catalog.schema.parts import AnyPart, Part
 from rigplanner.report.format import quantity
 from rigplanner.report.language import digits, tr
+from rigplanner.report.words.fields import VALUE_WORDS
 
 Value = float | str | None
 
@@ -42,12 +43,16 @@ def plain(found: Any) -> Value:
     return found if isinstance(found, (int, float, str)) or found is None else str(found)
 
 
+def _plug_name(code: str) -> str:
+    return tr(VALUE_WORDS.get(code, code))
+
+
 def _plugs(part: Any) -> Value:
     plugs = part.connectors if hasattr(part, "connectors") else part.supply.plugs
     return (
         None
         if plugs is None
-        else ", ".join(f"{plug.count} × {plug.type}" for plug in plugs) or tr("none")
+        else ", ".join(f"{plug.count} × {_plug_name(plug.type)}" for plug in plugs) or tr("none")
     )
 
 

@@ -3,6 +3,8 @@
 VALUE_WORDS = {
     "m2e": "M.2 of key E",
     "sse4.2": "SSE4.2",
+    "sata": "SATA",
+    "molex": "Molex",
     "usb4": "USB4 or Thunderbolt",
     "pcie8": "PCIe 8-pin",
     "pcie6": "PCIe 6-pin",
