@@ -23,7 +23,7 @@ from rigplanner.workload.job import Job
 from rigplanner.workload.latents import LONG_PROMPTS, latent_tokens
 from rigplanner.workload.network import Network, pixels
 from rigplanner.workload.optimizers import OPTIMIZERS
-from rigplanner.workload.quant import weight_bytes
+from rigplanner.workload.quant import BITS, weight_bytes
 from rigplanner.workload.releases import LOOPED
 from rigplanner.workload.stacks import MemoryStack
 
@@ -70,6 +70,10 @@ and an eighth of the frames (comfy/sd.py, memory_used_decode of the LTX-Video au
 values for each latent's 512)."""
 WHOLE_ENCODERS = "whole_encoders"
 """A word for pipelines whose denoiser alone is quantised."""
+NARROW_BITS, PASSED_ON = 8.5, "fp8"
+"""Bits of a denoiser's file until which text encoders in eight bits go with it in ComfyUI: those
+are passed on with it (t5xxl_fp8, qwen_2.5_vl_7b_fp8_scaled, mistral_3_small_flux2_fp8; Comfy-Org's
+repositories, recalled 2026-11-24)."""
 CACHED_TEXTS = frozenset({"cache_text_embeddings", "unload_text_encoder"})
 """Words for a trainer whose text encoders leave the GPU before the first step."""
 TILED = 0.25
@@ -112,6 +116,8 @@ def diffuse(network: Network, job: Job, stack: MemoryStack) -> Demand:
         if whole or ((job.quant or word == "nf4") and WHOLE_ENCODERS not in job.flags)
         else "bf16"
     )
+    if stack.in_turn and stored == "bf16" and BITS[word] <= NARROW_BITS:
+        stored = PASSED_ON
     beside = weight_bytes(stored, job.quant, encoders, _left_whole(job, encoders))
     beside += (
         2.0 * T5_FLOAT * encoders

@@ -568,6 +568,16 @@ def test_unsloth_sends_checkpoints_to_host_memory(zoo: Zoo) -> None:
     )
 
 
+def test_comfyui_takes_a_text_encoder_in_eight_bits_with_a_narrow_denoiser(zoo: Zoo) -> None:
+    """The encoder of 24e9 weights is the largest network of FLUX.2: 44.7 GiB in 16 bits."""
+    usual = {"model": "flux.2-dev", "task": "inference", "stack": "comfyui", "image_size": 1024}
+    gpu = card("nvidia.geforce.rtx-5090")
+    narrow, wide = (
+        estimate(zoo, gpu, 1, precision=word, **usual).device_gib for word in ("q4_k_s", "bf16")
+    )
+    assert narrow < 30 and wide > 44
+
+
 def test_comfyui_needs_the_largest_network_of_a_pipeline_only(zoo: Zoo) -> None:
     usual = {"model": "flux.1-dev", "task": "inference", "precision": "fp8", "image_size": 1024}
     turn, beside = (
