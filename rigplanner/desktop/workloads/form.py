@@ -370,8 +370,6 @@ class WorkloadForm(QWidget):
             if isinstance(widget, QComboBox):
                 if widget.itemData(0) is None and field != "mig":
                     widget.setItemText(0, words)
-            elif isinstance(widget, StepSlider):
-                widget.field.setSpecialValueText(words)
             elif isinstance(widget, QSpinBox) and (value or field not in OF_PARALLELISM):
                 widget.setSpecialValueText(words)
 

@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QSpinBox, QWidget
 
 from rigplanner.desktop.controls.widgets import indented
-from rigplanner.report.language import tr
 
 BATCHES = (
     1,
@@ -78,8 +77,7 @@ class StepSlider(QWidget):
         self.field = QSpinBox(minimum=0, maximum=most)
         self.field.setAccessibleName(name)
         self.field.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        widest = tr("default ({value})", value=2048)
-        self.field.setFixedWidth(self.field.fontMetrics().horizontalAdvance(widest) + 38)
+        self.field.setFixedWidth(self.field.fontMetrics().horizontalAdvance("1048576") + 38)
         indented(self.field)
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._tell)
