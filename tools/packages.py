@@ -251,6 +251,19 @@ def deb() -> Path:
     return target
 
 
+def app_image() -> list[Path]:
+    """Return the AppImage, where a runtime for it is named; else say why there is none."""
+    made = subprocess.run(
+        [ROOT / "packaging/linux/appimage.sh", __version__], capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    if made.returncode == 3:
+        print(f"not built  {made.stdout.strip()}")
+        return []
+    made.check_returncode()
+    return [ROOT / made.stdout.strip()]
+
+
 def python_archives() -> list[Path]:
     """Build wheel and source archive twice and refuse them unless both are equal byte by byte;
     then the wheel without Qt."""
@@ -289,24 +302,23 @@ def main() -> int:
         print("not built  Linux packages: this is no Linux")
         return 0
     linux_tree(made)
-    told(tar_gz())
+    archive = tar_gz()
+    told(archive)
     package = deb() if shutil.which("dpkg-deb") else None
     if package:
         told(package)
     else:
         print("not built  .deb: no dpkg-deb here")
-    image = subprocess.run(
-        [ROOT / "packaging/linux/appimage.sh", __version__], capture_output=True, text=True,
-        check=False,
-    )  # fmt: skip
-    print("built      AppImage" if image.returncode == 0 else f"not built  {image.stdout.strip()}")
+    images = app_image()
+    for image in images:
+        told(image)
     print(
         "not built  Flatpak: flatpak-builder fetches its runtime from flathub.org; the manifest is"
         " packaging/flatpak"
     )
     print("not built  Windows installer, macOS image: built on those systems (workflow `packages`)")
     if package and os.geteuid() == 0 and shutil.which("mmdebstrap") and shutil.which("Xvfb"):
-        run(ROOT / "packaging/linux/bare-system.sh", package)
+        run(ROOT / "packaging/linux/bare-system.sh", package, archive, *images)
     else:
         print("not tested in a bare Debian: that needs root, mmdebstrap, Xvfb and ImageMagick")
     return 0
