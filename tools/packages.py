@@ -33,16 +33,30 @@ DEPENDS = (
 )  # fmt: skip
 """What the folder does not bring: the C and C++ libraries, the drivers' own OpenGL and what it
 stands on, where fonts lie, and what every desktop speaks with."""
+LINKED = "-Wl,-z,noseparate-code,--gc-sections,--hash-style=gnu,--build-id=none" + (
+    ",-z,pack-relative-relocs" if libc_ver()[1] >= "2.36" else ""
+)
+"""Flags of GNU's linker; loaders before glibc 2.36 read no packed relocations."""
+OF_GNU = (
+    "setup-args=-Dc_args=-ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables",
+    f"setup-args=-Dc_link_args={LINKED}",
+    f"setup-args=-Dcpp_link_args={LINKED}",
+)
+SHORT = (
+    "setup-args=-Doptimization=s",
+    "setup-args=-Db_ndebug=true",
+    *(OF_GNU if sys.platform == "linux" else ()),
+)
+"""How numpy and pandas are built for the folder: for size. Tables here have some hundred rows."""
 WITHOUT_BLAS = (
     "setup-args=-Dallow-noblas=true",
     "setup-args=-Dblas=none",
     "setup-args=-Dlapack=none",
-    "setup-args=-Dcpu-dispatch=X86_V3",
+    "setup-args=-Dcpu-dispatch=none",
+    *SHORT,
 )
-"""How numpy is built for the folder: its wheel brings OpenBLAS, 28 MB for the inverse of small
-matrices, and loops for each kind of processor."""
-SHORT = ("setup-args=-Doptimization=s", "setup-args=-Db_ndebug=true")
-"""How pandas is built for the folder: for size. Its tables here have some hundred rows."""
+"""numpy's wheel brings OpenBLAS, 28 MB for the inverse of small matrices, and loops for each kind
+of processor."""
 PLAIN_PICTURES = tuple(
     f"{form}=disable"
     for form in ("xcb", "webp", "avif", "tiff", "jpeg2000", "lcms", "imagequant", "raqm")
