@@ -15,7 +15,7 @@ cp build/linux/share/applications/$id.desktop build/linux/share/icons/hicolor/sc
 ln -s $id.svg build/appdir/.DirIcon
 ln -s usr/lib/rigplanner/rigplanner build/appdir/AppRun
 day=$(git log -1 --format=%ct 2>/dev/null || echo 0)
-mksquashfs build/appdir build/appdir.squashfs -quiet -no-progress -root-owned -comp zstd -Xcompression-level 19 \
+mksquashfs build/appdir build/appdir.squashfs -quiet -no-progress -root-owned -comp zstd \
     -mkfs-time "$day" -all-time "$day"
 cat "$runtime" build/appdir.squashfs > "$image"
 chmod +x "$image"
