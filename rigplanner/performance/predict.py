@@ -291,7 +291,7 @@ def _predicted(
 ) -> SpeedEstimate:
     """The speed of a job whose format is settled: by its halves, with a part on the host, or of the
     GPUs alone."""
-    if pair := halves(workload, metric, zoo):
+    if pair := halves(_at_once(workload, count), metric, zoo):
         parts = (pair.reading, pair.writing)
         done = [
             predict_speed(
@@ -310,6 +310,13 @@ def _predicted(
     return hosted or _of_gpus(
         workload, gpu, count, nodes, link, zoo, machine, metric, known, allowed, power_limit_w
     )
+
+
+def _at_once(workload: Workload, count: int) -> Workload:
+    """The job with its users as samples at once, dealt out to the GPUs."""
+    if workload.users is None:
+        return workload
+    return replace(workload, users=None, batch_per_gpu=math.ceil(workload.users / max(1, count)))
 
 
 def _of_gpus(

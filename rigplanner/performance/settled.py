@@ -229,8 +229,10 @@ def _timed_batch(
     workload: Workload, gpu: GPU, count: int, nodes: int, link: str, zoo: Zoo | None
 ) -> int | None:
     """The samples on each GPU that the speed of a job without a batch is told for; None where one
-    is named, and for what cannot be timed."""
-    if workload.batch_per_gpu or plain_job(workload) or workload.precision in DOUBLE:
+    is named, or who asks says it (users, their rate), and for what cannot be timed."""
+    if workload.batch_per_gpu or workload.users or workload.request_rate:
+        return None
+    if plain_job(workload) or workload.precision in DOUBLE:
         return None
     try:
         job = read_job(workload, gpu, count, nodes, link, zoo)

@@ -155,6 +155,14 @@ def _measured(workload: Workload, faster: float) -> Measured:
     return Measured(workload=workload, **place, **found)  # type: ignore[arg-type]
 
 
+def test_users_who_speak_at_once_are_as_many_recordings_at_once() -> None:
+    users = replace(SPEECH, batch_per_gpu=None, users=8, stack="hf-transformers")
+    batch = replace(SPEECH, batch_per_gpu=8, stack="hf-transformers")
+    assert _speed(users).value == _speed(batch).value
+    card = find_gpu("RTX 3070 Ti")
+    assert settled(users, card, 1, 1, "none", shipped_zoo()).batch_per_gpu is None
+
+
 def test_ones_own_measurement_of_speech_corrects_speech() -> None:
     asked = replace(SPEECH, stack="faster-whisper")
     plain = _speed(asked)

@@ -13,12 +13,17 @@ NEAR = 0.075
 """Share by which a rig may be slower and still be a near-tie, where the intervals hold each other:
 two measurements of one and the same job by different sources differ by as much at the median (407
 pairs of this catalog's rows)."""
+SAME = 0.01
+"""Share by which two runs on one and the same machine differ: a rig slower by less is as fast,
+whatever the intervals say. One whose high end is its middle, as where arithmetic bounds it, holds
+no other middle."""
 
 
 def near(top: Score, other: Score) -> bool:
-    """Return whether nobody can tell that `top` is faster: the intervals hold each other's middle,
-    and the middles are no further apart than two measurements of one job are."""
-    return (
+    """Return whether nobody can tell that `top` is faster: the speeds are the same, or the
+    intervals hold each other's middle and the middles are no further apart than two measurements of
+    one job are."""
+    return other.value >= (1 - SAME) * top.value or (
         other.value >= (1 - NEAR) * top.value and other.high >= top.value and other.value >= top.low
     )
 

@@ -13,6 +13,7 @@ from rigplanner.catalog.schema.parts import GPU, Price, kind_of
 from rigplanner.planning.best.answer import Answer, Seeker, best_rig
 from rigplanner.planning.best.certificate import Certificate, as_json
 from rigplanner.planning.best.choices import with_used_parts
+from rigplanner.planning.best.goals import near
 from rigplanner.planning.best.question import Question, Want
 from rigplanner.planning.best.reads import refuses, rests_on
 from rigplanner.planning.best.score import Score, leans_on_host
@@ -372,6 +373,13 @@ def test_a_certificate_that_was_changed_does_not_hold(how: str) -> None:
     certificate = answered(seed).certificate
     assert certificate is not None
     assert verify(broken(certificate, how), catalog).faults
+
+
+def test_a_rig_that_is_slower_by_less_than_runs_differ_is_as_fast() -> None:
+    top = Score(value=1.0, low=0.6, high=1.0, speeds=(), works=())
+    assert near(top, replace(top, value=0.995, high=0.995))
+    assert not near(top, replace(top, value=0.95, high=0.95))
+    assert near(top, replace(top, value=0.95, high=1.1))
 
 
 def test_a_search_that_is_stopped_says_how_far_the_best_may_be_off() -> None:
