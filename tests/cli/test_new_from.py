@@ -214,6 +214,26 @@ def test_commas_make_a_list_and_nothing_of_it_is_dropped_in_silence(
 
 
 @pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        ("2x rtx 3090 ryzen 9 5950x", ["rtx-3090", "5950x"]),
+        ("4x 3090 epyc 7532 romed8-2t", ["rtx-3090", "7532", "romed8-2t"]),
+        ("RTX3090 5950X ROMED8-2T", ["rtx-3090", "5950x", "romed8-2t"]),
+        ("3090 + 5950x", ["rtx-3090", "5950x"]),
+        ("3090, 5950x, 64gb ddr4", ["rtx-3090", "5950x", "ct2k32"]),
+        ("H100 H100", ["h100", "h100"]),
+        ("mac studio m3 ultra 512gb", ["m3-ultra-512"]),
+    ],
+)
+def test_words_that_nobody_quoted_name_whole_parts(
+    words: str, parts: list[str], tmp_path: Path
+) -> None:
+    rig = made(tmp_path / "bare.rig", *words.split())
+    assert len(rig.items) == len(parts)
+    assert all(part in item.part for part, item in zip(parts, rig.items, strict=True)), rig.items
+
+
+@pytest.mark.parametrize(
     ("words", "part"),
     [
         ("DGX Spark", "nvidia.dgx.dgx-spark"),

@@ -26,7 +26,12 @@ from rigplanner.rig.countries import USUAL
 from rigplanner.rig.document import Rig
 from rigplanner.rig.edits import add_workload, change_site, rename, set_exchange, set_notes
 from rigplanner.rig.files import RigFault, write_rig
-from rigplanner.rig.from_text.from_words import Wish, rig_from_wishes, untold_editions
+from rigplanner.rig.from_text.from_words import (
+    Wish,
+    counted,
+    rig_from_wishes,
+    untold_editions,
+)
 from rigplanner.rig.from_text.line_parts import pieces_of, read_wishes
 from rigplanner.rig.from_text.parts_list import (
     Entry,
@@ -105,8 +110,9 @@ def run(args: argparse.Namespace) -> int:
         )
     found = recognise(facts, catalog, args.name or args.output.stem)
     say_unmatched("new", found.unmatched)
-    pasted = _pasted(args.words, catalog)
-    wishes = _wishes(args.words, catalog) if pasted is None else _of_list(pasted, args.output)
+    words = _unquoted(args.words, catalog)
+    pasted = _pasted(words, catalog)
+    wishes = _wishes(words, catalog) if pasted is None else _of_list(pasted, args.output)
     start = _started(args) if args.start is not None else set_notes(found.rig, _absent(found))
     start = start if start.exchange else set_exchange(start, newest_rates())
     try:
@@ -148,16 +154,44 @@ def _absent(found: Recognised) -> str:
 
 
 SEVERAL = 2
-"""So many commas in one text make a list of it, as several lines do."""
+"""So many commas or pluses in one text make a list of it, as several lines do."""
+
+
+LONGEST_NAME, MOST_OF_ONE = 8, 64
+"""Words of a part's name that nobody quoted, its number among them, and how many of it they may
+mean: the x of "5950X" counts nothing."""
+
+
+def _unquoted(words: list[str], catalog: Catalog) -> list[str]:
+    """Words that nobody quoted as texts of one part each: a list with commas or pluses is one text;
+    of bare words as many as one part has in its name stand together, so that there are fewest."""
+    if any(word.endswith(",") or word in ("+", "&", "and") for word in words[:-1]):
+        return [" ".join(words)]
+    if len(words) < 2 or any(" " in word for word in words):
+        return words
+    index, ways = index_of(catalog), {0: list[str]()}
+    for end in range(1, len(words) + 1):
+        for start in range(max(0, end - LONGEST_NAME), end):
+            run = words[start:end]
+            if start not in ways or len({word.casefold() for word in run}) < len(run):
+                continue
+            if end in ways and len(ways[end]) <= len(ways[start]) + 1:
+                continue
+            count, name = counted(" ".join(run))
+            if count <= MOST_OF_ONE and index.find(name, None, limit=1):
+                ways[end] = [*ways[start], " ".join(run)]
+    return ways.get(len(words), words)
 
 
 def _pasted(words: list[str], catalog: Catalog) -> list[Entry] | None:
     """The entries of a list that was given as one text, of several lines or with commas; None for
     other words."""
+    if any(shared_wishes(word, index_of(catalog)) for word in words):
+        return None
     lines = [line for word in words for line in word.strip().splitlines()]
     if len(lines) == len(words):
         cut = [pieces_of(line) for line in lines]
-        if not any([mark for _, mark in pieces].count("list") >= SEVERAL for pieces in cut):
+        if not any(sum(mark in ("list", "more") for _, mark in each) >= SEVERAL for each in cut):
             return None
         lines = [piece for pieces in cut for piece, _ in pieces]
     try:

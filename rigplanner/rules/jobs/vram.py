@@ -277,6 +277,11 @@ class Offload(Named, frozen=True):
     have_gib: float | None
 
 
+ANY_RAM_GIB = 4.0
+"""RAM that every computer with a card for deep learning has free: what nobody told cannot be less
+(judgement)."""
+
+
 def offloading(context: Context) -> Iterator[Offload]:
     """Jobs that need host memory."""
     have = context.memory_gib if context.memory else None
@@ -284,7 +289,7 @@ def offloading(context: Context) -> Iterator[Offload]:
         host = max((need.host_gib for need in job.memory), default=0.0)
         if not context.machine.gpus and context.machine.cpus:
             host = _alone_gib(job.workload)
-        if host > 0:
+        if host > (0.0 if have is not None else ANY_RAM_GIB):
             yield Offload(job.name, host, have)
 
 
