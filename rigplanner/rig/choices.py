@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from rigplanner.catalog.load import Catalog
 from rigplanner.catalog.schema.parts import GPU, Accessory, Storage
 from rigplanner.decoding import convert
-from rigplanner.rig.countries import country_code, near_countries
+from rigplanner.rig.countries import country_named, near_countries
 from rigplanner.rig.document import MOST_CIRCUITS, Item, Rig, Site, part_of
 from rigplanner.rig.edits import (
     EditFault,
@@ -118,7 +118,7 @@ def _with_fact(rig: Rig, catalog: Catalog, name: str, value: str) -> Rig:
 
 def _country(value: str) -> str:
     """The two letters of a country; letters that no country has are refused with the nearest."""
-    code = country_code(value)
+    code = country_named(value)
     if code is None:
         near = ", ".join(near_countries(value))
         hint = f"; the nearest are {near}" if near else ""

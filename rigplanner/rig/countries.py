@@ -41,9 +41,9 @@ COUNTRY_NAMES = {
     "US": "United States",
 }
 """Names of the countries whose circuits are known."""
-SPELLINGS = {
-    "UK": "GB",
-    "EL": "GR",
+SPELLINGS = {"UK": "GB", "EL": "GR"}
+"""Letters that people write for a country, to those of ISO 3166-1."""
+OTHER_NAMES = {
     "USA": "US",
     "AMERICA": "US",
     "ENGLAND": "GB",
@@ -54,7 +54,7 @@ SPELLINGS = {
     "DEUTSCHLAND": "DE",
     **{name.upper(): code for code, name in COUNTRY_NAMES.items()},
 }
-"""What people write for a country, to the letters of ISO 3166-1."""
+"""Names of countries as people write them, to the letters of ISO 3166-1."""
 
 _NORTH: tuple[Circuit, ...] = (
     (120.0, 15.0),
@@ -123,6 +123,11 @@ def country_code(text: str) -> str | None:
     letters = text.strip().upper()
     code = SPELLINGS.get(letters, letters)
     return code if code in COUNTRIES else None
+
+
+def country_named(text: str) -> str | None:
+    """Return the two letters of a country by its letters or its English name, None for others."""
+    return country_code(text) or OTHER_NAMES.get(text.strip().upper())
 
 
 @lru_cache(64)

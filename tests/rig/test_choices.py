@@ -67,7 +67,7 @@ def test_a_ups_is_counted(catalog: Catalog) -> None:
         ("raid0=nothing-here", "has no item nothing-here"),
         ("ups=1", "the rig has none"),
         ("country=XX", "two letters .ISO 3166., for example DE, found 'XX'; the nearest are MX"),
-        ("country=Germany", "found 'Germany'.$"),
+        ("country=Atlantis", "found 'Atlantis'.$"),
     ],
 )
 def test_what_is_no_setting_is_refused(catalog: Catalog, text: str, words: str) -> None:

@@ -38,7 +38,7 @@ from rigplanner.planning.best.verify import read_certificate, verify
 from rigplanner.report.format import money
 from rigplanner.report.language import tr
 from rigplanner.report.words import best as words
-from rigplanner.rig.countries import USUAL, country_code
+from rigplanner.rig.countries import USUAL, country_named
 from rigplanner.rig.document import Site
 from rigplanner.rig.files import RigFault, read_rig, write_rig
 
@@ -229,7 +229,7 @@ def site_of(country: str) -> Site:
     """Return the usual circuit of a country, none for "". Raises InputFault for an unknown one."""
     if not country:
         return Site()
-    code = country_code(country.upper())
+    code = country_named(country)
     if code not in USUAL:
         raise InputFault(
             f"--country: expected one of {', '.join(sorted(USUAL))}, found {country!r}."
