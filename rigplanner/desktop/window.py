@@ -452,18 +452,10 @@ class Window(QMainWindow):
         faults.show_in(fresh)
         fresh.session.refresh()
         held[:] = [fresh]
-        self._let_go_when_destroyed()
         self.close()
         self.deleteLater()
         self.session.deleteLater()  # else its signals hold this window's commands for ever
         return fresh
-
-    def _let_go_when_destroyed(self) -> None:
-        """PySide may keep the Python half of a window that Qt has destroyed: then with nothing in
-        it, else it would hold its rig, its map and its pages for ever."""
-        for half in (self, self.session):
-            held_by_it = vars(half)
-            half.destroyed.connect(lambda _=None, named=held_by_it: named.clear())
 
     def _ask_page(self, url: str) -> None:
         from rigplanner.desktop.dialogs.price_link import ask_page

@@ -69,8 +69,8 @@ _CHIP = re.compile(r"\b(rtx|gtx|rx)(?=\d{3,4})", re.IGNORECASE)
 """A card's class written to its number: "RTX3090"."""
 _FORM = re.compile(r"\b(?:mini|micro)[ -]?(?:itx|atx|tower)\b", re.IGNORECASE)
 """Forms of boards and cases: their "mini" is no word of another model."""
-EMPTY_WORDS = ("series", "edition")
-"""Words that lists put behind a name and that tell nothing."""
+_EMPTY = re.compile(r"(?<![\w-])(?:series|edition)\b", re.IGNORECASE)
+"""Words that lists put behind a name and that tell nothing; in "A-series" it is part of one."""
 _MODEL = re.compile(r"[a-z]{1,2}\d")
 """How names of models begin: inside a longer word they are another model, N100 in GN100."""
 _CUT = re.compile(r"[a-z]+|[^a-z]+")
@@ -79,8 +79,8 @@ _TRIM = ".+"
 
 def _asked(query: str) -> list[str]:
     text = _CHIP.sub(r"\1 ", _CAPACITY.sub(r"\1\2", query[:LONGEST_QUERY]))
-    words = [word[:-1] if word[:-1] in KIND_OF_WORD else word for word in words_of(text)]
-    return [word for word in words if word not in EMPTY_WORDS] if len(words) > 1 else words
+    words = words_of(_EMPTY.sub(" ", text)) or words_of(text)
+    return [word[:-1] if word[:-1] in KIND_OF_WORD else word for word in words]
 
 
 class PartIndex:
