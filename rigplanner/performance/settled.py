@@ -72,6 +72,7 @@ def settle(
     return (
         other
         or _in_turn(workload, made, job, gpu, nodes, link, zoo)
+        or _in_eight_bits(workload, made, job, gpu, nodes, link, zoo)
         or _in_small_batches(made, job, gpu, zoo)
     )
 
@@ -189,6 +190,36 @@ def _in_turn(
             return Settled(found.workload, told)
         tight = Settled(found.workload, told) if need.low_gib <= room else tight
     return tight
+
+
+FROZEN_IN = "fp8"
+"""What the frozen base of an adapter of a network that draws is kept in where sixteen bits are too
+large: recipes for FLUX on 24 GB say so (sd-scripts, --fp8_base; ai-toolkit, quantize)."""
+
+
+def _in_eight_bits(
+    workload: Workload, made: Settled, job: Job, gpu: GPU, nodes: int, link: str, zoo: Zoo | None
+) -> Settled | None:
+    """Return the training of an adapter of a network that draws over a base of eight bits, where
+    nobody names a format, the card does not hold sixteen and may hold that; None for every other
+    job."""
+    said = workload.precision or workload.quant or workload.weights_gib
+    draws = job.shape.kind in ("diffusion", "dit") and job.task == "train_lora"
+    room, known = usable_gib(gpu), zoo or shipped_zoo()
+    if said or not draws or room is None:
+        return None
+    try:
+        need = estimate_memory(made.workload, gpu, job.count, known, explained=False)
+        if need.device_gib <= room:
+            return None
+        narrow = replace(made.workload, precision=FROZEN_IN)
+        read_job(narrow, gpu, job.count, nodes, link, zoo)
+        need = estimate_memory(narrow, gpu, job.count, known, explained=False)
+    except WorkloadFault:
+        return None
+    if need.low_gib > room:
+        return None
+    return Settled(narrow, {**made.assumed, "precision": FROZEN_IN})
 
 
 def _said(work: Workload, job: Job, assumed: dict[str, str]) -> Settled:

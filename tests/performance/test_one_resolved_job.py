@@ -99,6 +99,17 @@ def test_what_a_card_does_not_hold_whole_is_drawn_part_after_part() -> None:
         assert settle(asked, find_gpu(name), 1, 1, "none", zoo).workload.stack != "comfyui"
 
 
+def test_an_adapter_of_what_draws_stands_on_eight_bits_where_sixteen_are_too_large() -> None:
+    """FLUX on 24 GB, as its trainers' recipes have it; not where a format is named or nothing
+    fits."""
+    asked, zoo = Workload(model="flux.1-dev", task="train_lora"), shipped_zoo()
+    for name, precision in (("RTX 4090", "fp8"), ("A100 80GB", "bf16"), ("RTX 3060", "bf16")):
+        made = settle(asked, find_gpu(name), 1, 1, "none", zoo)
+        assert made.workload.precision == made.assumed["precision"] == precision, name
+    named = replace(asked, precision="bf16")
+    assert settle(named, find_gpu("RTX 4090"), 1, 1, "none", zoo).workload.precision == "bf16"
+
+
 def test_adapters_of_networks_that_draw_are_trained_where_people_train_them() -> None:
     asked, zoo, card = (
         Workload(model="sdxl", task="train_lora"),
