@@ -1,6 +1,7 @@
 """The machine that a case names: GPUs by words, or those of a rig file."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -8,12 +9,14 @@ from msgspec import Struct
 from rigplanner.catalog.find.find import index_of
 from rigplanner.catalog.gpus import find_gpu
 from rigplanner.catalog.schema.parts import CPU, GPU
+from rigplanner.catalog.zoo import Zoo
 from rigplanner.cli.reading import open_catalog
 from rigplanner.errors import TooLarge, WorkloadFault
 from rigplanner.machine.model import Machine
+from rigplanner.memory.capacity.changes import cheapest_changes
 from rigplanner.performance.host.hosts import memory_gib
 from rigplanner.rig.files import RigFault, read_rig
-from rigplanner.rig.workload import Hardware
+from rigplanner.rig.workload import Hardware, Workload
 
 MOST_GPUS = 100_000
 MOST_LISTED = 64
@@ -138,3 +141,19 @@ def _place_of_rig(path: Path) -> Place:
     return Place(
         gpu=gpus[0], count=len(gpus), nodes=1, link=link_of(machine), machine=machine, gpus=gpus
     )
+
+
+MOST_WAYS = 3
+
+
+def ways_to_fit(work: Workload, place: Place, zoo: Zoo) -> list[dict[str, Any]]:
+    """Return the first changes that make a job fit the GPUs of a place, as records."""
+    assert place.gpu is not None
+    changes = cheapest_changes(work, smallest(place.gpu, place), place.count, zoo)
+    fitting = [change for change in changes if change.fits]
+    return [msgspec.to_builtins(change) for change in fitting[:MOST_WAYS]]
+
+
+def smallest(gpu: GPU, place: Place) -> GPU:
+    """Return the card of a place that has least memory."""
+    return min((gpu, *place.gpus), key=lambda one: one.memory_gib or 0.0)

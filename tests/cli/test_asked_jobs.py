@@ -259,6 +259,15 @@ def test_a_context_that_is_reserved_is_no_prompt(capsys: pytest.CaptureFixture[s
     assert "after a prompt of 102,400 tokens" in long
 
 
+def test_a_speed_of_what_does_not_fit_names_what_makes_it_fit(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    job = ("llama-3.1-8b", "--task", "train_lora", "--precision", "bf16", "--gpu", "RTX 4090")
+    told = said(capsys, "performance", *job)
+    assert "does not fit" in told and "QLoRA" in told.partition("What makes it fit")[2]
+    assert "What makes it fit" not in said(capsys, "performance", *job[:-1], "A100 80GB")
+
+
 def test_a_cpu_beside_the_gpus_is_the_host_of_what_stays_in_ram(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

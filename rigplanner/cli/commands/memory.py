@@ -11,11 +11,10 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from rigplanner.catalog.schema.parts import GPU
 from rigplanner.catalog.zoo import Zoo, shipped_zoo
 from rigplanner.cli.asked import Joined, add_job_arguments, asked_cases, is_cases
 from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault, own_fault
-from rigplanner.cli.hardware import Place, place_of
+from rigplanner.cli.hardware import Place, place_of, smallest, ways_to_fit
 from rigplanner.errors import WorkloadFault
 from rigplanner.memory.activation_breakdown import activation_kinds
 from rigplanner.memory.answer import MemoryEstimate, fits_within
@@ -188,23 +187,8 @@ def _answered(case: Case, zoo: Zoo, args: argparse.Namespace, ways: bool) -> dic
     if args.largest or args.changes or args.mig:
         shown |= _other_way_round(work, place, zoo, args)
     elif ways and shown.get("fits") == "no" and "placed" not in shown:
-        shown["ways"] = _ways(work, place, zoo)
+        shown["ways"] = ways_to_fit(work, place, zoo)
     return shown
-
-
-MOST_WAYS = 3
-
-
-def _ways(work: Workload, place: Place, zoo: Zoo) -> list[dict[str, Any]]:
-    """The first changes that make a job fit its GPUs."""
-    assert place.gpu is not None
-    changes = cheapest_changes(work, _smallest(place.gpu, place), place.count, zoo)
-    fitting = [change for change in changes if change.fits]
-    return [msgspec.to_builtins(change) for change in fitting[:MOST_WAYS]]
-
-
-def _smallest(gpu: GPU, place: Place) -> GPU:
-    return min((gpu, *place.gpus), key=lambda one: one.memory_gib or 0.0)
 
 
 def _best_record(work: Workload, place: Place, zoo: Zoo) -> dict[str, Any]:
@@ -286,7 +270,7 @@ def _other_way_round(
     shown = dict[str, Any]()
     if place.gpu is None:
         raise WorkloadFault(place.fault)
-    gpu, count = _smallest(place.gpu, place), place.count
+    gpu, count = smallest(place.gpu, place), place.count
     gpus = place.gpus if place.unequal else ()
     if args.largest:
         reached = [reach(what, work, gpu, count, zoo, gpus) for what in dict.fromkeys(args.largest)]

@@ -14,7 +14,7 @@ from rigplanner.catalog.zoo import shipped_zoo
 from rigplanner.cli.asked import Joined, add_job_arguments, asked_cases, is_cases
 from rigplanner.cli.commands.memory import lines_of
 from rigplanner.cli.faults import BAD_INPUT, FINE, InputFault, own_fault
-from rigplanner.cli.hardware import Place, place_of
+from rigplanner.cli.hardware import Place, place_of, ways_to_fit
 from rigplanner.cli.reading import open_assessment, open_catalog, open_rig, say_left_aside
 from rigplanner.cli.terminal import tell
 from rigplanner.errors import WorkloadFault
@@ -38,7 +38,7 @@ from rigplanner.performance.without_network.simulated import predict_simulated
 from rigplanner.performance.without_network.table import least_times
 from rigplanner.report.format import quantity
 from rigplanner.report.language import tr
-from rigplanner.report.words.memory import verdict
+from rigplanner.report.words.memory import verdict, way_lines
 from rigplanner.report.words.speed import epoch_text, speed_lines, table_lines
 from rigplanner.rig.workload import Case, Workload
 from rigplanner.workload.cases import BadCase, read_cases
@@ -161,6 +161,7 @@ def _print_case(case: Case, args: argparse.Namespace, evidence: "Evidence | None
     epoch = epoch_of(case.workload, place.machine) if place.machine else None
     lines += [f"  {epoch_text(epoch)}"] if epoch else []
     lines += _verifying(case, found, place, args)
+    lines += _ways(case.workload, place) if found.fits == "no" else []
     tell("\n".join(lines))
     if beside:
         _print_on_cpus(case, place, beside, args)
@@ -277,6 +278,19 @@ def _needs(work: Workload, place: Place) -> list[tuple[MemoryEstimate, GPU]]:
     except WorkloadFault:
         return []
     return [(found if work is asked else within_room(found, gpu), gpu)]
+
+
+def _ways(work: Workload, place: Place) -> list[str]:
+    """What makes a job fit that the GPUs do not hold."""
+    gpu, zoo = place.gpu, shipped_zoo()
+    assert gpu is not None
+    try:
+        asked = settled(work, gpu, place.count, place.nodes, place.link, zoo)
+        ways = list(way_lines(ways_to_fit(asked, place, zoo)))
+    except WorkloadFault:
+        return []
+    title = tr("What makes it fit (all: rigplanner memory ... --changes):")
+    return [f"  {line}" for line in (title, *ways)] if ways else []
 
 
 def _memory_line(needs: list[tuple[MemoryEstimate, GPU]]) -> str:

@@ -1,7 +1,7 @@
 """The answers of the memory model in words: parts, figures, verdict, cards, what is largest, what
 would make it fit."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rigplanner.report.format import number, quantity
@@ -407,7 +407,12 @@ def _changes(answer: dict[str, Any]) -> Iterator[str]:
         )
     if answer.get("ways"):
         yield tr("What makes it fit (all, with sources: --changes):")
-    for change in answer.get("ways", ()):
+        yield from way_lines(answer["ways"])
+
+
+def way_lines(ways: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield the changes that make a job fit, each with what it needs and costs."""
+    for change in ways:
         yield "  " + tr(
             "{change}: {need}, {share} of the speed",
             change=_change_of(change),
