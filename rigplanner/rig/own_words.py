@@ -51,16 +51,19 @@ def in_own_words(fields: dict[str, Any]) -> dict[str, Any]:
     """Return fields under a workload's own names and with its own words in them; what is said under
     both keeps its own. A release behind the name of a stack becomes `framework_text`; software that
     trains is asked to train where no task is said."""
-    found = dict[str, Any]()
+    found, degrees = dict[str, Any](), dict[str, dict[str, Any]]()
     for name, value in fields.items():
         own = own_field(name)
         if own in fields and own != name:
             continue
         group, dot, degree = own.partition(".")
         if dot:
-            found[group] = {degree: value, **found.get(group, fields.get(group, {}))}
+            degrees.setdefault(group, {})[degree] = value
         else:
             found[own] = [value] if own == "flags" and isinstance(value, str) else value
+    for group, beside in degrees.items():
+        told = found.get(group) or {}
+        found[group] = {**beside, **told} if isinstance(told, dict) else told
     for name, unit in AMOUNTS.items():
         if isinstance(told := found.get(name), str):
             found[name] = _amount(told, unit)

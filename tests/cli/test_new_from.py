@@ -213,6 +213,10 @@ def test_commas_make_a_list_and_nothing_of_it_is_dropped_in_silence(
         assert f"NO MATCH  <- {lost} " in told and lost in rig.notes
 
 
+def test_marks_alone_are_no_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "expected parts in words" in refused(capsys, tmp_path / "none.rig", "+", "+")
+
+
 @pytest.mark.parametrize(
     ("words", "parts"),
     [

@@ -32,6 +32,9 @@ from rigplanner.workload.stacks import memory_stacks
         ({"seq_len": "long"}, {"seq_len": "long"}),
         ({"--tensor-parallel-size": 4, "zero": 3}, {"parallelism": {"tensor": 4, "zero": 3}}),
         ({"tp": 4, "parallelism": {"tensor": 2}}, {"parallelism": {"tensor": 2}}),
+        ({"tp": 4, "parallelism": {"zero": 3}}, {"parallelism": {"tensor": 4, "zero": 3}}),
+        ({"tp": 4, "parallelism": "all"}, {"parallelism": "all"}),
+        ({"tp": 4, "parallelism": None}, {"parallelism": {"tensor": 4}}),
         (
             {"stack": "vLLM==0.11.2"},
             {"stack": "vLLM", "framework_text": "vLLM==0.11.2"},

@@ -223,6 +223,8 @@ def _wishes(words: list[str], catalog: Catalog) -> list[Wish]:
     index = index_of(catalog)
     wishes: list[Wish] = []
     for text in words:
+        if not any(map(str.isalnum, text)):
+            raise InputFault(f"expected parts in words, found {text[:60]!r}.")
         known = [wish.parts[0] for wish in wishes if wish.parts]
         wishes += shared_wishes(text, index) or read_wishes(text, index, known=known)
     missing = [wish.text for wish in wishes if not wish.parts]
