@@ -2,10 +2,9 @@
 
 import re
 
+from rigplanner.catalog.prices.money import CURRENCY_OF_SIGN
 from rigplanner.cli.faults import InputFault
 
-SIGNS = {"$": "USD", "US$": "USD", "€": "EUR", "£": "GBP", "NT$": "TWD", "KČ": "CZK", "₹": "INR"}
-"""Currencies by their signs; one that several countries share, as the yen's, stands for none."""
 _SUM = re.compile(
     r"(?P<before>[^\d\s.,-]{1,4})?\s*(?P<amount>\d+(?:\.\d+)?)\s*(?P<unit>[km](?![^\W\d]))?"
     r"\s*(?P<after>[^\d\s.,-]{1,4})?",
@@ -29,7 +28,7 @@ def amounts_asked(text: str, option: str, most: int) -> tuple[list[float], str |
             )
         found.append(amount)
         said = filter(None, (read["before"], read["after"]))
-        currencies |= {SIGNS.get(each.upper(), each.upper()) for each in said}
+        currencies |= {CURRENCY_OF_SIGN.get(each, each.upper()) for each in said}
     if len(currencies) > 1:
         raise InputFault(f"{option}: expected one currency, found {text[:60]!r}.")
     return found, next(iter(currencies), None)

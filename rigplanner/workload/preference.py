@@ -60,9 +60,8 @@ class Preference(Struct, frozen=True, kw_only=True):
     trainer's network writes. `frozen`: copies of the network that are only asked (reference,
     reward); `asked`: passes over each answer without gradients, those of the critic among them;
     `critic`: whether a second network trains. `sequences` of one sample (two in DPO), tokens of
-    `prompt` and `answer`, `generations` to one prompt, `round` in
-    work at once at least. `overlap`: the engine writes the next
-    answers while the last are trained on."""
+    `prompt` and `answer`, `generations` to one prompt, `round`: those in work at
+    once at least. `overlap`: the engine writes the next answers while the last are trained on."""
 
     task: str
     training: Workload

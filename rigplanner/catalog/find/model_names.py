@@ -7,7 +7,8 @@ import re
 from functools import lru_cache
 
 _STORED = re.compile(
-    r"[-_.:\s]+(gguf|ggml|ct2|awq|gptq|marlin|autoround|exl[23]|mlx|safetensors|imatrix|i1|unsloth|dynamic|quantized(\.w\d+a\d+)?|latest|diffusers"
+    r"[-_.:\s]+(gguf|ggml|ct2|awq|gptq|marlin|autoround|exl[23]|mlx|safetensors|imatrix|i1"
+    r"|unsloth|dynamic|quantized(\.w\d+a\d+)?|latest|diffusers"
     r"|int[48]|fp(4|8|16|32)|nvfp4|mxfp4|nf4|bf16|f16|f32|w\d+a\d+|bnb|[48][-_]?bits?|128g|iq[1-4]_[a-z]+|q[2-8]([_-][0k1])?([_-](xs|s|m|l|xl))?)$"
 )
 """How weights are stored: words that publishers append to a name and that change no layer."""
