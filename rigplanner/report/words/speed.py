@@ -347,7 +347,7 @@ def _each(per_second: float) -> str:
 
 def _of_one(speed: SpeedEstimate) -> list[tuple[str, str]]:
     """The time of a picture or film, where few are made in a second."""
-    if speed.metric not in EACH_BY_ITSELF or not 0 < speed.value < SELDOM:
+    if speed.metric not in EACH_BY_ITSELF or not 0 < speed.low <= speed.value < SELDOM:
         return []
     told = tr(
         "one takes {time} ({low} to {high})",
